@@ -12,7 +12,7 @@ SECONDS ?= 60
 # Compiled modules are stored: every test starts processes, and each worker would compile all tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check test-changed lint live live-install bench bench-peers stress stress-kills stress-console stress-races stress-rules attack fuzz captures completions pictures lock wheel-check clean
+.PHONY: demo test check test-changed lint live live-install bench bench-peers stress stress-kills stress-console stress-races stress-rules attack fuzz captures completions reference pictures lock wheel-check clean
 
 demo: $(STAMP)
 	@$(BIN)/sightline demo
@@ -95,6 +95,10 @@ wheel-check: $(STAMP)
 
 completions: $(STAMP)
 	@$(BIN)/python -m tools.completions
+
+# The tables of keys and commands in docs/reference, from the console's table of actions.
+reference: $(STAMP)
+	@$(BIN)/python -m tools.reference
 
 pictures: $(STAMP)
 	@$(BIN)/python -m tools.pictures

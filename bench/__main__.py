@@ -10,6 +10,7 @@ from bench import (
     console,
     first_paint,
     keeping,
+    libraries,
     markdown,
     page,
     parsing,
@@ -43,6 +44,7 @@ GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
     "agent": agent.rows,
     "approvals": approvals.rows,
     "console": console.rows,
+    "libraries": libraries.rows,
 }
 
 

@@ -11,11 +11,12 @@ from statistics import median
 from typing import Any
 
 from bench.row import Row
-from sightline.host._asked import all_details, carried, made_visible
+from sightline.actors import all_details
+from sightline.actors._approval_details import carried, made_visible
 from sightline.text import unified_diff
-from sightline.tty import Images, theme_for
+from sightline.tty import ImageStore, theme_for
 from sightline.views.console._actions import bindings_from
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.dialogs import dialog_for
 
 LINES = 5001
@@ -34,7 +35,7 @@ def rows() -> Iterator[Row]:
 
 def _opened(folder: Path, before: str | None, after: str) -> float:
     """Seconds until it is drawn."""
-    drawing = Drawing(theme_for(dark=True, depth="true"), Images(), bindings_from({}), cwd="/project")
+    drawing = DrawingOptions(theme_for(dark=True, depth="true"), ImageStore(), bindings_from({}), cwd="/project")
     began = time.perf_counter()
     change = unified_diff(before, after, "a/module.py", "b/module.py")
     details: dict[str, Any] = {

@@ -4,8 +4,8 @@ import time
 from collections.abc import Iterator
 
 from bench.row import Row
-from sightline.tty._theme import Theme
 from sightline.tty.components._markdown import Markdown
+from sightline.tty.theme._theme import Theme
 
 _ROLES = (
     "heading",

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,7 @@ from typing import Any
 from bench.program import SIGHTLINE
 from bench.row import Row
 from bench.running import FLOOD, RUNS, busy_core, detach, memory
+from sightline.testing.browser import chromium
 
 # The moment of the write on the wall clock, which the browser has too, in microseconds.
 SAYS_WHEN = "import os, time; time.sleep(0.2); os.write(1, b'%d.' % (time.time_ns() // 1000))"
@@ -108,9 +108,7 @@ def _browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
-        )
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"])
         yield browser
         browser.close()
 

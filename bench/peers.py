@@ -25,6 +25,7 @@ from bench.row import Row
 from sightline.testing.place import Place, prepare_place
 
 ROUNDS = 3
+FIRST_REQUEST_GOAL = 0.9  # of a peer's time from its start
 
 _COMMANDS = {
     "claude": ("claude", "-p", PROMPT),
@@ -92,6 +93,8 @@ def rows(measured: dict[str, Figures], tool: Cost) -> Iterator[Row]:
         busiest = max(mine.cpu for mine in ours.values())
         yield Row(f"{TURNS} tool turns, wall: sightline / {name}", 1.0, slowest / peer.wall)
         yield Row(f"{TURNS} tool turns, CPU: sightline / {name}", 1.0, busiest / peer.cpu)
+        latest = max(mine.first for mine in ours.values())
+        yield Row(f"start to first request: sightline / {name}", FIRST_REQUEST_GOAL, latest / peer.first)
     for name, mine in ours.items():
         yield from loop_rows(name, mine, tool)
         yield Row(f"{name}: start to first request", START_GOAL, mine.first * 1000, "ms")

@@ -19,7 +19,7 @@ import msgspec
 from bench.row import Row
 from sightline.settings import Settings
 from sightline.tools import Outcome, Tool, ToolContext, Workplace
-from sightline.tools._ripgrep import program
+from sightline.tools.files._ripgrep import program
 from sightline.tools.find import FindTool
 from sightline.tools.search import SearchTool
 

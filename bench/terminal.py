@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from bench.row import Row
 from sightline.testing.documents import long_code, long_list, long_table, mixed_markdown
 from sightline.tty import Capabilities, Component, Display, Key, theme_for
-from sightline.tty.components import Editor, Loader, Markdown, Text, Transcript, backfill, show_end
+from sightline.tty.components import BlockColumn, Editor, Loader, Markdown, TextComponent, backfill, show_end
 
 STREAMED_CHUNKS = 2000
 BLOCK_CHUNKS = 300
@@ -50,7 +50,7 @@ class Screen:
         self.now = 0.0
         self.surface = surface or Counted()
         self.display = Display(self.surface, Capabilities(synchronized_output=True))
-        self.transcript = Transcript()
+        self.transcript = BlockColumn()
         self.loader = Loader(
             "working",
             call_later=lambda delay, callback: _Never(),
@@ -102,7 +102,7 @@ async def _shown_again(blocks: list[Markdown]) -> tuple[float, float, float]:
     """Seconds of CPU to the first frame, to the last, and of the longest turn of the loop between them."""
     loop = asyncio.get_running_loop()
     began = before = time.process_time()
-    display, transcript = Display(Counted(), Capabilities(synchronized_output=True), loop), Transcript()
+    display, transcript = Display(Counted(), Capabilities(synchronized_output=True), loop), BlockColumn()
     display.add(transcript)
     older = show_end(transcript, blocks, (WIDTH, HEIGHT))
     display.render_now()
@@ -225,7 +225,7 @@ def _full_window() -> Row:
     """Every row of a window of 200 × 50 changes."""
     screen = Screen(Counted(200, 50))
     bodies = [[f"{side} " + "word " * 38 + str(row) for row in range(46)] for side in ("left", "right")]
-    blocks = [Text("\n".join(body)) for body in bodies]
+    blocks = [TextComponent("\n".join(body)) for body in bodies]
     screen.transcript.append(blocks[0], live=True)
     screen.display.render_now()
     worst = 0.0

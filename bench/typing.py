@@ -100,13 +100,15 @@ def run(streaming: bool) -> None:
     """The program: a transcript of many rows, a spinner and a prompt, and perhaps an answer that goes on and on."""
     from sightline.testing.documents import mixed_markdown
     from sightline.tty import Application, run_application
-    from sightline.tty.components import Editor, Loader, Markdown, Text, Transcript
+    from sightline.tty.components import BlockColumn, Editor, Loader, Markdown, TextComponent
 
     def start(application: Application) -> None:
         display, loop = application.display, application.loop
-        transcript = Transcript()
+        transcript = BlockColumn()
         for number in range(ROWS_OF_HISTORY // 10):
-            transcript.append(Text("\n".join(f"row {number}.{row}" for row in range(9)), theme=application.theme))
+            transcript.append(
+                TextComponent("\n".join(f"row {number}.{row}" for row in range(9)), theme=application.theme)
+            )
             if number % 100 == 0:
                 display.request_render()
         loader = Loader(
@@ -131,7 +133,7 @@ def run(streaming: bool) -> None:
             loop.call_later(EVERY, stream)
 
         def ready() -> None:
-            transcript.insert(len(transcript) - 1, Text("ready", theme=application.theme))
+            transcript.insert(len(transcript) - 1, TextComponent("ready", theme=application.theme))
             display.request_render()
             if streaming:
                 stream()

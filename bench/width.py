@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from bench.row import Row
-from sightline.tty._width import measure, truncate, wrap
+from sightline.tty.cells._width import measure, truncate, wrap
 
 _SIZE = 1_000_000
 _WIDTH = 40

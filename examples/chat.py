@@ -24,7 +24,7 @@ class Chat:
         self.display, self.theme, self.bindings = application.display, application.theme, application.bindings
         self.length = "long"
         self.prompts: asyncio.Queue[str] = asyncio.Queue()
-        self.transcript, self.status = ui.Transcript(), ui.Container()
+        self.transcript, self.status = ui.BlockColumn(), ui.Container()
         self.loader = ui.Loader(
             "answering",
             call_later=application.loop.call_later,
@@ -55,7 +55,7 @@ class Chat:
     def open_menu(self) -> None:
         items = [ui.Item(length, f"{length} answers") for length in ANSWERS]
         lengths = ui.SelectList(items, bindings=self.bindings, theme=self.theme)
-        box = ui.Box(ui.Text("Which would you like?", theme=self.theme), lengths, theme=self.theme)
+        box = ui.Box(ui.TextComponent("Which would you like?", theme=self.theme), lengths, theme=self.theme)
         menu = self.display.show_overlay(box, Overlay(anchor="center", width=30))
 
         def choose(item: ui.Item) -> None:
@@ -67,7 +67,7 @@ class Chat:
     async def converse(self) -> None:
         while True:
             prompt = await self.prompts.get()
-            self.transcript.append(ui.Text(f"› {prompt}", "accent", theme=self.theme))
+            self.transcript.append(ui.TextComponent(f"› {prompt}", "accent", theme=self.theme))
             self.status.children = [self.loader]
             self.loader.start()
             await self.answer(ANSWERS[self.length])

@@ -9,7 +9,8 @@ import shutil
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from sightline.exec import _bubblewrap
+from sightline.exec.sandbox import _bubblewrap
+from sightline.testing.browser import chromium
 
 
 class Need(NamedTuple):
@@ -22,13 +23,8 @@ def _programs(*names: str) -> Callable[[], bool]:
     return lambda: all(shutil.which(name) for name in names)
 
 
-def chromium() -> str | None:
-    """The same engine without the window of a browser costs half the processor time."""
-    return next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))), None)
-
-
 NEEDS = {
-    "bubblewrap": Need("the sandbox", "bubblewrap", lambda: not _bubblewrap.problem()),
+    "bubblewrap": Need("the sandbox", "bubblewrap", lambda: _bubblewrap.problem() is None),
     "chromium": Need("the page", "chromium-headless-shell", lambda: chromium() is not None),
     "curl": Need("the network of sandboxed commands", "curl", _programs("curl")),
     "dbus": Need("sandbox and session bus", "dbus", _programs("dbus-daemon", "dbus-send")),

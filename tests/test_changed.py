@@ -25,7 +25,7 @@ def test_what_select_tests_a_folder_share_concerns_them_all() -> None:
 
 
 def test_a_module_has_the_tests_that_use_it() -> None:
-    found = names("src/sightline/exec/_landlock.py")
+    found = names("src/sightline/exec/sandbox/_landlock.py")
     assert {"tests/exec/test_landlock.py", "tests/exec/test_sandbox.py"} <= set(found)
     assert "tests/exec/test_batches.py" not in found
 

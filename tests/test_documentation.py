@@ -20,6 +20,7 @@ from sightline.views.console._actions import ACTIONS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+PROGRAM = ROOT / "src" / "sightline"
 SIGHTLINE = str(Path(sys.executable).with_name("sightline"))
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", ROOT / "examples" / "README.md"]
 PAGES += sorted(DOCS.rglob("*.md"))
@@ -73,6 +74,14 @@ def test_the_readme_fits_on_a_screen() -> None:
     assert len(re.findall(r"(?<!!)\[[^\]]+\]\([^)]+\)", text)) == 5
     assert "make demo" in text
     assert "make test" in text
+
+
+@pytest.mark.parametrize("page", [ROOT / "ARCHITECTURE.md", ROOT / "AGENTS.md"], ids=name_of)
+def test_a_module_or_room_the_map_names_is_there(page: Path) -> None:
+    """From the root of the project, or of the program; a name alone is that of a module in any room."""
+    for name in re.findall(r"`([\w./-]+(?:\.py|/))`", prose(page)):
+        places = (ROOT / name, ROOT / "src" / name, PROGRAM / name)
+        assert any(place.exists() for place in places) or next(PROGRAM.rglob(name.rstrip("/")), None), name
 
 
 # Options

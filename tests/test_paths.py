@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sightline.exceptions import OutsideFailure
-from sightline.host._runtime import listen, runtime_folder
+from sightline.host.socket._runtime import listen, runtime_folder
 from sightline.journal import Store
 from sightline.paths import NotOurs, data_folder, private_folder
 

@@ -16,7 +16,7 @@ import sightline
 from sightline.events import Event, Notice, Request, RunEnded, Text, ToolOutput, ToolResult, ToolUse
 from sightline.exceptions import UserMistake
 from sightline.extension import Outcome, ToolContext
-from sightline.journal import KeptSession, Store
+from sightline.journal import SessionReader, Store
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["docs/guide/sdk.md", "docs/reference/sdk.md"]
@@ -51,7 +51,7 @@ def bash(command: str) -> list[dict[str, Any]]:
 
 
 def kept(home: Path, session: str) -> list[Event]:
-    return list(KeptSession(Store(home).folder(session)).events())
+    return list(SessionReader(Store(home).folder(session)).events())
 
 
 def ended_child() -> "subprocess.Popen[bytes]":

@@ -70,7 +70,7 @@ BANNED = {
 }
 FROM_THE_SOURCE = ("console.md", "keys.md", "settings.md")  # their tables of commands, keys and settings
 # Strings that are no prose: lists of names, shell scripts, and code in pictures.
-NOT_PROSE = ("host/__init__.py", "exec/_guard.py", "views/console/gallery/scenes/_diff.py")
+NOT_PROSE = ("host/__init__.py", "exec/process/_guard.py", "views/console/gallery/scenes/_diff.py")
 
 
 def problems(text: str) -> list[str]:

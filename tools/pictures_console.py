@@ -3,7 +3,6 @@ one, its model is scripted, and its project is that of the demo."""
 
 import json
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -11,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sightline.views.plain.demo import demo_script, write_script
+from sightline.testing.browser import chromium
+from sightline.views.plain.commands.demo import demo_script, write_script
 from tools.pictures_terminal import FOLDER, SIGHTLINE, record
 
 _PROMPT = "The cents on the receipts are wrong. Fix it, and push it for review."
@@ -46,8 +46,7 @@ _TALK = (
 
 def console_pictures() -> None:
     """All of them."""
-    leaving = [("\x03\x03", "Leave?"), ("\r", "")]
-    record("console", "sightline demo", [("", "[ 7/24]")], leaving=leaving, rows=37, moving=True)
+    record("console", "sightline demo", [("", "[ 7/24]")], rows=37, moving=True)
     with _shop(_ASKING) as start:
         steps = [("", "medium"), (f"{_PROMPT}\r", "4. No")]
         record("approval", "sightline", steps, argv=start, rows=36, moving=True)
@@ -65,7 +64,7 @@ def page_picture() -> None:
         try:
             assert server.stdout is not None
             url = server.stdout.readline().strip()
-            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+            browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
             page = browser.new_page(viewport={"width": 1100, "height": 760}, color_scheme="dark")
             page.goto(url)
             page.get_by_label("Folder").fill("/srv/shop")

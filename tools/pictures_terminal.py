@@ -34,13 +34,11 @@ def record(
     steps: Sequence[tuple[str, str]],
     *,
     argv: Sequence[str] = (),
-    leaving: Sequence[tuple[str, str]] = (),
     rows: int = 34,
     moving: bool = False,
 ) -> None:
     """The screen after these keys; each step is keys, and what must then be in sight. `argv`: what is run, if not what
-    the title says; `leaving`: steps after which it ends by itself. `moving`: it is never still, so the picture is
-    taken as soon as the last is in sight."""
+    the title says. `moving`: it is never still, so the picture is taken as soon as the last is in sight."""
     emulator = open_emulator("xterm", COLUMNS, rows)
     master, slave = os.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, COLUMNS, 0, 0))
@@ -52,12 +50,8 @@ def record(
             os.write(master, keys.encode())
             _watch(emulator, master, sight, still=not (moving and number == len(steps)))
         save(name, title, Text("\n").join(_row(emulator.cells(row)) for row in range(rows)))
-        for keys, sight in leaving:
-            os.write(master, keys.encode())
-            _watch(emulator, master, sight, still=False)
     finally:
-        if not leaving:
-            program.terminate()
+        program.terminate()
         os.close(slave)
         _drain(master)
         program.wait()

@@ -29,7 +29,7 @@ from sightline.extension import (
     expand_tabs,
     truncate,
 )
-from sightline.tty.components import Item, SelectList, Text
+from sightline.tty.components import Item, SelectList, TextComponent
 
 PROFILES = {"fast": "answers soon", "balanced": "for every day", "quality": "takes its time"}
 
@@ -110,7 +110,7 @@ class Picker(Component):
 def render_call(args: Any, options: RenderOptions, theme: Theme) -> Component:
     why = args.get("why", "") if isinstance(args, dict) else ""
     waiting = " (waiting for you)" if options.is_partial else ""
-    return Text(f"choosing a profile{waiting}: {why}", "accent", theme=theme)
+    return TextComponent(f"choosing a profile{waiting}: {why}", "accent", theme=theme)
 
 
 def render_result(result: Result, options: RenderOptions, theme: Theme, args: Any) -> Component | None:
@@ -118,4 +118,4 @@ def render_result(result: Result, options: RenderOptions, theme: Theme, args: An
     if result.is_error or picked is None:
         return None  # drawn as usual
     more = f"\n{result.content}" if options.expanded else ""
-    return Text(f"◆ {picked}{more}", "success", theme=theme)
+    return TextComponent(f"◆ {picked}{more}", "success", theme=theme)

@@ -20,7 +20,7 @@ from types import ModuleType
 import msgspec
 
 from sightline.handles import read_at_most
-from sightline.settings import extension_folders, project_of, trusted_files
+from sightline.settings import Trust, extension_folders, project_of, trusted_files
 from sightline.text import clean_line
 
 _MOST_BYTES = 32 * 1024 * 1024
@@ -38,11 +38,11 @@ class ExtensionFile(msgspec.Struct, frozen=True):
 
 
 class ExtensionFiles(msgspec.Struct, frozen=True):
-    """`left_out` are the project's, and `why` the reason; `project` is their folder."""
+    """`left_out` are the project's, which is not trusted; `project` is their folder."""
 
     files: list[ExtensionFile] = []
     left_out: list[Path] = []
-    why: str = ""
+    trust: Trust = "trusted"
     project: Path | None = None
 
 
@@ -53,9 +53,9 @@ def extension_files(cwd: Path, environ: Mapping[str, str]) -> ExtensionFiles:
     theirs = _files(project) if project is not None and not _same(project, own) else []
     if not theirs or project is None:
         return ExtensionFiles(files, project=project)
-    why, content = trusted_files(project_of(project))
-    if why:
-        return ExtensionFiles(files, theirs, why, project)
+    trust, content = trusted_files(project_of(project))
+    if trust != "trusted":
+        return ExtensionFiles(files, theirs, trust, project)
     folder = Path(os.path.realpath(project_of(project))) / project.parent.name / project.name
     # One that came after the look is not there yet.
     looked_at = [ExtensionFile(path, content[folder / path.name]) for path in theirs if folder / path.name in content]

@@ -9,12 +9,11 @@ Rules:
 - An image is kept as an artifact URL. `data` is filled in for a request alone and never kept.
 """
 
-import re
 from typing import Any, Literal, Union
 
 import msgspec
 
-from sightline.events import Usage
+from sightline.events import CallEnding, Usage
 
 # tool_use: it wants calls run. refusal: it would not answer. aborted: we stopped it. error: it broke off.
 StopReason = Literal["stop", "tool_use", "length", "refusal", "aborted", "error"]
@@ -90,6 +89,7 @@ class ToolMessage(msgspec.Struct, frozen=True, tag_field="role", tag="tool", omi
     parts: list[Content]
     native_id: str = ""
     is_error: bool = False
+    ending: CallEnding | None = None  # no model reads it
 
 
 Message = Union[UserMessage, AssistantMessage, ToolMessage]
@@ -98,29 +98,3 @@ Message = Union[UserMessage, AssistantMessage, ToolMessage]
 def text_of(message: Message) -> str:
     """Its words, without thinking, calls and images."""
     return "\n".join([part.text for part in message.parts if isinstance(part, TextPart)])
-
-
-# What our own tools say to a model and a view says to a person in its own way.
-_end_of_command = re.compile(
-    r"\(no output\)|\(binary output, .*\)"
-    r"|\[(?:.*, )?exit code -?\d+(?:; everything it had started was ended)?\]"
-    r"|\[hint: it ran in the sandbox, .*\]"
-    r"|\[cancelled; .*\]|cancelled; output stored|cancelled before it ended; what it had done by then is not undone"
-).fullmatch
-_person_refused = re.compile(r"the user refused: .*?(?:\. Reason: (.*))?", re.DOTALL).fullmatch
-_rule_refused = re.compile(r"not allowed: .* (\(rule: .*\))", re.DOTALL).fullmatch
-_nobody_asked = re.compile(r"refused: .* needs the user's approval, and no user is there .*", re.DOTALL).fullmatch
-
-
-def says_the_end(line: str) -> bool:
-    """Whether a line of a result says how a command ended, or that it wrote nothing."""
-    return _end_of_command(line) is not None
-
-
-def reason_refused(content: str) -> str | None:
-    """Why a call was refused, which may be nothing; None where the content is something else."""
-    if found := _person_refused(content):
-        return found[1] or ""
-    if found := _rule_refused(content):
-        return f"not allowed {found[1]}"
-    return "no user was there to ask" if _nobody_asked(content) else None

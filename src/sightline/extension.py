@@ -8,92 +8,45 @@ from sightline._later import later
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from msgspec import Meta
+    from msgspec import Meta as Meta
 
-    from sightline.agent._extension_ui import ExtensionUi
-    from sightline.agent._extensions import Extension
-    from sightline.agent._hooks import Block, Call, Cancelled, NewArgs, Summary
-    from sightline.exec import CommandSpec
-    from sightline.text import clean_line, clean_text
-    from sightline.tools import Answer, Choice, Image, Need, Outcome, Question, Tool, ToolContext, ToolError
-    from sightline.tty import (
-        CURSOR,
-        Bindings,
-        Component,
-        Key,
-        Paste,
-        Rows,
-        Theme,
-        expand_tabs,
-        matches,
-        measure,
-        pad,
-        truncate,
-        wrap,
-    )
-    from sightline.tty._keys import is_release, is_repeat
-    from sightline.views.console._extensions import ConsoleUi
-    from sightline.views.console._renderers import RenderOptions, Result
+    from sightline.agent.extensions._extensions import Extension as Extension
+    from sightline.agent.extensions._hooks import Block as Block
+    from sightline.agent.extensions._hooks import Call as Call
+    from sightline.agent.extensions._hooks import Cancelled as Cancelled
+    from sightline.agent.extensions._hooks import NewArgs as NewArgs
+    from sightline.agent.extensions._hooks import Summary as Summary
+    from sightline.agent.extensions._ui import ExtensionUi as ExtensionUi
+    from sightline.exec import CommandSpec as CommandSpec
+    from sightline.text import clean_line as clean_line
+    from sightline.text import clean_text as clean_text
+    from sightline.tools import Answer as Answer
+    from sightline.tools import Choice as Choice
+    from sightline.tools import Image as Image
+    from sightline.tools import Need as Need
+    from sightline.tools import Outcome as Outcome
+    from sightline.tools import Question as Question
+    from sightline.tools import Tool as Tool
+    from sightline.tools import ToolContext as ToolContext
+    from sightline.tools import ToolError as ToolError
+    from sightline.tty import CURSOR as CURSOR
+    from sightline.tty import Bindings as Bindings
+    from sightline.tty import Component as Component
+    from sightline.tty import Key as Key
+    from sightline.tty import Paste as Paste
+    from sightline.tty import Rows as Rows
+    from sightline.tty import Theme as Theme
+    from sightline.tty import expand_tabs as expand_tabs
+    from sightline.tty import matches as matches
+    from sightline.tty import measure as measure
+    from sightline.tty import pad as pad
+    from sightline.tty import truncate as truncate
+    from sightline.tty import wrap as wrap
+    from sightline.tty.input._keys import is_release as is_release
+    from sightline.tty.input._keys import is_repeat as is_repeat
+    from sightline.views.console.extensions._extensions import ConsoleUi as ConsoleUi
+    from sightline.views.console.extensions._renderers import RenderOptions as RenderOptions
+    from sightline.views.console.extensions._renderers import Result as Result
 
-__all__ = [
-    "CURSOR",
-    "Answer",
-    "Bindings",
-    "Block",
-    "Call",
-    "Cancelled",
-    "Choice",
-    "CommandSpec",
-    "Component",
-    "ConsoleUi",
-    "Extension",
-    "ExtensionUi",
-    "Image",
-    "Key",
-    "Meta",
-    "Need",
-    "NewArgs",
-    "Outcome",
-    "Paste",
-    "Question",
-    "RenderOptions",
-    "Result",
-    "Rows",
-    "Summary",
-    "Theme",
-    "Tool",
-    "ToolContext",
-    "ToolError",
-    "clean_line",
-    "clean_text",
-    "expand_tabs",
-    "is_release",
-    "is_repeat",
-    "matches",
-    "measure",
-    "pad",
-    "truncate",
-    "wrap",
-]
-
-_MODULES = {
-    "agent._extension_ui": "ExtensionUi",
-    "agent._extensions": "Extension",
-    "agent._function_tool": "Meta",
-    "agent._hooks": "Block Call Cancelled NewArgs Summary",
-    "exec": "CommandSpec",
-    "text": "clean_line clean_text",
-    "tools": "Answer Choice Image Need Outcome Question Tool ToolContext ToolError",
-    "tty": "CURSOR Bindings Component Key Paste Rows Theme expand_tabs matches measure pad truncate wrap",
-    "tty._keys": "is_release is_repeat",
-    "views.console._extensions": "ConsoleUi",
-    "views.console._renderers": "RenderOptions Result",
-}
-_LATER = {name: module for module, names in _MODULES.items() for name in names.split()}
-
-__getattr__ = later("sightline", _LATER)
-
-
-def __dir__() -> list[str]:
-    """The public names, loaded or not: for completion and `help()`."""
-    return __all__
+if not TYPE_CHECKING:  # so that a wrong name is found by the type checker
+    __getattr__, __dir__ = later(__name__, __file__)

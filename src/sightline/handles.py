@@ -105,7 +105,7 @@ def ours(path: str | Path) -> AbstractContextManager[None]:
     return judged(real_path(path))
 
 
-class Entry:
+class FolderEntry:
     """A name in a folder that is open. `path` is where that was when it was opened, for messages only."""
 
     def __init__(self, folder: int, name: str, path: Path) -> None:
@@ -141,7 +141,7 @@ def _refuse_special(mode: int, path: Path) -> None:
 
 
 @contextmanager
-def entry(path: str | Path, access: Access, *, make_folders: int | None = None) -> Iterator[Entry]:
+def entry(path: str | Path, access: Access, *, make_folders: int | None = None) -> Iterator[FolderEntry]:
     """The entry a path leads to now, links followed. `make_folders`: the mode of those above it that are missing."""
     real = _resolved(path, access)
     above, name = os.path.split(real)
@@ -149,7 +149,7 @@ def entry(path: str | Path, access: Access, *, make_folders: int | None = None) 
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), real)
     folder = _walked(above, make_folders)
     try:
-        yield Entry(folder, name, Path(real))
+        yield FolderEntry(folder, name, Path(real))
     finally:
         os.close(folder)
 
@@ -164,7 +164,7 @@ def open_exactly(path: str) -> int:
     above, name = os.path.split(path)
     folder = _walked(above, None)
     try:
-        return Entry(folder, name, Path(path)).open_regular()
+        return FolderEntry(folder, name, Path(path)).open_regular()
     finally:
         os.close(folder)
 

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from sightline import paths
-from sightline.agent import How, RunOutcome, wanted_in
-from sightline.agent._function_tool import FunctionTool, ToolFunction
+from sightline.agent import How, RunOutcome, agent_spec
+from sightline.agent.extensions._function_tool import FunctionTool, ToolFunction
 from sightline.events import Event
 from sightline.exceptions import UserMistake
 from sightline.exec import as_guest
-from sightline.host import Subscription, Working, working
-from sightline.journal import KeptSession, Store
-from sightline.settings import Approval, Thinking
+from sightline.host import NativeSession, Subscription, working
+from sightline.journal import SessionReader, Store
+from sightline.settings import Approval, StartOptions, Thinking
 from sightline.tools import Tool
 from sightline.transcript import Snapshot
 
@@ -33,12 +33,12 @@ from sightline.transcript import Snapshot
 class Session:
     """A running session. Made by `start`; used in the event loop it was made in."""
 
-    def __init__(self, running: Working, store: Store) -> None:
+    def __init__(self, running: NativeSession, store: Store) -> None:
         self._running = running
         self._store = store
         self._last = running.first  # the number of the last event that was given out
         self._reading: set[Subscription] = set()
-        running.agent.on_idle = self._end_readers
+        running.agent.when_idle(self._end_readers)
 
     @property
     def id(self) -> str:
@@ -96,7 +96,7 @@ class Session:
 
     def _missed(self) -> list[Event]:
         """What came faster than it was taken, from where it is kept."""
-        kept = KeptSession(self._store.folder(self.id))
+        kept = SessionReader(self._store.folder(self.id))
         return [event for event in kept.events() if event.seq > self._last]
 
 
@@ -121,20 +121,20 @@ async def start(
     `settings` are by name, as `--set` has them: `{"read.default_limit": "500"}`.
     """
     folder = _folder(cwd)
-    wanted = wanted_in(
-        folder,
-        flags=dict(settings or {}),
-        approval=approval,
-        allow=allow,
-        deny=deny,
-        model=model,
-        thinking=thinking,
-        tools=[tool if isinstance(tool, Tool) else FunctionTool(tool) for tool in tools],
-    )
     store = Store(paths.data_folder())
-    kept = store.find_conversation(resume, str(folder)) if resume else ""
+    options = StartOptions(
+        cwd=str(folder),
+        resume=store.find_conversation(resume, str(folder)) if resume else "",
+        model=model,
+        thinking=thinking or "",
+        approval=approval or "",
+        allow=list(allow),
+        deny=list(deny),
+        flags=dict(settings or {}),
+    )
+    spec = agent_spec(options, tools=[tool if isinstance(tool, Tool) else FunctionTool(tool) for tool in tools])
     with as_guest():
-        async with working(store, wanted, resume=kept, attended=attended) as running:
+        async with working(store, spec, attended=attended) as running:
             yield Session(running, store)
 
 

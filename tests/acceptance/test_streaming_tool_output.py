@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from sightline.events import ToolOutput, ToolResult, ToolUse, decode_event
-from sightline.host import Cancel, connect
+from sightline.host import CancelJob, connect
 from sightline.journal import Store
 from sightline.paths import data_folder
-from sightline.text import Screen, clean_output, row_text
+from sightline.text import OutputScreen, clean_output, row_text
 from sightline.transcript import ENDED_TAIL, OUTPUT_TAIL, fold
 from tests.host.support import a_session, alive, detached, events_in, frames_until_result, shell, state_after, until
 
@@ -207,7 +207,7 @@ async def test_strategy_unit_2_abort_kills_the_command_and_returns_its_partial_o
         seen = []
         while "\n" not in said(seen):
             seen += await anext(frames)
-        await session.submit(Cancel(reply.id))
+        await session.submit(CancelJob(reply.id))
         seen += events_in(await frames_until_result(frames, reply.id))
         pid = int(said(seen).split()[0])
         assert not alive(pid)
@@ -253,7 +253,7 @@ def test_strategy_manual_a_build_is_seen_as_it_goes(tmp_path):
 
 
 def rows_of(events: list) -> list[str]:
-    screen = Screen()
+    screen = OutputScreen()
     for piece in outputs(events, "stdout", "stderr"):
         screen.feed(piece.content, piece.stream)
     screen.finish()
@@ -263,7 +263,7 @@ def rows_of(events: list) -> list[str]:
 def test_enhancement_1_colours_come_through_as_data():
     """A program that insists on a terminal gets one, and its colours are styles of rows."""
     events = run_events("sh", "-c", r"test -t 1 && printf '\033[1;32mok\033[0m\n'", more=("--pty",))
-    screen = Screen()
+    screen = OutputScreen()
     screen.feed(said(events))
     (row,) = screen.live
     assert (row_text(row), row[0].style.fg, row[0].style.bold) == ("ok", 2, True)

@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sightline.agent import RunOutcome, Wanted
+from sightline.agent import AgentSpec, RunOutcome
 from sightline.conversation import Message
 from sightline.events import Event
-from sightline.host import Working, working
-from sightline.journal import KeptSession, Store
-from sightline.settings import Policy, load
+from sightline.host import NativeSession, working
+from sightline.journal import SessionReader, Store
+from sightline.settings import Policy, StartOptions, load
 from sightline.tools import Tool
 
 E = TypeVar("E", bound=Event)
@@ -23,7 +23,7 @@ DEADLINE = 90.0
 class Lab:
     """A running session, and everything that was seen of it."""
 
-    def __init__(self, running: Working, store: Store) -> None:
+    def __init__(self, running: NativeSession, store: Store) -> None:
         self.running = running
         self.agent = running.agent
         self.session = running.session
@@ -64,7 +64,7 @@ class Lab:
     @property
     def requests(self) -> list[Any]:
         """What the scripted model was asked."""
-        return self.agent.model.requests  # type: ignore[attr-defined]
+        return self.agent.model.model.requests  # type: ignore[attr-defined]
 
     async def _watch(self) -> None:
         async for frame in self._frames:
@@ -89,7 +89,7 @@ def store_in(folder: Path) -> Store:
 
 
 def kept(folder: Path, session: str) -> list[Event]:
-    return list(KeptSession(store_in(folder).folder(session)).events())
+    return list(SessionReader(store_in(folder).folder(session)).events())
 
 
 @asynccontextmanager
@@ -112,16 +112,16 @@ async def lab(
     work.mkdir(exist_ok=True)
     flags = {"permissions.sandbox": "false", **(settings or {})}
     loaded = load(work, flags=flags, environ={"SIGHTLINE_HOME": str(folder / "home")})
-    wanted = Wanted(
+    spec = AgentSpec(
         cwd=work,
         settings=loaded.settings,
         policy=Policy(approval, ["exec", *allow] if approval == "auto" else list(allow), list(deny), work),
-        model=write_script(folder, turns) if model is None else model,
+        options=StartOptions(model=write_script(folder, turns) if model is None else model, resume=resume),
         environ=dict(environ or {}),
         tools=tools,
     )
     store = store_in(folder)
-    async with working(store, wanted, resume=resume, attended=attended) as running:
+    async with working(store, spec, attended=attended) as running:
         watched = Lab(running, store)
         try:
             yield watched

@@ -3,13 +3,14 @@
 import asyncio
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from sightline.agent import Wanted, approval_facts, wanted_in
+from sightline.agent import AgentSpec, agent_spec
 from sightline.events import Notice, Request, RequestResolved, State, ToolResult
-from sightline.host import Reload, Reply, SetApproval, working
-from sightline.journal import Tree
-from sightline.settings import Policy, remember_rule, remembered_rules
+from sightline.host import CommandReply, Reload, SetApproval, working
+from sightline.journal import SessionTree
+from sightline.settings import Policy, StartOptions, remember_rule, remembered_rules
 from sightline.tools import Need, Proposal, ToolError
 from sightline.transcript import Remark
 from tests.agent.support import Lab, kept, lab, store_in, write_script
@@ -18,7 +19,7 @@ from tests.agent.test_approvals import answered, outside
 WRITE = {"tool": "write", "args": {"path": "a.txt", "content": "a"}}
 
 
-async def told(here: Lab, **command: str) -> Reply:
+async def told(here: Lab, **command: str) -> CommandReply:
     return await here.session.submit(SetApproval(**command))
 
 
@@ -37,9 +38,9 @@ async def test_a_level_holds_from_the_next_decision_on(tmp_path: Path) -> None:
         await told(here, level="auto")
         await here.run()
         assert [result.is_error for result in here.of(ToolResult)] == [True, False]
-        assert "approval plan" in here.of(ToolResult)[0].content
+        assert "(the approval level is plan)" in here.of(ToolResult)[0].content
         assert levels(here) == ["plan", "auto"]
-        noted = [node.type for node in Tree.load(here.session.folder).nodes.values()].count("approval_change")
+        noted = [node.type for node in SessionTree.load(here.session.folder).nodes.values()].count("approval_change")
         assert noted == 2
 
 
@@ -76,7 +77,9 @@ async def test_plan_holds_for_a_call_that_is_looked_at(tmp_path: Path) -> None:
             return Proposal(diff="+a")
 
         elsewhere = Need("write", str(tmp_path / "elsewhere.txt"))
-        asking = asyncio.ensure_future(here.agent.approvals.ask("write", "c", [elsewhere], {}, changes=changes))
+        asking = asyncio.ensure_future(
+            here.agent.permissions.approvals.ask("write", "c", [elsewhere], {}, changes=changes)
+        )
         await looking.wait()
         await told(here, level="plan")
         go_on.set()
@@ -90,7 +93,7 @@ async def test_plan_holds_for_what_the_same_call_was_allowed_before(tmp_path: Pa
     async with lab(tmp_path, [], approval="edit", attended=True) as here:
         own, secret = here.agent.workplace.cwd / "a.txt", tmp_path / "elsewhere.txt"
         needs = [Need("write", str(own)), Need("read", str(secret))]
-        asking = asyncio.ensure_future(here.agent.approvals.ask("both", "c", needs, {}))
+        asking = asyncio.ensure_future(here.agent.permissions.approvals.ask("both", "c", needs, {}))
         request = await here.first(Request)
         await told(here, level="plan")
         assert here.agent.requests.answer(request.id, "once")
@@ -114,12 +117,12 @@ async def test_full_leaves_the_sandbox_and_any_other_level_goes_back(tmp_path: P
     """As when the session had begun with it, and the model is told the truth about it."""
     async with lab(tmp_path, [], settings={"permissions.sandbox": "true"}) as here:
         system = here.agent.asking.system
-        assert here.agent.workplace.sandbox
+        assert here.agent.workplace.limits().sandbox
         await told(here, level="full")
-        assert not here.agent.workplace.sandbox
+        assert not here.agent.workplace.limits().sandbox
         assert "Commands run without a sandbox." in here.agent.asking.system
         await told(here, level="edit")
-        assert here.agent.workplace.sandbox
+        assert here.agent.workplace.limits().sandbox
         assert here.agent.asking.system == system
 
 
@@ -135,18 +138,24 @@ async def test_rules_are_listed_with_where_they_come_from(tmp_path: Path, monkey
     """Settings with their place, the command line, and both kinds of answers."""
     monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "home"))
     remember_rule(tmp_path, "exec(make)")
-    wanted = wanted_in(
-        tmp_path, flags={"permissions.deny": "exec(rm *)"}, allow=["read(/etc/hosts)"], deny=["network"], model="x"
+    monkeypatch.setenv("SIGHTLINE_PERMISSIONS_ALLOW", "exec(ls)")
+    flags = {"permissions.deny": "exec(rm *)", "permissions.approval": "plan"}
+    options = StartOptions(
+        cwd=str(tmp_path), flags=flags, allow=["read(/etc/hosts)"], deny=["network"], model="x", resume="abcdef"
     )
-    listed = [(each.rule, each.verdict, each.origin, each.where) for each in wanted.rules]
+    spec = agent_spec(options)
+    listed = [(each.rule, each.verdict, each.origin, each.where) for each in spec.rules]
     assert listed == [
+        ("exec(ls)", "allow", "settings", "SIGHTLINE_PERMISSIONS_ALLOW"),
         ("exec(make)", "allow", "always", ""),
         ("read(/etc/hosts)", "allow", "flag", "--allow"),
-        ("exec(rm *)", "deny", "settings", "--set permissions.deny"),
+        ("exec(rm *)", "deny", "flag", "--set permissions.deny"),
         ("network", "deny", "flag", "--deny"),
     ]
-    assert set(wanted.policy.allow) == {"exec(make)", "read(/etc/hosts)"}
-    assert set(wanted.policy.deny) == {"exec(rm *)", "network"}
+    assert set(spec.policy.allow) == {"exec(ls)", "exec(make)", "read(/etc/hosts)"}
+    assert set(spec.policy.deny) == {"exec(rm *)", "network"}
+    assert spec.named_level == "plan"
+    assert agent_spec(msgspec.structs.replace(options, approval_named=False)).named_level is None
 
 
 async def test_an_answer_is_listed_and_can_be_forgotten(tmp_path: Path) -> None:
@@ -158,15 +167,15 @@ async def test_an_answer_is_listed_and_can_be_forgotten(tmp_path: Path) -> None:
         here.agent.requests.answer(request.id, "always here")
         await here.ended()
         assert len(here.of(Request)) == 2
-        answers = {row["rule"]: row["origin"] for row in approval_facts(here.agent)["rules"]}
+        answers = {row["rule"]: row["origin"] for row in here.agent.permissions.facts()["rules"]}
         assert answers == {"exec(echo a)": "session", "exec(echo b)": "always"}
-        workspace = here.agent.approvals.policy.workspace
+        workspace = here.agent.permissions.policy.workspace
         assert remembered_rules(workspace).allow == ("exec(echo b)",)
         for rule in answers:
             assert (await told(here, forget=rule)).ok
-        assert approval_facts(here.agent)["rules"] == []
+        assert here.agent.permissions.facts()["rules"] == []
         assert remembered_rules(workspace).allow == ()
-        assert here.agent.approvals.policy.allow == ()
+        assert here.agent.permissions.policy.allow == ()
 
 
 async def test_a_rule_that_was_no_answer_is_not_forgotten(tmp_path: Path) -> None:
@@ -176,7 +185,7 @@ async def test_a_rule_that_was_no_answer_is_not_forgotten(tmp_path: Path) -> Non
         assert not reply.ok
         assert "is not one of your answers" in reply.error
         assert not (await told(here, forget="exec(none)")).ok
-        assert "exec(make)" in here.agent.approvals.policy.allow
+        assert "exec(make)" in here.agent.permissions.policy.allow
 
 
 async def test_settings_that_are_read_again_leave_the_chosen_level(tmp_path: Path) -> None:
@@ -185,11 +194,11 @@ async def test_settings_that_are_read_again_leave_the_chosen_level(tmp_path: Pat
         await told(here, level="plan")
         workspace = here.agent.workplace.cwd
         policy = Policy("full", ["read"], [], workspace)
-        wanted = Wanted(cwd=workspace, settings=here.agent.settings, policy=policy)
-        here.running.worker.settings_again = lambda: wanted
+        spec = AgentSpec(cwd=workspace, settings=here.agent.workplace.settings, policy=policy)
+        here.running.worker.settings_again = lambda: spec
         assert (await here.session.submit(Reload())).ok
         assert levels(here) == ["plan"]
-        policy = here.agent.approvals.policy
+        policy = here.agent.permissions.policy
         assert (policy.approval, policy.allow, policy.deny) == ("plan", ("read",), ("exec(rm *)",))
 
 
@@ -214,7 +223,7 @@ async def test_a_session_goes_on_with_whichever_level_allows_less(
     notices = 0
     for more in said:
         async with lab(tmp_path, [], approval=settings, resume=session) as here:
-            assert here.agent.approvals.policy.approval == goes_on
+            assert here.agent.permissions.level == goes_on
         notices += more
         assert sum(isinstance(event, Notice) for event in kept(tmp_path, session)) == notices
 
@@ -223,15 +232,16 @@ async def test_a_level_that_was_named_at_the_beginning_is_what_it_was_left_with(
     """Nobody changed it since: it was not in the journal, and whoever resumed it without a level got that of the
     settings, which allows more."""
     async with lab(tmp_path, [[{"text": "ok"}]]) as here:
-        workspace, settings = here.agent.workplace.cwd, here.agent.settings
+        workspace, settings = here.agent.workplace.cwd, here.agent.workplace.settings
     model = write_script(tmp_path, [[{"text": "ok"}]])
     plan = Policy("plan", [], [], workspace)
-    wanted = Wanted(cwd=workspace, settings=settings, policy=plan, model=model, approval="plan")
-    async with working(store_in(tmp_path), wanted) as running:
+    options = StartOptions(model=model)
+    spec = AgentSpec(cwd=workspace, settings=settings, policy=plan, options=options, named_level="plan")
+    async with working(store_in(tmp_path), spec) as running:
         session = running.session.id
     for _ in range(2):
         async with lab(tmp_path, [], approval="auto", resume=session) as here:
-            assert here.agent.approvals.policy.approval == "plan"
+            assert here.agent.permissions.level == "plan"
 
 
 async def test_a_level_that_is_asked_for_wins(tmp_path: Path) -> None:
@@ -239,12 +249,13 @@ async def test_a_level_that_is_asked_for_wins(tmp_path: Path) -> None:
     async with lab(tmp_path, [[{"text": "ok"}]]) as here:
         await told(here, level="plan")
         await here.run()
-        session, workspace, settings = here.session.id, here.agent.workplace.cwd, here.agent.settings
+        session, workspace, settings = here.session.id, here.agent.workplace.cwd, here.agent.workplace.settings
     model = write_script(tmp_path, [])
     policy = Policy("full", [], [], workspace)
-    wanted = Wanted(cwd=workspace, settings=settings, policy=policy, model=model, approval="full")
-    async with working(store_in(tmp_path), wanted, resume=session) as running:
-        assert running.agent.approvals.policy.approval == "full"
+    options = StartOptions(model=model, resume=session)
+    spec = AgentSpec(cwd=workspace, settings=settings, policy=policy, options=options, named_level="full")
+    async with working(store_in(tmp_path), spec) as running:
+        assert running.agent.permissions.level == "full"
         running.session.flush()
         assert not any(isinstance(entry, Remark) for entry in running.session.snapshot().entries)
 
@@ -258,7 +269,7 @@ async def test_the_level_that_is_shown_is_the_one_in_force(
         await here.run()
         await told(here, level=left)
         here.session.flush()
-        assert here.session.snapshot().state["approval"]["level"] == here.agent.approvals.policy.approval == left
+        assert here.session.snapshot().state["approval"]["level"] == here.agent.permissions.level == left
     async with lab(tmp_path, [], approval=settings, resume=here.session.id) as again:
         again.session.flush()
-        assert again.session.snapshot().state["approval"]["level"] == again.agent.approvals.policy.approval == level
+        assert again.session.snapshot().state["approval"]["level"] == again.agent.permissions.level == level

@@ -8,7 +8,8 @@ import pytest
 
 from sightline.conversation import ToolMessage, text_of
 from sightline.events import Notice, Request, RequestResolved, RunEnded, ToolResult
-from sightline.exec import SandboxStatus, _landlock, _sandbox
+from sightline.exec import SandboxStatus
+from sightline.exec.sandbox import _landlock, _sandbox
 from sightline.settings import remembered_rules
 from tests.agent.support import Lab, lab
 
@@ -34,7 +35,7 @@ async def test_with_nobody_there_it_is_refused_at_once(tmp_path: Path) -> None:
         assert outcome.text == "I could not push."
         (result,) = here.of(ToolResult)
         assert result.is_error
-        assert result.details == {"ended": "refused"}
+        assert result.details == {"ended": "refused", "by": "nobody"}
         (notice,) = here.of(Notice)
         assert notice.hint == "to allow it: --allow 'exec(git push origin)'"
         assert not here.of(Request)
@@ -92,8 +93,8 @@ async def test_a_session_can_allow_a_command_with_any_arguments(tmp_path: Path) 
         assert request.details["prefix"] == "exec(pytest *) sandboxed"
         await here.ended()
         assert len(here.of(Request)) == 1
-        assert [rule.rule for rule in here.agent.approvals.rules] == ["exec(pytest *) sandboxed"]
-        assert remembered_rules(here.agent.approvals.policy.workspace).allow == ()
+        assert [rule.rule for rule in here.agent.permissions.approvals.rules] == ["exec(pytest *) sandboxed"]
+        assert remembered_rules(here.agent.permissions.policy.workspace).allow == ()
 
 
 async def test_a_notice_about_the_sandbox_comes_once_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,8 +137,8 @@ async def test_a_yes_for_longer_leaves_a_row(tmp_path: Path, choice: str, how_lo
         (notice,) = here.of(Notice)
         assert (notice.level, notice.text) == ("info", f"allowed {how_long}: exec(echo one⏎echo two)")
         assert "/approvals" in notice.hint
-        here.agent.approvals.forget("exec(echo one⏎echo two)")
-        assert not any(rule.origin in ("session", "always") for rule in here.agent.approvals.rules)
+        here.agent.permissions.approvals.forget("exec(echo one⏎echo two)")
+        assert not any(rule.origin in ("session", "always") for rule in here.agent.permissions.approvals.rules)
     assert not remembered_rules(tmp_path / "work").allow
 
 

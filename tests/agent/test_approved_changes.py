@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from sightline.actors import all_details
 from sightline.events import ToolResult
-from sightline.host._asked import all_details
 from tests.agent.support import Lab, kept, lab
 from tests.agent.test_approvals import answered, outside
 

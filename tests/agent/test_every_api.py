@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from sightline.agent import Wanted
+from sightline.agent import AgentSpec
 from sightline.conversation import AssistantMessage, ToolMessage, text_of
 from sightline.events import Error, Reasoning, RunEnded, Text, ToolResult, ToolUse, TurnEnded, TurnStarted
 from sightline.host import working
-from sightline.settings import Policy, load
+from sightline.settings import Policy, StartOptions, load
 from sightline.testing.standin import StandIn
 from sightline.tools.hashline import Snapshots, header
 from tests.agent.support import Lab, kept, store_in
@@ -82,22 +82,22 @@ async def test_a_task(api: str, tmp_path: Path, work: Path) -> None:
     """Both files are right, each call has one result, nothing is said twice, and every turn's tokens are known."""
     name, environ = APIS[api]
     async with StandIn(script(work)) as server:
-        wanted = Wanted(
+        spec = AgentSpec(
             cwd=work,
             settings=load(work, flags={"permissions.sandbox": "false"}, environ={}).settings,
             policy=Policy("edit", ["exec"], [], work),
-            model=name,
+            options=StartOptions(model=name),
             environ=environ(server.url),
         )
         store = store_in(tmp_path)
-        async with working(store, wanted, attended=False) as running:
+        async with working(store, spec, attended=False) as running:
             here = Lab(running, store)
             try:
                 outcome = await here.run("The total is wrong. Mend it.")
             finally:
                 here.close()
         session, seen = running.session.id, list(here.seen)
-        assert running.agent.model.api == api
+        assert running.agent.model.model.api == api
         assert len(server.conversations) == 7, "nothing was asked again"
     assert (outcome.exit_code, outcome.text) == (0, "Both files are mended and the tests pass.")
     assert (work / "prices.py").read_text() == RIGHT_PRICES

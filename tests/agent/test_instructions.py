@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.agent._instructions import Found, find_context_files, system_prompt
+from sightline.agent.conversation._instructions import InstructionFiles, find_context_files, system_prompt
 
 NAMES = ["AGENTS.md", "CLAUDE.md"]
 
@@ -104,7 +104,7 @@ def test_files_above_that_others_may_write_are_not_read(work: Path, mode: int, i
 
 
 def prompt(work: Path) -> str:
-    return system_prompt(work, found=Found())
+    return system_prompt(work, found=InstructionFiles())
 
 
 def test_a_pipe_as_head_is_not_waited_for(work: Path) -> None:

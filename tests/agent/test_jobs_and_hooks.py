@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from sightline.agent import Block, Call, NewArgs, Secrets
-from sightline.agent._instructions import Found, find_context_files, system_prompt
+from sightline.agent import Block, Call, NewArgs
+from sightline.agent.conversation._instructions import InstructionFiles, find_context_files, system_prompt
 from sightline.conversation import ToolMessage, text_of
 from sightline.events import Notice, Text, ToolOutput, ToolResult, ToolUse, User
+from sightline.secrets import Secrets
 from sightline.tools import Outcome
 from tests.agent.support import kept, lab
 
@@ -151,7 +152,7 @@ def test_the_model_is_told_where_it_is(tmp_path: Path) -> None:
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/topic/x\n")
     (tmp_path / "src").mkdir()
     (tmp_path / "README.md").write_text("x")
-    prompt = system_prompt(tmp_path, found=Found(), instructions="Be kind.", now=lambda: 1_700_000_000.0)
+    prompt = system_prompt(tmp_path, found=InstructionFiles(), instructions="Be kind.", now=lambda: 1_700_000_000.0)
     assert f"Working folder: {tmp_path}" in prompt
     assert "Date: 2023-11-14" in prompt
     assert "Git branch: topic/x" in prompt

@@ -6,15 +6,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from sightline.agent import mended
-from sightline.agent._mending import LOST
+from sightline.agent import missing_messages
 from sightline.conversation import (
     AssistantMessage,
     CallPart,
     ImagePart,
     Message,
     TextPart,
-    ToolMessage,
     UserMessage,
     text_of,
 )
@@ -31,9 +29,9 @@ from sightline.events import (
     ToolUse,
     User,
 )
-from sightline.journal import KeptSession, Tree
-from sightline.transcript import Message as Said
-from sightline.transcript import Words, fold
+from sightline.journal import SessionReader, SessionTree
+from sightline.transcript import LOST, LeftOpen, TranscriptText, fold
+from sightline.transcript import TranscriptMessage as Said
 from tests.agent.support import kept, lab, store_in
 
 # One black pixel.
@@ -100,7 +98,7 @@ async def test_a_long_conversation_is_made_short_before_it_overflows(tmp_path: P
     ]
     settings = {"compaction.reserve": "1000", "compaction.keep_recent": "11000"}
     async with lab(tmp_path, turns, settings=settings) as here:
-        here.agent.model.facts = _replaced(here.agent.model.facts, context=30_000)
+        here.agent.model.model.facts = _replaced(here.agent.model.facts, context=30_000)
         outcome = await here.run("the task")
         assert outcome.text == "done"
         compactions = [event.value for event in here.of(State) if event.key == "compaction"]
@@ -108,9 +106,9 @@ async def test_a_long_conversation_is_made_short_before_it_overflows(tmp_path: P
         assert compactions[-1]["summary"] == "SUMMARY OF IT"
         last = here.requests[-1].messages
         assert "SUMMARY OF IT" in text_of(last[0])
-        assert len(last) < len(Tree.load(here.store.folder(here.session.id)).nodes)
+        assert len(last) < len(SessionTree.load(here.store.folder(here.session.id)).nodes)
         assert any("the task" in text for text in said(here.requests[-2].messages))
-    tree = Tree.load(store_in(tmp_path).folder(here.session.id))
+    tree = SessionTree.load(store_in(tmp_path).folder(here.session.id))
     assert [node.type for node in tree.path()].count("compaction") == 1
     assert said([e.message for e in tree.read(tree.path()) if e.message])[0] == "the task"
 
@@ -166,7 +164,7 @@ async def test_going_back_to_an_earlier_prompt(tmp_path: Path) -> None:
         assert said(here.requests[-1].messages) == ["first", "A", "second, better"]
         session = here.session.id
         live = here.session.snapshot()
-    again = fold(KeptSession(store_in(tmp_path).folder(session)).events())
+    again = fold(SessionReader(store_in(tmp_path).folder(session)).events())
     for state in (live, again):
         assert _shown(state.shown) == ["first", "A", "second, better", "B2"]
         assert _shown(state.entries) == ["first", "A", "second", "B", "second, better", "B2"]
@@ -193,8 +191,8 @@ async def test_another_model_from_now_on(tmp_path: Path) -> None:
         await here.run("first")
         other = tmp_path / "other.json"
         other.write_text('[[{"text": "A"}], [{"text": "from the other"}]]')
-        here.agent.set_model(f"scripted:{other}")
-        here.agent.set_thinking("high")
+        here.agent.model.choose(f"scripted:{other}")
+        here.agent.model.think("high")
         await here.run("second")
         assert "from the other" in "".join(event.text for event in here.of(Text))
         tree = here.agent.memory.tree
@@ -210,56 +208,36 @@ ASKED: list[Message] = [UserMessage([TextPart("go")]), AssistantMessage([CALL], 
 @pytest.mark.parametrize(
     ("messages", "tail", "expected"),
     [
-        pytest.param(ASKED[:1], [RunEnded()], [], id="it ended properly"),
-        pytest.param([], [RunStarted(), User("hi")], ["user: hi", "error", "run_ended"], id="killed after the prompt"),
+        pytest.param(ASKED[:1], [Text("words"), RunEnded()], [], id="it ended properly"),
+        pytest.param([], [RunStarted(), User("hi")], ["user: hi"], id="killed after the prompt"),
         pytest.param(
             ASKED[:1],
-            [Text("half "), Text("an answer")],
-            ["assistant: half an answer", "error", "run_ended"],
+            [Text("half "), Text("of a subagent", agent="A-1"), Text("an answer"), User("go", agent="A-1")],
+            ["assistant: half an answer"],
             id="killed while it spoke",
         ),
-        pytest.param(
-            ASKED[:1],
-            [ToolArgs("s-1", "bash", '{"comm')],
-            ["tool_result s-1", "error", "run_ended"],
-            id="killed while it wrote a call",
-        ),
-        pytest.param(
-            ASKED,
-            [ToolUse("s-1", "Bash"), ToolOutput("s-1", "some")],
-            [
-                "tool_result s-1",
-                "tool: lost",
-                "error",
-                "run_ended",
-            ],
-            id="killed while a call ran",
-        ),
-        pytest.param(
-            ASKED,
-            [ToolUse("s-1", "Bash"), ToolResult("s-1", "all of it")],
-            ["tool: all of it", "error", "run_ended"],
-            id="killed after a call ended",
-        ),
+        pytest.param(ASKED[:1], [ToolArgs("s-1", "bash", '{"comm')], [], id="killed while it wrote a call"),
+        pytest.param(ASKED, [ToolUse("s-1", "Bash"), ToolOutput("s-1", "some")], ["tool: lost"], id="while a call ran"),
+        pytest.param(ASKED, [ToolResult("s-1", "all of it")], ["tool: all of it"], id="killed after a call ended"),
     ],
 )
-def test_what_a_killed_host_left_open_is_closed(
-    messages: list[Message], tail: list[Event], expected: list[str]
+@pytest.mark.parametrize("repaired", [False, True])
+def test_what_a_killed_host_left_out_is_remembered(
+    messages: list[Message], tail: list[Event], expected: list[str], repaired: bool
 ) -> None:
-    """Words that were seen are remembered, calls have an end, the run has one."""
-    assert [_named(item) for item in mended(messages, tail)] == expected
+    """Words that were seen are in the conversation, and calls have a result, once the journal says how they ended."""
+    tail = [*tail, *LeftOpen(tail).ends()] if repaired else tail
+    missing = missing_messages(messages, tail)
+    assert [_named(item) for item in missing] == expected
+    assert missing_messages([*messages, *missing], []) == []
 
 
-def _named(item: Any) -> str:
-    if isinstance(item, UserMessage | AssistantMessage | ToolMessage):
-        text = text_of(item).replace(LOST, "lost")
-        return f"{type(item).__struct_config__.tag}: {text}"
-    tag = str(type(item).__struct_config__.tag)
-    return f"{tag} {item.id}" if isinstance(item, ToolResult) else tag
+def _named(item: Message) -> str:
+    return f"{type(item).__struct_config__.tag}: {'lost' if text_of(item).startswith(LOST) else text_of(item)}"
 
 
 def _shown(entries: list[Any]) -> list[str]:
-    return [entry.text for entry in entries if isinstance(entry, Said | Words)]
+    return [entry.text for entry in entries if isinstance(entry, Said | TranscriptText)]
 
 
 def _replaced(facts: Any, **changes: Any) -> Any:
@@ -283,7 +261,7 @@ async def test_what_a_model_cannot_see_another_is_asked_about(tmp_path: Path) ->
     settings = {"models.vision": f"scripted:{seeing}"}
     async with lab(tmp_path, [[read], [{"text": "it is a dot"}]], settings=settings) as here:
         (tmp_path / "work" / "dot.png").write_bytes(PNG)
-        blind = here.agent.model
+        blind = here.agent.model.model
         blind.facts = _replaced(blind.facts, images=False)  # type: ignore[misc]
         outcome = await here.run("what is it?")
         assert outcome.text == "it is a dot"

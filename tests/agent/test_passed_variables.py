@@ -163,10 +163,9 @@ def _answer_once(server: socket.socket) -> None:
 
 async def test_everything_that_is_passed_is_listed(tmp_path: Path) -> None:
     """Where the rules are."""
-    from sightline.agent import approval_facts
 
     rule = "exec(gh pr create *) with GITHUB_TOKEN"
     async with lab(tmp_path, [], settings={"permissions.pass_env": "AWS_*"}, allow=[rule]) as here:
-        facts = approval_facts(here.agent)
+        facts = here.agent.permissions.facts()
         assert facts["passed"] == ["AWS_*"]
         assert rule in [each["rule"] for each in facts["rules"]]

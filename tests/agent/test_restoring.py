@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from sightline.agent import Secrets
 from sightline.conversation import ToolMessage, text_of
 from sightline.events import Request, ToolResult
+from sightline.secrets import Secrets
 from tests.agent.support import lab
 
 KEY = "sk-live-0123456789abcdef"

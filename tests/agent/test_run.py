@@ -25,7 +25,7 @@ from sightline.events import (
     User,
 )
 from sightline.exec import GRACE
-from sightline.journal import Tree
+from sightline.journal import SessionTree
 from tests.agent.support import kept, lab
 
 
@@ -52,7 +52,7 @@ async def test_what_is_said_becomes_the_tree(tmp_path: Path) -> None:
     turns = [[{"text": "looking"}, bash("echo one")], [{"text": "done"}]]
     async with lab(tmp_path, turns) as here:
         await here.run("do it")
-        tree = Tree.load(here.store.folder(here.session.id))
+        tree = SessionTree.load(here.store.folder(here.session.id))
     path = [entry.message for entry in tree.read(tree.path()) if entry.message is not None]
     assert [type(message) for message in path] == [UserMessage, AssistantMessage, ToolMessage, AssistantMessage]
     assert text_of(path[2]) == "one"  # type: ignore[arg-type]
@@ -298,3 +298,46 @@ async def test_usage_adds_up(tmp_path: Path) -> None:
         usage = here.of(RunEnded)[-1].usage
     assert msgspec.to_builtins(usage) == {"input_tokens": 30, "output_tokens": 5, "cache_read_tokens": 5}
     assert here.of(RunEnded)[-1].cost is None
+
+
+@pytest.mark.parametrize("lines", [5_000, 20_000])
+async def test_a_long_prompt_is_shown_whole_or_says_what_is_missing(tmp_path: Path, lines: int) -> None:
+    """The agent receives all of it; how many lines an event does not have is a fact of it."""
+    prompt = "\n".join(f"line {number} of a long list of things" for number in range(1, lines + 1))
+    async with lab(tmp_path, [[{"text": "Read."}]]) as here:
+        await here.run(prompt)
+        [event] = here.of(User)
+    shown = event.text.split("\n")
+    if lines == 5_000:
+        assert (event.text, event.left_out_lines) == (prompt, 0)
+    else:
+        assert len(shown) - 1 + event.left_out_lines == lines
+        assert shown[-1].startswith(f"[… {event.left_out_lines:,} more lines, ")
+        assert shown[-1].endswith("not shown here; the agent received all of it]")
+
+
+async def test_everyone_who_asked_is_called_when_the_agent_is_idle(tmp_path: Path) -> None:
+    """A second one does not take the place of the first, which is the session's own."""
+    async with lab(tmp_path, [[{"text": "done"}]]) as here:
+        called: list[str] = []
+        here.agent.when_idle(lambda: called.append("first"))
+        here.agent.when_idle(lambda: called.append("second"))
+        await here.run("go")
+        await asyncio.sleep(0)
+        assert called == ["first", "second"]
+
+
+async def test_what_follows_from_the_policy_follows_it_at_once(tmp_path: Path) -> None:
+    """The sandbox, what searches leave out and what the model reads of it are derived, not copied."""
+    async with lab(tmp_path, [], approval="auto", settings={"permissions.sandbox": "true"}) as here:
+        agent, workplace = here.agent, here.agent.workplace
+        boxed = agent.asking.system
+        assert (workplace.limits().sandbox, workplace.limits().is_denied) == (True, None)
+        agent.permissions.set_level("full")
+        assert not workplace.limits().sandbox
+        assert agent.asking.system != boxed
+        policy = agent.permissions.policy
+        agent.permissions.renew(policy.having("edit", [], ["read(secret/**)"]), [])
+        is_denied = workplace.limits().is_denied
+        assert is_denied is not None
+        assert is_denied(str(workplace.cwd / "secret" / "a"))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.agent import Secrets
+from sightline.secrets import Secrets
 from sightline.text import clean_text
 
 VALUES = ("abcabcabd", "cabcab-long-one", "abcabcabd-and-more", "ß-key-0123", "cab-long")

@@ -8,7 +8,7 @@ from typing import Any
 
 from sightline.conversation import UserMessage, text_of
 from sightline.events import Notice, State, User
-from sightline.host import EditTodo, Move
+from sightline.host import EditTodo, MoveTo
 from tests.agent.support import lab
 
 
@@ -103,5 +103,5 @@ async def test_the_list_follows_the_branch(tmp_path: Path) -> None:
     """Going back to before it was made says that it is empty."""
     async with lab(tmp_path, [[todo(INIT)], [{"text": "ok"}]], settings={"todo.reminders": "false"}) as here:
         await here.run()
-        assert (await here.session.submit(Move("e1"))).ok
+        assert (await here.session.submit(MoveTo("e1"))).ok
         await here.until(lambda: rows(here)[-1] == [])

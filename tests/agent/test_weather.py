@@ -10,9 +10,8 @@ import msgspec
 import pytest
 
 from sightline.agent import NewArgs
-from sightline.agent._asking import tidy
-from sightline.agent._compaction import cut_at
-from sightline.agent._secrets import Secrets
+from sightline.agent.conversation._compaction import cut_at
+from sightline.agent.loop._model_request import tidy
 from sightline.conversation import (
     AssistantMessage,
     CallPart,
@@ -42,6 +41,7 @@ from sightline.events import (
 )
 from sightline.exceptions import UserMistake
 from sightline.models import Assembly, ModelFacts, ModelRequest, Piece
+from sightline.secrets import Secrets
 from sightline.tools import Image, Outcome, Tool, ToolContext
 from tests.agent.support import Lab, kept, lab
 
@@ -141,12 +141,12 @@ async def test_a_client_with_a_bug_ends_the_run_and_not_the_session(tmp_path: Pa
         raise ZeroDivisionError("oops")
 
     async with lab(tmp_path, [[{"text": "fine"}]]) as here:
-        good, here.agent.model = here.agent.model, Scripted(play)  # type: ignore[assignment]
+        good, here.agent.model.model = here.agent.model.model, Scripted(play)  # type: ignore[assignment]
         outcome = await here.run()
         assert outcome.exit_code == 1
         assert "ZeroDivisionError" in here.of(Error)[-1].text
         assert_sound(here.seen)
-        here.agent.model = good
+        here.agent.model.model = good
         assert (await here.run("again")).exit_code == 0
         assert_sound(here.seen)
 
@@ -240,7 +240,7 @@ async def test_stopping_in_a_compaction(tmp_path: Path) -> None:
     async with lab(tmp_path, [[{"text": "x" * 400}], [{"text": "y"}]], settings=settings) as here:
         await here.run("one " * 100)
         before = list(here.messages)
-        here.agent.model.facts = msgspec.structs.replace(here.agent.model.facts, context=50)  # type: ignore[misc]
+        here.agent.model.model.facts = msgspec.structs.replace(here.agent.model.facts, context=50)  # type: ignore[misc]
         await here.agent.prompt("two " * 100)
         await here.first(State, lambda state: state.key == "compaction")
         here.agent.stop()
@@ -428,7 +428,7 @@ async def test_arguments_and_names_that_are_no_text(tmp_path: Path) -> None:
         yield assembly.done("stop")
 
     async with lab(tmp_path, []) as here:
-        here.agent.model = Scripted(play)  # type: ignore[assignment]
+        here.agent.model.model = Scripted(play)  # type: ignore[assignment]
         outcome = await here.run()
         assert outcome.exit_code == 0, outcome
         assert_sound(here.seen)
@@ -593,7 +593,7 @@ async def test_one_message_that_is_too_long_ends_the_run(tmp_path: Path) -> None
     async with lab(tmp_path, [[{"text": "one"}], [{"text": "two"}]]) as here:
         await here.run("first")
         await here.run("second")
-        here.agent.model = Scripted(play)  # type: ignore[assignment]
+        here.agent.model.model = Scripted(play)  # type: ignore[assignment]
         outcome = await asyncio.wait_for(here.run("x" * 100_000), 10)
         assert outcome.exit_code == 1
         assert "too long" in here.of(Error)[-1].text
@@ -611,7 +611,7 @@ async def test_a_conversation_that_was_made_short_counts_as_short(tmp_path: Path
     async with lab(tmp_path, [turn, turn, small, small], settings=settings) as here:
         await here.run("one " * 100)
         await here.run("two " * 100)
-        here.agent.model.facts = msgspec.structs.replace(here.agent.model.facts, context=100_000)  # type: ignore[misc]
+        here.agent.model.model.facts = msgspec.structs.replace(here.agent.model.facts, context=100_000)  # type: ignore[misc]
         await here.agent.compact()
         done = len([s for s in here.of(State) if s.key == "compaction"])
         await here.run("three")
@@ -695,10 +695,10 @@ async def test_a_model_in_use_is_not_closed_under_its_answer(tmp_path: Path) -> 
     model = Scripted(play)
     async with lab(tmp_path, [[{"text": "next"}]]) as here:
         name = here.agent.model.facts.id
-        here.agent.model = model  # type: ignore[assignment]
+        here.agent.model.model = model  # type: ignore[assignment]
         await here.agent.prompt("go")
         await here.first(Text)
-        here.agent.set_model(name)
+        here.agent.model.choose(name)
         await asyncio.sleep(0)
         going.set()
         assert (await here.ended()).text == "half whole"

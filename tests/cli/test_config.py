@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from sightline.settings._about import about
 from tests.cli.support import sightline
 
 
@@ -54,12 +55,13 @@ def test_one_setting_with_everything_said_about_it(work, user):
     for words in (["read.default_limit"], ["get", "read.default_limit"]):
         code, out, _ = config(*words, SIGHTLINE_READ_DEFAULT_LIMIT="8")
         assert code == 0
-        assert [row.split()[:2] for row in out.splitlines()][2:] == [
+        assert [row.split()[:2] for row in out.splitlines()][3:] == [
             ["environment", "8"],
             ["your", "file"],
             ["default", "300"],
         ]
         assert "(replaced)" in out
+        assert out.splitlines()[1] == f"  {about(('read', 'default_limit'))}"
 
 
 def test_as_json(work, user):

@@ -51,7 +51,7 @@ def test_ctrl_c_cancels_and_keeps_what_was_said(in_terminal):
     terminal.press(b"\x03")
     assert terminal.wait() == 130
     assert terminal.text.startswith(f"partial pid {pid} end\n")
-    assert "\n✕ cancelled; output stored · " in terminal.text
+    assert "\n– cancelled; output stored · " in terminal.text
     assert "never" not in terminal.text  # a shell must not go on with the next command while it is being ended
     assert "^C" not in terminal.text
     assert not is_alive(pid)
@@ -396,7 +396,7 @@ def test_a_command_that_is_over_before_its_watcher_comes():
         "from sightline.host import launch\n"
         "from sightline.journal import Store\n"
         "from sightline.paths import data_folder\n"
-        "from sightline.views.plain import exec as views\n"
+        "from sightline.views.plain.commands import exec as views\n"
         "from sightline.views.plain._palette import PLAIN\n"
         "store, spec = Store(data_folder()), CommandSpec(argv=('sh', '-c', 'exit 5'))\n"
         "session = launch(store, spec, cwd='/')\n"

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from sightline.agent._headless import _INSTEAD, _WORKING
+from sightline.agent.loop._headless_commands import _INSTEAD, _WORKING
 from sightline.events import Event, RunEnded, RunStarted, Text, ToolResult, User
-from sightline.journal import KeptSession, Store
-from sightline.views.console.commands._registry import COMMANDS
+from sightline.journal import SessionReader, Store
+from sightline.views.console._actions import COMMANDS
 from tests.cli.support import SIGHTLINE, is_alive, running_sessions, sightline, until
 
 pytestmark = pytest.mark.usefixtures("hosts")
@@ -55,7 +55,7 @@ def store() -> Store:
 
 
 def kept(session: str = "") -> list[Event]:
-    return list(KeptSession(store().folder(session or store().sessions()[0])).events())
+    return list(SessionReader(store().folder(session or store().sessions()[0])).events())
 
 
 def read_until(process: "subprocess.Popen[bytes]", text: bytes) -> bytes:
@@ -126,6 +126,19 @@ def test_exit_codes(work: Path, turns: list[Any], words: tuple[str, ...], code: 
         )
 
 
+@pytest.mark.parametrize("again", ["--continue", "--resume"])
+def test_a_rule_given_once_is_there_when_the_session_is_resumed(work: Path, again: str) -> None:
+    """The second command line names none: what was denied is still refused, by that rule."""
+    model = script(work, HELLO)
+    assert sightline("-p", "go", "--model", model, "--deny", "exec(true)").returncode == 0
+    (session,) = store().sessions()
+    model = script(work, [*HELLO, [bash("true")], [{"text": "Could not."}]])
+    words = [again] if again == "--continue" else [again, session]
+    done = sightline("-p", "go", "--model", model, *words)
+    assert done.returncode == 3
+    assert b"the rule exec(true) denies it" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -148,6 +161,16 @@ def test_mistakes(work: Path, words: tuple[str, ...], said: bytes) -> None:
     assert said in done.stderr
     assert b"hint: " in done.stderr
     assert store().sessions() == []
+
+
+def test_keys_that_cannot_be_read_are_reported_once(work: Path) -> None:
+    """They are not masked: the user should know where the session begins."""
+    keys = Path(os.environ["SIGHTLINE_HOME"]) / "keys"
+    keys.mkdir(parents=True, mode=0o700)
+    (keys / "keys.json").write_text('{"OPENAI_API_KEY": "sk-mine",}')
+    done = native(work, HELLO)
+    assert done.returncode == 0
+    assert done.stderr.count(b"stored keys are not used, and not masked where they appear") == 1
 
 
 def test_console_commands_that_make_sense_work(work: Path) -> None:
@@ -466,18 +489,20 @@ def test_the_example_of_a_program_says_what_is_wrong(work: Path, words: tuple[st
 
 
 @pytest.mark.parametrize(
-    ("prompt", "piped"),
+    ("prompt", "piped", "warned"),
     [
-        pytest.param(b"a \xff\xfe prompt", b"", id="not UTF-8"),
-        pytest.param(b"go", b"a\0b\xff\x1b[31m", id="NUL and escapes on stdin"),
-        pytest.param(b"go", b"a" * 3_900_000, id="nearly 4 MB on stdin"),
+        pytest.param(b"a \xff\xfe prompt", b"", b"", id="not UTF-8"),
+        pytest.param(b"go", b"a\0b\xff\x1b[31m", b"2 of 9 bytes on stdin are not text", id="NUL and escapes on stdin"),
+        pytest.param(b"go", b"a" * 3_900_000, b"", id="nearly 4 MB on stdin"),
     ],
 )
-def test_odd_prompts(work: Path, prompt: bytes, piped: bytes) -> None:
+def test_odd_prompts(work: Path, prompt: bytes, piped: bytes, warned: bytes) -> None:
     """They are taken as well as they can be."""
     command = [SIGHTLINE.encode(), b"-p", prompt, b"--model", script(work, HELLO).encode()]
     done = subprocess.run(command, input=piped, capture_output=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"Hello.\n", b"")
+    assert (done.returncode, done.stdout) == (0, b"Hello.\n")
+    assert warned in done.stderr
+    assert bool(warned) == bool(done.stderr)
     assert any(isinstance(event, User) for event in kept())
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sightline.events import Event, Notice, RunEnded, Text, ToolResult, User
-from sightline.journal import KeptSession, Store
+from sightline.journal import SessionReader, Store
 from tests.cli.support import sightline
 from tests.providers.support import lines
 
@@ -54,7 +54,7 @@ def store() -> Store:
 
 def events() -> list[Event]:
     (session,) = store().sessions()
-    return list(KeptSession(store().folder(session)).events())
+    return list(SessionReader(store().folder(session)).events())
 
 
 def listed() -> list[dict[str, Any]]:
@@ -64,6 +64,13 @@ def listed() -> list[dict[str, Any]]:
 
 def claude(*words: str) -> "subprocess.CompletedProcess[bytes]":
     return sightline("-p", "one", "--provider", "claude", *words)
+
+
+def test_rules_that_it_does_not_take_are_named(program: Path) -> None:
+    """It has its own: one line says that these are not used, and the run goes on."""
+    done = claude("--allow", "exec", "--deny", "network")
+    assert (done.returncode, done.stdout) == (0, b"Claude heard one.\n")
+    assert done.stderr == b"note: not used: --allow, --deny; Claude Code has its own rules\nhint: change them there\n"
 
 
 @pytest.mark.parametrize("form", ["text", "events", "json"])
@@ -153,3 +160,14 @@ def test_a_recorded_run_is_masked(program: Path, monkeypatch: pytest.MonkeyPatch
     (content,) = [event.content for event in events() if isinstance(event, ToolResult)]
     assert content.startswith("MY_API_KEY=")
     assert "very-secret" not in content
+
+
+def test_keys_that_cannot_be_read_are_reported_once(program: Path) -> None:
+    """They are not masked here either."""
+    keys = Path(os.environ["SIGHTLINE_HOME"]) / "keys"
+    keys.mkdir(parents=True, mode=0o700)
+    (keys / "keys.json").write_text("[]")
+    done = sightline("-p", "go", "--provider", "claude")
+    assert done.returncode == 0
+    assert done.stderr.count(b"stored keys are not used") == 1
+    assert [notice.source for notice in events() if isinstance(notice, Notice)] == ["settings"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.journal import Store, Tree
+from sightline.journal import SessionTree, Store
 from tests.cli.support import sightline
 from tests.journal.conversations import Talk, assistant, user
 
@@ -93,6 +93,54 @@ def test_a_session_is_renamed_archived_and_deleted(store, here):
         refused("sessions", *words)
 
 
+def test_an_empty_id_names_no_session(store, here):
+    """It is the beginning of every id: where there is one session, it was that one, and deleted."""
+    mine = conversation(store, cwd=here, prompt="polish the lens")
+    for words in (
+        ("sessions", "delete", "", "--yes"),
+        ("sessions", "archive", ""),
+        ("sessions", "unarchive", ""),
+        ("sessions", "rename", "", "Title"),
+        ("resume", ""),
+        ("fork", ""),
+        ("tree", ""),
+    ):
+        assert "the id of the session is empty" in refused(*words)
+    assert listed() == [mine]
+    assert "Title" not in said("sessions")
+
+
+def test_a_title_is_short_and_not_empty(store, here):
+    mine = conversation(store, cwd=here, prompt="polish the lens")
+    assert "the title is empty" in refused("sessions", "rename", mine, "")
+    assert "the title is empty" in refused("sessions", "rename", mine, " \n")
+    assert "the title has 501 characters, and may have 500" in refused("sessions", "rename", mine, "x" * 501)
+    assert "polish the lens" in said("sessions")
+
+
+def test_options_stand_anywhere_among_the_words(store, here):
+    mine = conversation(store, cwd=here, prompt="polish the lens")
+    other = conversation(store, cwd=here, prompt="grind the glass")
+    assert said("sessions", "delete", "--yes", mine) == f"deleted {mine}\n"
+    assert said("sessions", "--yes", "delete", "--color", "never", other) == f"deleted {other}\n"
+    last = conversation(store, cwd=here, prompt="polish the lens")
+    assert listed("--here", "lens", "--limit", "3", "polish") == [last]
+    assert "unrecognized arguments: --nonsense" in refused("sessions", "delete", "--nonsense", "--yes", last)
+    assert listed() == [last]
+
+
+@pytest.mark.parametrize("title", ["-x", "--yes", "-", "--color never", "-1", "--"])
+def test_a_title_may_begin_with_a_hyphen(store, here, title):
+    """What follows the id is the title as it stands; options go before it."""
+    mine = conversation(store, cwd=here, prompt="polish the lens")
+    words = ["--", *title.split()] if title == "--" else title.split()
+    assert said("sessions", "--color", "never", "rename", mine[:4], *words) == f"renamed {mine}\n"
+    assert said("sessions", "rename", mine, "--", "-y", "z") == f"renamed {mine}\n"
+    assert "-y z" in said("sessions")
+    said("sessions", "rename", mine, *words)
+    assert title in said("sessions")
+
+
 def test_deleting_asks_with_the_title(store, here, in_terminal):
     """Nothing is deleted by a no; of several, each is named."""
     mine = conversation(store, cwd=here, prompt="polish the lens")
@@ -161,7 +209,7 @@ def test_going_on_from_elsewhere(store, here):
     """The move is kept; the words to say differently are printed."""
     id = conversation(store, cwd=here)
     moved = said("tree", "-", "--to", "e3", "--summary", "A came to nothing")
-    tree = Tree.load(store.folder(id))
+    tree = SessionTree.load(store.folder(id))
     assert moved.startswith(f"the conversation continues after {tree.leaf}\n")
     assert moved.endswith("\n\nyour message, to change and send again:\n\nTry approach A\n")
     assert [node.type for node in tree.path()] == ["message", "message", "branch_summary"]
@@ -185,9 +233,9 @@ def test_forking(store, here):
     """Prints the new id; at an entry it has the way there."""
     id = conversation(store, cwd=here, title="t")
     whole = said("fork", "-").strip()
-    assert list(Tree.load(store.folder(whole)).nodes) == ["e1", "e2", "e3", "e4"]
+    assert list(SessionTree.load(store.folder(whole)).nodes) == ["e1", "e2", "e3", "e4"]
     part = said("fork", id, "--at", "e2").strip()
-    assert list(Tree.load(store.folder(part)).nodes) == ["e1", "e2"]
+    assert list(SessionTree.load(store.folder(part)).nodes) == ["e1", "e2"]
     assert {fact["id"]: fact["parent_session"] for fact in json.loads(said("sessions", "--json"))} == {
         id: "",
         whole: id,
@@ -237,3 +285,31 @@ def test_the_reference_names_every_option():
         assert f"sightline {command}" in page
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", said(command, "--help")):
             assert option in page, (command, option)
+
+
+@pytest.mark.parametrize("words", [("resume",), ("--resume",), ("-p", "go on", "--resume")])
+def test_without_a_terminal_a_session_is_named(store, here, words):
+    """There is no list to choose from: it says how, and where they are listed."""
+    message = refused(*words)
+    assert "which session?" in message
+    assert "`sightline sessions`" in message
+
+
+@pytest.mark.parametrize("words", [("resume",), ("--resume",)])
+def test_on_a_terminal_a_session_is_chosen(store, here, in_terminal, words):
+    """From the list of `/resume`; the one that is chosen is shown."""
+    conversation(store, cwd=here, prompt="polish the lens")
+    terminal = in_terminal(*words)
+    terminal.wait_for("Resume a conversation", "polish the lens")
+    terminal.press(b"\r")
+    terminal.wait_for("in context")
+    terminal.press(b"\x04")
+    assert terminal.wait() == 0
+
+
+def test_nothing_to_continue_names_the_other_sessions(store, here):
+    """They may be of another folder."""
+    conversation(store, cwd="/elsewhere")
+    message = refused("-p", "go on", "--continue")
+    assert "`sightline sessions`" in message
+    assert "--resume ID" in message

@@ -101,6 +101,21 @@ def test_the_debug_log_says_why(tmp_path):
     assert "unreadable line of 8 bytes" in log.read_text()
 
 
+def test_the_debug_log_does_not_wait_for_a_reader(tmp_path):
+    """A named pipe that no program reads is a mistake; where a reader does not keep up, rows are lost."""
+    log = tmp_path / "pipe"
+    os.mkfifo(log)
+    done = sightline("view", "--provider", "claude", "--debug-log", log, stdin=b"not json\n")
+    assert done.returncode == 2
+    assert f"error: cannot write the log: no program reads {log}".encode() in done.stderr
+    reader = os.open(log, os.O_RDONLY | os.O_NONBLOCK)
+    done = sightline("view", "--provider", "claude", "--debug-log", log, stdin=b"not json\n" * 5000)
+    assert b"note: 5000 lines could not be read" in done.stderr
+    assert b"Logging error" not in done.stderr
+    assert b"unreadable line of 8 bytes" in os.read(reader, 65536)
+    os.close(reader)
+
+
 def test_a_stream_of_nobodys_is_a_users_mistake():
     """One line, a hint, exit code 2, no traceback."""
     done = sightline("view", stdin=b"hello\nworld\n")

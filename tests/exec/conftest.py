@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from .running import children_of_ours, wait_for
+from .running import descendants, started_since, wait_for
 
 
 @pytest.fixture
 def none_left() -> Iterator[None]:
-    before = children_of_ours()  # a browser or an emulator stays for the tests that need one
+    before = descendants()
     yield
     try:
-        wait_for(lambda: children_of_ours() <= before, "no process left")
+        wait_for(lambda: not started_since(before), "no process left")
     finally:
-        for process in children_of_ours() - before:
+        for process in started_since(before):
             process.kill()

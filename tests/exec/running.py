@@ -1,18 +1,23 @@
 """Running a command for a test: what it kept in memory, what it told, and a check of what must always hold."""
 
 import asyncio
+import os
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import psutil
 import pytest
 
 from sightline.events import Event, ToolOutput, ToolResult, ToolUse
-from sightline.exec import Command, CommandSpec, Sandboxed, _orphans
+from sightline.exec import SETUP_ATTEMPTS, Command, CommandSpec, SandboxedCommand, SandboxSpec, sandboxed
+from sightline.exec.process import _orphans
 from sightline.text import clean_output
+
+_CURRENT_TEST = "PYTEST_CURRENT_TEST"  # "NAME (PHASE)"
 
 
 class Memory:
@@ -128,12 +133,56 @@ class Ran:
         return streams
 
 
-def how_to_start(box: Sandboxed, environment: Mapping[str, str]) -> dict[str, Any]:
+def how_to_start(box: SandboxedCommand, environment: Mapping[str, str]) -> dict[str, Any]:
     """The environment and the descriptors that a process is made with which runs in a sandbox."""
     if box.handover is None:
         return {"env": {**environment, **box.env}}
     given = box.handover.fill({**environment, **box.env})
-    return {"env": given, "pass_fds": (box.handover.descriptor,)}
+    return {"env": given, "pass_fds": (box.handover.descriptor, *box.descriptors)}
+
+
+def run_boxed(
+    argv: Sequence[str],
+    spec: SandboxSpec,
+    *,
+    cwd: Path | str,
+    environment: Mapping[str, str] = os.environ,
+    kind: Literal["bubblewrap", "landlock"] | None = None,
+    **options: Any,
+) -> "subprocess.CompletedProcess[Any]":
+    """Run it in the sandbox to its end. As with any command, one more time when a socket that was to be covered is
+    gone: other tests have some."""
+    process, box = start_boxed(argv, spec, cwd=cwd, environment=environment, kind=kind, **options)
+    try:
+        output, errors = process.communicate(timeout=60)
+        return subprocess.CompletedProcess(box.argv, process.returncode, output, errors)
+    finally:
+        process.kill()
+        process.wait()
+        box.cleanup()
+
+
+def start_boxed(
+    argv: Sequence[str],
+    spec: SandboxSpec,
+    *,
+    cwd: Path | str,
+    environment: Mapping[str, str] = os.environ,
+    kind: Literal["bubblewrap", "landlock"] | None = None,
+    **options: Any,
+) -> "tuple[subprocess.Popen[Any], SandboxedCommand]":
+    """The same, returned when its sandbox is set up or cannot be; its streams are pipes."""
+    attempts = SETUP_ATTEMPTS
+    while True:
+        attempts -= 1
+        box = sandboxed(argv, str(cwd), spec, _kind=kind)
+        given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options, **how_to_start(box, environment)}
+        process = subprocess.Popen(box.argv, cwd=cwd, **given)
+        wait_for(lambda box=box, process=process: box.is_set_up or process.poll() is not None, "the sandbox")
+        if box.is_set_up or not attempts:
+            return process, box
+        process.communicate()
+        box.cleanup()
 
 
 def sh(script: str, **spec) -> Ran:
@@ -166,6 +215,38 @@ def noted(folder: Path, name: str) -> int:
     return int(file.read_text())
 
 
-def children_of_ours() -> set[psutil.Process]:
-    _orphans.collect()
+def descendants() -> set[psutil.Process]:
+    """All there are below this process, whichever test started them."""
     return set(psutil.Process().children(recursive=True))
+
+
+def started_since(before: set[psutil.Process]) -> set[psutil.Process]:
+    """What was started by this test, and all below that. A browser or an emulator that stays for the tests that need
+    one starts processes of its own at any time: those are below one that was there before. One of them that lost its
+    parent comes to us, and is known by the name of the test that its environment has."""
+    _orphans.collect()
+    found: set[psutil.Process] = set()
+    for child in psutil.Process().children():
+        if child not in before and not _is_of_another_test(child):
+            found |= {child, *_below(child)}
+    return found
+
+
+def _is_of_another_test(process: psutil.Process) -> bool:
+    """By what pytest itself says in the environment; without that it may be any test's, and counts as this one's."""
+    try:
+        its = process.environ().get(_CURRENT_TEST, "")
+    except psutil.Error:
+        return False
+    return bool(its) and _without_phase(its) != _without_phase(os.environ[_CURRENT_TEST])
+
+
+def _without_phase(test: str) -> str:
+    return test.rpartition(" ")[0]
+
+
+def _below(process: psutil.Process) -> list[psutil.Process]:
+    try:
+        return process.children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.exec._batches import AT_ONCE, ENOUGH, MARK, SEEN, Batches, Piece
+from sightline.exec._batches import AT_ONCE, ENOUGH, MARK, SEEN, Batches, OutputPiece
 
 
 class Timed:
@@ -12,7 +12,7 @@ class Timed:
     def __init__(self) -> None:
         self.batches = Batches()
         self.now = 100.0
-        self.out: list[tuple[float, Piece]] = []
+        self.out: list[tuple[float, OutputPiece]] = []
         self.whole = b""
 
     def wait(self, seconds: float) -> None:
@@ -30,7 +30,7 @@ class Timed:
     def finish(self) -> None:
         self._note(self.batches.finish())
 
-    def _note(self, pieces: list[Piece]) -> None:
+    def _note(self, pieces: list[OutputPiece]) -> None:
         self.out += [(self.now, piece) for piece in pieces]
 
     @property

@@ -4,12 +4,13 @@ import asyncio
 import hashlib
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from sightline.events import Notice, ToolOutput, ToolResult, ToolUse
-from sightline.exec import CommandSpec
+from sightline.exec import CommandSpec, SandboxSpec
 
 from .running import Memory, Ran, noted, python, sh
 
@@ -38,7 +39,7 @@ async def test_the_pieces_are_the_output():
 async def test_a_call_says_what_runs_where(tmp_path: Path):
     """The preview is the script when a shell is given one; the command is one that can be pasted."""
     ran = await Ran("bash", "-c", "echo 'a b' | cat\nexit 0", cwd=str(tmp_path)).run()
-    assert (ran.use.id, ran.use.name, ran.use.native_name, ran.use.source) == ("k3m9qz-1", "Bash", "exec", "exec")
+    assert (ran.use.id, ran.use.name, ran.use.native_name) == ("k3m9qz-1", "Bash", "exec")
     assert ran.use.arg == "echo 'a b' | cat"
     assert ran.use.args["argv"] == ["bash", "-c", "echo 'a b' | cat\nexit 0"]
     assert ran.use.args["cwd"] == str(tmp_path)
@@ -356,6 +357,21 @@ def test_a_command_travels():
 
     spec = CommandSpec(argv=("a", "b"), env={"A": "1"}, timeout=2.5)
     assert msgspec.json.decode(msgspec.json.encode(spec), type=CommandSpec) == spec
+
+
+@pytest.mark.needs("bubblewrap")
+async def test_what_was_prepared_for_a_command_that_cannot_start_is_removed(tmp_path: Path, monkeypatch):
+    """Its temporary folder, and the placeholders of what it must not make."""
+    temporary, workspace = tmp_path / "temporary", tmp_path / "w"
+    temporary.mkdir()
+    (workspace / ".git").mkdir(parents=True)
+    before = os.listdir(workspace / ".git")
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    spec = SandboxSpec(workspace=str(workspace))
+    ran = await Ran("echo", "x" * 3_000_000, cwd=str(workspace), sandbox=spec).run()
+    assert (ran.result.details["ended"], ran.result.exit_code) == ("spawn", 126)
+    assert os.listdir(temporary) == []
+    assert os.listdir(workspace / ".git") == before
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="descriptors are counted in /proc")

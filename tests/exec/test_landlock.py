@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from sightline.exec import _landlock
-from sightline.exec._launching import Handover
+from sightline.exec.sandbox import _landlock
+from sightline.exec.sandbox._launching import Handover
 
 pytestmark = pytest.mark.skipif(not _landlock.abi(), reason="the kernel has no Landlock")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sightline.exec import Passing
+from sightline.exec import OutputForwarder
 
 from .running import Memory, Ran, python, sh
 
@@ -44,7 +44,7 @@ def pipes() -> Iterator[Pipes]:
 
 
 async def passed(pipes: Pipes, ran_with) -> tuple[Ran, bytes, bytes]:
-    passing = Passing(pipes.out_end, pipes.err_end)
+    passing = OutputForwarder(pipes.out_end, pipes.err_end)
     reading = [asyncio.create_task(pipes.read_all(fd)) for fd in (pipes.out, pipes.err)]
     ran = await ran_with(passing).run(30)
     assert await passing.close(10)
@@ -71,7 +71,7 @@ async def test_a_flood_arrives_whole(pipes: Pipes):
 
 async def test_a_reader_that_stops_stops_the_command_and_nothing_is_lost(pipes: Pipes):
     """What waits in between is bounded."""
-    passing = Passing(pipes.out_end, pipes.err_end)
+    passing = OutputForwarder(pipes.out_end, pipes.err_end)
     ran = sh("head -c 20000000 /dev/zero", pass_on=passing, sink=Memory(limit=0))
     running = ran.start()
     sizes: list[int] = []
@@ -90,7 +90,7 @@ async def test_a_reader_that_stops_stops_the_command_and_nothing_is_lost(pipes: 
 
 async def test_the_end_waits_for_a_slow_reader_but_cancelling_does_not(pipes: Pipes):
     """A command that has ended with its output still in the pipe is not over; one that is cancelled is."""
-    passing = Passing(pipes.out_end, pipes.err_end)
+    passing = OutputForwarder(pipes.out_end, pipes.err_end)
     ran = python("import os\nwhile 1: os.write(1, bytes(65536))", pass_on=passing, sink=Memory(limit=0))
     running = ran.start()
     await ran.until(lambda ran: ran.command._outputs and ran.command._outputs[0].paused)
@@ -105,7 +105,7 @@ async def test_the_end_waits_for_a_slow_reader_but_cancelling_does_not(pipes: Pi
 async def test_a_reader_that_is_gone_is_told_to_the_owner_once(pipes: Pipes):
     """Who can then end the command; what comes after is thrown away."""
     told: list[int] = []
-    passing = Passing(pipes.out_end, pipes.err_end, on_broken=lambda: (told.append(1), ran.command.cancel()))
+    passing = OutputForwarder(pipes.out_end, pipes.err_end, on_broken=lambda: (told.append(1), ran.command.cancel()))
     ran = Ran("yes", pass_on=passing, sink=Memory(limit=0))
     running = ran.start()
     await ran.until(lambda ran: ran.sink.size)
@@ -120,11 +120,11 @@ async def test_a_reader_that_is_gone_is_told_to_the_owner_once(pipes: Pipes):
 async def test_the_descriptors_stay_as_they_were(pipes: Pipes):
     """Others share them, a shell above all."""
     before = [fcntl.fcntl(fd, fcntl.F_GETFL) for fd in (pipes.out_end, pipes.err_end)]
-    passing = Passing(pipes.out_end, pipes.err_end)
+    passing = OutputForwarder(pipes.out_end, pipes.err_end)
     await sh("echo x; echo y >&2", pass_on=passing).run()
     assert await passing.close(5)
     assert [fcntl.fcntl(fd, fcntl.F_GETFL) for fd in (pipes.out_end, pipes.err_end)] == before
 
 
 async def test_closing_what_was_never_used_is_nothing(pipes: Pipes):
-    assert await Passing(pipes.out_end, pipes.err_end).close(1)
+    assert await OutputForwarder(pipes.out_end, pipes.err_end).close(1)

@@ -7,16 +7,8 @@ from pathlib import Path
 import pytest
 
 from sightline.exceptions import OutsideFailure
-from sightline.exec import (
-    UntrustedProgram,
-    _known_workspaces,
-    _programs,
-    find_program,
-    planted_programs,
-    program,
-    start_words,
-    work_in,
-)
+from sightline.exec import UntrustedProgram, find_program, planted_programs, program, start_words, work_in
+from sightline.exec.sandbox import _known_workspaces, _programs
 
 
 @pytest.fixture

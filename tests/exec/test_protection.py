@@ -10,7 +10,7 @@ import pytest
 
 from sightline.exceptions import OutsideFailure
 from sightline.exec import SandboxSpec, sandboxed
-from sightline.exec._protection import Protection
+from sightline.exec.sandbox._protection import Protection
 from sightline.settings import Protected
 
 from .test_sandbox import run_argv
@@ -130,7 +130,9 @@ def test_while_a_command_runs_the_set_does_not_change(work):
 
 def test_what_a_killed_program_left_is_removed_by_the_next(work):
     """It had no chance to."""
-    code = f"import os; from sightline.exec._protection import Protection; Protection({str(work)!r}); os._exit(9)"
+    code = (
+        f"import os; from sightline.exec.sandbox._protection import Protection; Protection({str(work)!r}); os._exit(9)"
+    )
     subprocess.run([sys.executable, "-c", code], check=False)
     assert (work / ".git" / "commondir").read_text() == ".\n"
     subprocess.run(["git", "-C", str(work), "status"], check=True, capture_output=True)
@@ -148,7 +150,7 @@ def test_a_placeholder_somebody_used_stays(work):
 
 def test_a_placeholder_is_not_made_through_a_link(work, tmp_path):
     """A folder that became a link meanwhile leads nowhere."""
-    from sightline.exec import _protection
+    from sightline.exec.sandbox import _protection
 
     (tmp_path / "outside").mkdir()
     (work / "way").symlink_to(tmp_path / "outside")
@@ -196,7 +198,7 @@ def test_our_own_package_cannot_be_changed_from_a_workspace_around_it(tmp_path):
         f"for line in {attempts!r}:\n"
         f"    box = sandboxed(['sh', '-c', line], {str(work)!r}, SandboxSpec(workspace={str(work)!r}))\n"
         "    env = box.handover.fill({**os.environ, **box.env})\n"
-        "    done = subprocess.run(box.argv, env=env, pass_fds=[box.handover.descriptor])\n"
+        "    done = subprocess.run(box.argv, env=env, pass_fds=[box.handover.descriptor, *box.descriptors])\n"
         "    assert done.returncode != 0, line\n"
         "    box.cleanup()\n"
         "import sightline; print(sightline.__file__)"
@@ -227,7 +229,7 @@ def test_taking_rights_away_opens_nothing(work, before, attempt, target):
 
 def test_without_a_state_nobody_joins(work, monkeypatch):
     """A state that is empty or unreadable never means that nothing is protected."""
-    from sightline.exec import _protection
+    from sightline.exec.sandbox import _protection
 
     monkeypatch.setattr(_protection, "_BETWEEN_ATTEMPTS", 0.0)
     first = Protection(str(work))
@@ -242,7 +244,7 @@ def test_without_a_state_nobody_joins(work, monkeypatch):
 
 def test_a_large_state_is_read_whole(work, monkeypatch):
     """So much is protected that the state is larger than any one read."""
-    from sightline.exec import _protection
+    from sightline.exec.sandbox import _protection
 
     found = Protected(read_only=tuple(f"{work}/{number:0200}" for number in range(10_000)))
     monkeypatch.setattr(_protection, "protected", lambda workspace: found)
@@ -273,7 +275,7 @@ def test_a_name_that_is_no_text_stops_nothing(work):
 
 def test_a_placeholder_that_cannot_be_made_in_the_workspace_is_a_refusal(work, monkeypatch):
     """A folder of ours that is full or not writable: a command could make room, or give itself the right."""
-    from sightline.exec import _protection
+    from sightline.exec.sandbox import _protection
 
     def full(workspace, path, content):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -286,7 +288,7 @@ def test_a_placeholder_that_cannot_be_made_in_the_workspace_is_a_refusal(work, m
 
 def test_a_placeholder_that_cannot_be_removed_is_not_forgotten(work, monkeypatch):
     """A command may have taken us the right to. Nobody joins what only says what is left."""
-    from sightline.exec import _protection
+    from sightline.exec.sandbox import _protection
 
     usual = _protection._unmake
     monkeypatch.setattr(_protection, "_unmake", lambda workspace, path, content: False)
@@ -311,7 +313,7 @@ def test_joining_says_what_was_replaced_from_outside(work):
 
 def test_our_tools_write_a_held_file_in_place(work):
     """While commands run; what they can write anyway, and after them everything, is replaced."""
-    from sightline.tools._atomic import replace_file
+    from sightline.tools.files._atomic import replace_file
 
     files = [work / ".envrc", work / "code.py"]
     for file in files:

@@ -16,21 +16,11 @@ import psutil
 import pytest
 
 from sightline.exceptions import OutsideFailure, UserMistake
-from sightline.exec import (
-    Process,
-    SandboxSpec,
-    SandboxStatus,
-    _landlock,
-    _programs,
-    _sandbox,
-    _seccomp,
-    sandbox_status,
-    sandboxed,
-    work_in,
-)
+from sightline.exec import SETUP_ATTEMPTS, Process, SandboxSpec, SandboxStatus, sandbox_status, sandboxed, work_in
+from sightline.exec.sandbox import _bubblewrap, _landlock, _programs, _sandbox, _seccomp
 from sightline.settings import store_key
 
-from .running import how_to_start
+from .running import how_to_start, run_boxed, start_boxed
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -72,19 +62,7 @@ def run(kind: str, workspace: Path) -> Run:
 
 
 def run_argv(argv, spec: SandboxSpec, kind: str | None, cwd: Path) -> subprocess.CompletedProcess[str]:
-    box = sandboxed(argv, str(cwd), spec, _kind=kind)  # type: ignore[arg-type]
-    try:
-        return subprocess.run(
-            box.argv,
-            cwd=cwd,
-            **how_to_start(box, os.environ),
-            capture_output=True,
-            start_new_session=True,
-            text=True,
-            timeout=30,
-        )
-    finally:
-        box.cleanup()
+    return run_boxed(argv, spec, cwd=cwd, kind=kind, start_new_session=True, text=True)  # type: ignore[arg-type]
 
 
 def test_folders_deeper_than_a_path_can_be_are_removed(tmp_path):
@@ -427,9 +405,18 @@ def test_root_cannot_undo_the_mounts(run, outside):
     assert not (outside / "new").exists()
 
 
-async def start(kind: str, workspace: Path, script: str) -> tuple[Process, _sandbox.Sandboxed]:
-    box = sandboxed(["sh", "-c", script], str(workspace), SandboxSpec(workspace=str(workspace)), _kind=kind)  # type: ignore[arg-type]
-    return Process(box.argv, cwd=str(workspace), env=box.env, grace=5.0, handover=box.handover), box
+async def start(kind: str, workspace: Path, script: str) -> tuple[Process, _sandbox.SandboxedCommand]:
+    for _ in range(SETUP_ATTEMPTS):
+        box = sandboxed(["sh", "-c", script], str(workspace), SandboxSpec(workspace=str(workspace)), _kind=kind)  # type: ignore[arg-type]
+        given = {"handover": box.handover, "pass_fds": box.descriptors}
+        process = Process(box.argv, cwd=str(workspace), env=box.env, grace=5.0, **given)
+        await until(lambda box=box, process=process: box.is_set_up or process.exit_code is not None)
+        if box.is_set_up:
+            return process, box
+        await process.end()
+        process.close()
+        box.cleanup()
+    pytest.fail("no sandbox was set up")
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -472,11 +459,15 @@ async def test_a_command_that_is_asked_to_end_has_its_time_for_that(kind, worksp
 async def test_it_ends_with_whoever_started_it(workspace):
     """Killed without a chance to end anything."""
     mark = f"32{os.getpid()}.5"
-    box = sandboxed(["sleep", mark], str(workspace), SandboxSpec(workspace=str(workspace)), _kind="bubblewrap")
-    options = how_to_start(box, os.environ)
-    code = f"import subprocess; subprocess.Popen({list(box.argv)!r}, pass_fds={options['pass_fds']}).wait()"
-    starter = await asyncio.create_subprocess_exec(sys.executable, "-c", code, start_new_session=True, **options)
-    await until(lambda: bool(sleepers(mark)))
+    for _ in range(SETUP_ATTEMPTS):
+        box = sandboxed(["sleep", mark], str(workspace), SandboxSpec(workspace=str(workspace)), _kind="bubblewrap")
+        options = how_to_start(box, os.environ)
+        code = f"import subprocess; subprocess.Popen({list(box.argv)!r}, pass_fds={options['pass_fds']}).wait()"
+        starter = await asyncio.create_subprocess_exec(sys.executable, "-c", code, start_new_session=True, **options)
+        await until(lambda starter=starter: bool(sleepers(mark)) or starter.returncode is not None)
+        if starter.returncode is None:
+            break
+        box.cleanup()
     starter.kill()
     await starter.wait()
     await until(lambda: not sleepers(mark))
@@ -522,6 +513,28 @@ def test_the_status_says_why_nothing_better_is_used(undecided, monkeypatch):
     assert sandbox_status().kind == "landlock", "it was decided before"
     monkeypatch.setattr(_sandbox, "_decided", None)
     assert sandbox_status().kind == "none"
+
+
+def test_what_is_wrong_with_bubblewrap_is_a_kind_beside_its_words(undecided, workspace, monkeypatch):
+    """Words are for people: a program that ends with our own is no reason to install it."""
+
+    def kind() -> str:
+        found = _bubblewrap.problem()
+        assert found is not None
+        return found.kind
+
+    assert kind() == "missing"
+    own = program_in(undecided, "bwrap", "echo 'its helper is not installed' >&2; exit 1")
+    monkeypatch.setenv("PATH", f"{undecided}:/usr/bin:/bin")
+    assert (kind(), sandbox_status().hint) == ("failing", "")
+    program_in(undecided, "bwrap", "exec sleep 600")
+    monkeypatch.setattr(_bubblewrap, "_SECONDS_FOR_A_PROBE", 0.2)
+    assert kind() == "silent"
+    own.unlink()
+    program_in(workspace, "bwrap")
+    work_in(workspace)
+    monkeypatch.setenv("PATH", str(workspace))
+    assert kind() == "untrusted"
 
 
 def test_a_bubblewrap_that_does_not_work_at_the_start_is_not_used(undecided, monkeypatch):
@@ -632,10 +645,8 @@ def test_nothing_we_store_is_seen_by_a_command(workspace: Path, outside: Path, m
     (outside / "seen").write_text("seen")
     waits = "touch started; until [ -e go ]; do sleep 0.01; done"
     script = f"{waits}; cd {outside}; cat {default}/keys/* moved/* moved/keys/* seen"
-    box = sandboxed(["sh", "-c", script], str(workspace), SandboxSpec(workspace=str(workspace)))
-    given = how_to_start(box, os.environ)
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(box.argv, cwd=workspace, **streams, **given) as process:
+    process, box = start_boxed(["sh", "-c", script], SandboxSpec(workspace=str(workspace)), cwd=workspace)
+    with process:
         deadline = time.monotonic() + 60
         while not (workspace / "started").exists() and time.monotonic() < deadline:
             time.sleep(0.01)

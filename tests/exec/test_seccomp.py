@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.exec import _landlock, _seccomp
+from sightline.exec.sandbox import _landlock, _seccomp
 
 FILTERS = Path(_seccomp.__file__).with_name("filters")
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not _seccomp.filter_file(network=True), reason="
 
 
 def test_the_files_are_what_the_rules_say(tmp_path):
-    """They are written by `python -m sightline.exec._seccomp`."""
+    """They are written by `python -m sightline.exec.sandbox._seccomp`."""
     _seccomp.write_filters(tmp_path)
     made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert made == {path.name: path.read_bytes() for path in FILTERS.iterdir()}

@@ -7,15 +7,15 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from sightline.exec import SandboxSpec, _seclusion, sandboxed
+from sightline.exec import SandboxSpec, sandboxed
+from sightline.exec.sandbox import _seclusion
 
-from .running import how_to_start
+from .running import run_boxed, start_boxed, wait_for
 
 pytestmark = pytest.mark.needs("bubblewrap")
 
@@ -51,26 +51,14 @@ def workspace() -> Iterator[Path]:
 
 
 def inside(argv: list[str], workspace: Path, env: Mapping[str, str], *, network: bool = False, cwd: str = "") -> int:
-    box = sandboxed(argv, cwd or str(workspace), SandboxSpec(workspace=str(workspace), network=network))
-    try:
-        return subprocess.run(
-            box.argv,
-            cwd=cwd or workspace,
-            **how_to_start(box, {**os.environ, **env}),
-            capture_output=True,
-            timeout=30,
-        ).returncode
-    finally:
-        box.cleanup()
+    spec = SandboxSpec(workspace=str(workspace), network=network)
+    return run_boxed(argv, spec, cwd=cwd or workspace, environment={**os.environ, **env}).returncode
 
 
 def assert_out_of_reach(client: Client, workspace: Path) -> None:
     argv, env = client
     reached = lambda: subprocess.run(argv, env={**os.environ, **env}, capture_output=True).returncode == 0  # noqa: E731
-    deadline = time.monotonic() + 20
-    while not reached():
-        assert time.monotonic() < deadline, "the service never came up"
-        time.sleep(0.02)
+    wait_for(reached, "the service", 300)
     assert inside(argv, workspace, env) != 0
     assert reached(), "it must have been there all the time"
 
@@ -152,17 +140,19 @@ def test_folders_where_services_meet_their_clients_look_empty(workspace, folder)
     name = f"{folder}/sl-{os.getpid()}"
     ready, code = workspace / "ready", f"open('ready', 'w'); open('go').read(); {CONNECT}"
     os.mkfifo(workspace / "go")
-    box = sandboxed([sys.executable, "-c", code, name, Stream], str(workspace), SandboxSpec(workspace=str(workspace)))
-    process = subprocess.Popen(box.argv, cwd=workspace, stderr=subprocess.DEVNULL, **how_to_start(box, os.environ))
-    deadline = time.monotonic() + 20
-    while not ready.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    with listening(name):
-        (workspace / "go").write_text("")
-        assert process.wait() != 0
-    box.cleanup()
-    os.unlink(name)
+    argv, spec = [sys.executable, "-c", code, name, Stream], SandboxSpec(workspace=str(workspace))
+    process, box = start_boxed(argv, spec, cwd=workspace)
+    try:
+        wait_for(ready.exists, "the command", 300)
+        with listening(name):
+            (workspace / "go").write_text("")
+            process.communicate()
+            assert process.returncode != 0
+        os.unlink(name)
+    finally:
+        process.kill()
+        process.wait()
+        box.cleanup()
 
 
 def test_a_socket_that_was_renamed_is_out_of_reach(place, workspace):

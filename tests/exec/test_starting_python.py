@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from sightline import _working_folder
-from sightline.exec import SandboxSpec, sandboxed
+from sightline.exec import SandboxSpec
 from sightline.settings import protected
 
-from .running import how_to_start
+from .running import run_boxed
 
 needs_bubblewrap = pytest.mark.needs("bubblewrap")
 PLANTS = ["sitecustomize.py", "usercustomize.pyc", "encodings.py", "encodings/__init__.py", "sightline.py"]
@@ -28,11 +28,7 @@ def work(tmp_path, monkeypatch) -> Path:
 
 
 def in_sandbox(work: Path, script: str) -> subprocess.CompletedProcess[bytes]:
-    box = sandboxed(["sh", "-c", script], str(work), SandboxSpec(workspace=str(work)), _kind="bubblewrap")
-    try:
-        return subprocess.run(box.argv, cwd=work, capture_output=True, timeout=60, **how_to_start(box, os.environ))
-    finally:
-        box.cleanup()
+    return run_boxed(["sh", "-c", script], SandboxSpec(workspace=str(work)), cwd=work, kind="bubblewrap")
 
 
 @needs_bubblewrap

@@ -8,8 +8,20 @@ from typing import Any
 
 import pytest
 
-from sightline.events import Error, Notice, RunEnded, RunStarted, Text, ToolOutput, ToolResult, ToolUse
-from sightline.flows._nested import Nested
+from sightline.events import (
+    AgentEnded,
+    AgentStarted,
+    Error,
+    Notice,
+    RunEnded,
+    RunStarted,
+    Text,
+    ToolOutput,
+    ToolResult,
+    ToolUse,
+)
+from sightline.flows.running._channel import EventChannel
+from sightline.flows.running._nested import Nested
 
 Run = Callable[..., Any]
 
@@ -169,16 +181,23 @@ def test_a_cli_that_is_not_installed_fails_its_step_with_a_hint(
         assert error.hint
 
 
-def test_a_subagents_path_follows_the_steps(made_up: Any) -> None:
-    """Every path and id of a nested event is placed; nothing else of it changes."""
-    from sightline.events import AgentEnded, AgentStarted
-
-    nested = Nested("review")
-    started = nested.place(AgentStarted("Explore-1", name="Explore", call="call-2", source="claude"))
+async def test_a_subagents_path_follows_the_steps() -> None:
+    """Every path and id of a nested event is placed; nothing else of it changes. What the step does is the flow's."""
+    channel = EventChannel()
+    nested = Nested("review", channel)
+    nested.publish(Notice("again"))
+    await nested.relay(
+        [
+            AgentStarted("Explore-1", name="Explore", call="call-2", source="claude"),
+            Text("hi", block=3, agent="Explore-1", source="claude"),
+            AgentEnded("Explore-1"),
+        ]
+    )
+    channel.close()
+    own, started, text, ended = [event async for batch in channel.batches() for event in batch]
+    assert (own.agent, own.source) == ("review", "flow")
     assert (started.agent, started.path, started.call) == ("review", "review/Explore-1", "review/call-2")
-    text = nested.place(Text("hi", block=3, agent="Explore-1", source="claude"))
     assert (text.agent, text.text, text.block, text.source) == ("review/Explore-1", "hi", 3, "claude")
-    ended = nested.place(AgentEnded("Explore-1"))
     assert ended.path == "review/Explore-1"
 
 

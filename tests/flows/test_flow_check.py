@@ -1,7 +1,6 @@
 """`flow check`: every mistake of a file, once, with its line and a hint, before anything runs."""
 
 import os
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -105,12 +104,21 @@ def test_a_device_is_not_read(device: str) -> None:
 
 
 def test_a_flow_may_come_through_a_pipe(tmp_path: Path) -> None:
-    """As from a shell's <(…)."""
-    os.mkfifo(tmp_path / "pipe")
-    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=("name: x\nsteps: [{id: a, run: ls}]\n",))
-    writer.start()
-    assert found(tmp_path / "pipe") == []
-    writer.join()
+    """As from a shell's <(…), which is open already."""
+    reading, writing = os.pipe()
+    os.write(writing, b"name: x\nsteps: [{id: a, run: ls}]\n")
+    os.close(writing)
+    assert found(Path(f"/dev/fd/{reading}")) == []
+    os.close(reading)
+
+
+def test_a_named_pipe_is_not_read(write: Write, tmp_path: Path) -> None:
+    """Opening it waits until some program writes to it, which may be never. So with the file of a prompt."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert found(pipe) == [(1, f"{pipe} is not a file", "name a file with a flow in it")]
+    path = write("name: x\nsteps:\n  - {id: a, provider: claude, prompt_file: pipe}\n")
+    assert [message for _, message, _ in found(path)] == ["prompt_file pipe is not a file"]
 
 
 def test_a_file_that_is_not_utf8_says_where(tmp_path: Path) -> None:

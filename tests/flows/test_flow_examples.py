@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from sightline.flows import Flow, FlowOutcome, _steps, check, load, run_flow
+from sightline.flows import Flow, FlowOutcome, check, load, run_flow
+from sightline.flows.file import _steps
 from sightline.providers import _registry
 
 ROOT = Path(__file__).parents[2]

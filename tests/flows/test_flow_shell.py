@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.flows._shell import parse_shell, shell_invocation
-from sightline.flows._template import Values, parse_template
+from sightline.flows.file._template import Values, parse_template
+from sightline.flows.running._shell import parse_shell, shell_invocation
 from sightline.text import clean_text
 
 NASTY = [

@@ -3,8 +3,8 @@
 import pytest
 
 from sightline.exceptions import OutsideFailure
-from sightline.flows._condition import Condition, parse_condition
-from sightline.flows._template import Mistake, Values, parse_template, render
+from sightline.flows.file._condition import Condition, parse_condition
+from sightline.flows.file._template import TemplateMistake, Values, parse_template, render
 
 VALUES = Values(
     inputs={"name": "Ada", "count": 3, "ratio": 0.5, "deep": True, "off": False, "none": None, "empty": ""},
@@ -155,5 +155,5 @@ def test_a_condition_that_is_more_or_less_than_one_test_is_a_mistake(condition: 
     """With a hint that shows what can be written."""
     parsed = parse_condition(condition)
 
-    assert isinstance(parsed, Mistake)
+    assert isinstance(parsed, TemplateMistake)
     assert parsed.hint

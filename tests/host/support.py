@@ -13,7 +13,7 @@ import psutil
 
 from sightline.events import Event, ToolResult
 from sightline.exec import CommandSpec
-from sightline.host import Session
+from sightline.host import HostSession
 from sightline.journal import JournalWriter, Store
 from sightline.transcript import Snapshot, Transcript
 
@@ -33,9 +33,9 @@ async def until(condition: Callable[[], Any], what: str = "") -> Any:
 
 
 @asynccontextmanager
-async def a_session(store: Store) -> AsyncIterator[tuple[Session, JournalWriter]]:
+async def a_session(store: Store) -> AsyncIterator[tuple[HostSession, JournalWriter]]:
     writer = store.create(cwd="/")
-    session = Session(writer, store.index)
+    session = HostSession(writer, store.index)
     try:
         yield session, writer
     finally:

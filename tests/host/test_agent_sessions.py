@@ -7,37 +7,33 @@ from typing import Any
 
 import pytest
 
-from sightline.agent import Hooks, mended
+from sightline.agent import Hooks
 from sightline.conversation import ToolMessage, UserMessage, text_of
 from sightline.events import (
     Error,
-    Event,
     Notice,
     Request,
-    RequestResolved,
-    RunEnded,
-    RunStarted,
     State,
     Text,
     ToolOutput,
     ToolResult,
     ToolUse,
 )
-from sightline.host import Kept, attach, connect
-from sightline.host._commands import (
+from sightline.host import StoredSession, attach, connect, recover
+from sightline.host.session._commands import (
     Abort,
     AnswerRequest,
     CancelCall,
     Compact,
     Invoke,
     Label,
-    Move,
+    MoveTo,
     Prompt,
     SetModel,
 )
-from sightline.host._runtime import sessions_with_sockets
-from sightline.journal import JournalWriter, KeptSession
-from sightline.transcript import Call, Message, Snapshot, Words, fold
+from sightline.host.socket._runtime import sessions_with_sockets
+from sightline.journal import JournalWriter, SessionReader
+from sightline.transcript import LOST, Snapshot, TranscriptCall, TranscriptMessage, TranscriptText, fold
 from tests.agent.support import kept, lab, store_in
 from tests.agent.test_weather import assert_sound
 
@@ -66,7 +62,7 @@ async def test_every_command_over_the_socket(tmp_path: Path) -> None:
         client = await connect(here.session.id)
         assert (await client.submit(Prompt("go"))).ok
         call = (await here.first(ToolOutput)).id
-        assert not (await client.submit(Move("e1"))).ok
+        assert not (await client.submit(MoveTo("e1"))).ok
         assert not (await client.submit(Compact())).ok
         assert (await client.submit(CancelCall(call))).ok
         await here.ended()
@@ -75,8 +71,8 @@ async def test_every_command_over_the_socket(tmp_path: Path) -> None:
         assert (await client.submit(Label("e1", "the \x1b[31mbeginning"))).ok
         assert here.agent.memory.tree.labels == {"e1": "the beginning"}
         assert not (await client.submit(Label("e99", "x"))).ok
-        assert not (await client.submit(Move("e99"))).ok
-        reply = await client.submit(Move("e1"))
+        assert not (await client.submit(MoveTo("e99"))).ok
+        reply = await client.submit(MoveTo("e1"))
         assert reply.ok
         assert reply.data["prefill"] == "go"
         assert here.messages == []
@@ -169,10 +165,10 @@ async def test_a_compaction_is_stopped_by_who_asked_for_it(tmp_path: Path) -> No
 async def test_an_event_that_cannot_be_written_is_said_alone(tmp_path: Path) -> None:
     """Those beside it are kept and seen, and no number is missing."""
     async with lab(tmp_path, []) as here:
-        here.session.publish(Notice("before"))
-        here.session.publish(Notice("\udcff"))
-        here.session.publish(State("x", object()))
-        here.session.publish(Notice("after"))
+        here.session.append(Notice("before"))
+        here.session.append(Notice("\udcff"))
+        here.session.append(State("x", object()))
+        here.session.append(Notice("after"))
         await here.until(lambda: len(here.seen) == 4)
         assert [type(event) for event in here.seen] == [Notice, Error, Error, Notice]
         session = here.session.id
@@ -183,7 +179,7 @@ async def test_an_event_that_cannot_be_written_is_said_alone(tmp_path: Path) -> 
 
 
 def shown(state: Snapshot) -> list[str]:
-    return [entry.text for entry in state.shown if isinstance(entry, Message | Words) and entry.text]
+    return [entry.text for entry in state.shown if isinstance(entry, TranscriptMessage | TranscriptText) and entry.text]
 
 
 async def test_a_branch_is_the_same_live_and_replayed(tmp_path: Path) -> None:
@@ -208,7 +204,7 @@ async def test_a_branch_is_the_same_live_and_replayed(tmp_path: Path) -> None:
         assert shown(here.session.snapshot()) == ["prompt 1", "answer 1", "prompt 3", "answer 3"]
         live, session = here.session.snapshot(), here.session.id
         assert fold(kept(tmp_path, session)).shown == live.shown
-        assert len([entry for entry in live.entries if isinstance(entry, Message)]) == 4
+        assert len([entry for entry in live.entries if isinstance(entry, TranscriptMessage)]) == 4
     async with lab(tmp_path, turns, resume=session) as here:
         assert shown(here.session.snapshot()) == shown(live)
         assert [text_of(message) for message in here.messages] == shown(live)
@@ -250,29 +246,10 @@ async def test_a_branch_then_a_compaction_then_another(tmp_path: Path) -> None:
 # What a kill leaves
 
 
-def test_questions_and_waits_are_over_with_their_host() -> None:
-    """Nobody waits for the answer any more, and nothing is being waited for."""
-    tail: list[Event] = [
-        RunStarted(),
-        Request("request-1", "approval"),
-        RequestResolved("request-1"),
-        Request("request-2", "question"),
-        State("retry", {"attempt": 1}),
-        State("queue", []),
-    ]
-    missing = mended([], tail)
-    assert [event.id for event in missing if isinstance(event, RequestResolved)] == ["request-2"]
-    assert [(event.key, event.value) for event in missing if isinstance(event, State)] == [("retry", None)]
-
-
-def test_a_run_that_was_killed_after_its_last_words_is_ended() -> None:
-    """No error: nothing is lost. But it does not run any more."""
-    missing = mended([UserMessage([])], [])
-    assert [type(event) for event in missing] == [RunEnded]
-
-
-async def test_a_killed_session_with_an_open_question_is_resumed(tmp_path: Path) -> None:
-    """What is shown afterwards has no open request and no call without an end."""
+@pytest.mark.parametrize("seen", [False, True])
+async def test_a_killed_session_with_an_open_question_is_resumed(tmp_path: Path, seen: bool) -> None:
+    """What is shown afterwards has no open request and no call without an end, whether it was looked at meanwhile or
+    not, and the model reads that its call is lost."""
     async with lab(tmp_path, [[bash("echo a")], [{"text": "ok"}]], approval="ask", attended=True) as here:
         await here.agent.prompt("go")
         await here.first(Request)
@@ -280,11 +257,14 @@ async def test_a_killed_session_with_an_open_question_is_resumed(tmp_path: Path)
         as_it_was = journal.read_bytes()
         session = here.session.id
     journal.write_bytes(as_it_was)
+    if seen:
+        assert recover(store_in(tmp_path), session)
     async with lab(tmp_path, [[bash("echo a")], [{"text": "ok"}]], approval="ask", resume=session) as here:
+        assert text_of(here.messages[-1]).startswith(LOST)
         state = here.session.snapshot()
         assert state.requests == {}
         assert not state.running
-        assert all(entry.content is not None for entry in state.entries if isinstance(entry, Call))
+        assert all(entry.content is not None for entry in state.entries if isinstance(entry, TranscriptCall))
         await here.run("go on")
     assert_sound(kept(tmp_path, session))
 
@@ -295,7 +275,7 @@ async def test_a_kept_session_is_attached_to(tmp_path: Path) -> None:
         await here.run()
         session = here.session.id
     watched = await attach(store_in(tmp_path), session)
-    assert isinstance(watched, Kept)
+    assert isinstance(watched, StoredSession)
     frames = [frame async for frame in watched.subscribe(None)]
     assert shown(frames[0]) == ["go", "hello"]
 
@@ -363,9 +343,9 @@ async def test_a_thousand_turns(tmp_path: Path) -> None:
 async def test_notices_before_the_beginning_are_kept(tmp_path: Path) -> None:
     """What the settings had to say is in the journal."""
     async with lab(tmp_path, [[{"text": "x"}]]) as here:
-        here.session.publish(Notice("look"))
+        here.session.append(Notice("look"))
         await here.run()
-    assert any(isinstance(event, Notice) for event in KeptSession(here.store.folder(here.session.id)).events())
+    assert any(isinstance(event, Notice) for event in SessionReader(here.store.folder(here.session.id)).events())
 
 
 async def test_a_full_disk_does_not_stop_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

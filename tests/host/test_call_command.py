@@ -9,9 +9,9 @@ from pathlib import Path
 
 from sightline.conversation import ToolMessage
 from sightline.events import Event, RunEnded, RunStarted, ToolOutput, ToolResult, ToolUse, User
-from sightline.host import Cancel, connect
-from sightline.journal import Tree
-from sightline.transcript import Call, fold
+from sightline.host import CancelJob, connect
+from sightline.journal import SessionTree
+from sightline.transcript import TranscriptCall, fold
 from tests.agent.support import kept, lab, store_in
 from tests.agent.test_weather import assert_sound
 from tests.host.support import alive, until
@@ -40,7 +40,7 @@ async def test_a_job_of_a_call_is_whole_under_its_own_name(tmp_path: Path) -> No
         job = use[1].id
     replayed = fold(kept(tmp_path, session)[: len(here.seen)])
     assert replayed.entries == live.entries
-    calls = {entry.id: entry for entry in replayed.entries if isinstance(entry, Call)}
+    calls = {entry.id: entry for entry in replayed.entries if isinstance(entry, TranscriptCall)}
     assert sorted(calls[use[0].id].output.split()) == ["one", "two"]
     assert calls[job].output.split() == ["three"]
     assert calls[job].received == len("one\ntwo\nthree\n")
@@ -63,7 +63,7 @@ async def test_a_job_that_is_cancelled_is_told(tmp_path: Path) -> None:
         await here.run()
         job = (await here.first(ToolOutput, lambda event: "on" in event.content)).id
         client = await connect(here.session.id)
-        assert (await client.submit(Cancel(job))).ok
+        assert (await client.submit(CancelJob(job))).ok
         await here.first(ToolResult, lambda result: result.id == job)
         await here.until(lambda: any("has ended" in event.text for event in here.of(User)))
         while here.agent.busy:
@@ -108,7 +108,7 @@ def test_a_job_of_a_killed_host(tmp_path: Path) -> None:
     assert done.stdout == b"again\n", done.stderr
     assert done.returncode == 0
     assert_sound_but_turns(kept(tmp_path, session))
-    tree = Tree.load(store_in(tmp_path).folder(session))
+    tree = SessionTree.load(store_in(tmp_path).folder(session))
     asked = [entry.message for entry in tree.messages() if isinstance(entry.message, ToolMessage)]
     assert len(asked) == 2
 

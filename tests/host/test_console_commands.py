@@ -246,9 +246,9 @@ async def test_settings_given_by_a_program_are_not_read_again(tmp_path: Path) ->
 async def test_who_watches_and_attends_is_asked(tmp_path: Path) -> None:
     """A session nobody was there to answer for is attended while such a view is; a request closes in all of them."""
     async with lab(tmp_path, [[bash("echo a")], [{"text": "ok"}]], approval="ask") as here:
-        assert (here.running.stage.attended, here.running.stage.has_ui) == (False, False)
+        assert (here.session.has_answers, here.session.is_attended) == (False, False)
         one, two = here.session.subscribe(None, attends=True), here.session.subscribe(None, attends=True)
-        assert (here.running.stage.attended, here.running.stage.has_ui) == (True, True)
+        assert (here.session.has_answers, here.session.is_attended) == (True, True)
         await here.session.submit(Prompt("go"))
         asked = await here.first(Request)
         assert here.session.waiting == 1
@@ -259,7 +259,7 @@ async def test_who_watches_and_attends_is_asked(tmp_path: Path) -> None:
         assert not (await here.session.submit(AnswerRequest(asked.id, "no"))).ok
         one.close()
         two.close()
-        assert not here.running.stage.attended
+        assert not here.session.has_answers
 
 
 async def test_when_the_last_who_could_answer_leaves_nothing_waits(tmp_path: Path) -> None:

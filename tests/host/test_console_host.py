@@ -20,21 +20,22 @@ from sightline.host import (
     AnswerRequest,
     Client,
     HostGone,
-    HostWanted,
     Prompt,
     Reload,
+    SetApproval,
     SetModel,
     Shell,
     Stop,
     connect,
     launch_agent,
 )
-from sightline.host._runtime import socket_path
-from sightline.journal import Store
+from sightline.host.socket._runtime import socket_path
+from sightline.journal import SessionTree, Store
 from sightline.paths import data_folder
-from sightline.transcript import Call, Message, Remark, Snapshot, Transcript
+from sightline.settings import StartOptions
+from sightline.transcript import Remark, Snapshot, Transcript, TranscriptCall, TranscriptMessage
 from sightline.views.plain._palette import PLAIN
-from sightline.views.plain.sessions import sessions_table
+from sightline.views.plain.commands.sessions import sessions_table
 from tests.agent.support import write_script
 from tests.host.support import DEADLINE, alive, until
 
@@ -53,7 +54,7 @@ async def launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
     pids: list[int] = []
 
     async def started(**more: Any) -> str:
-        session = await launch_agent(HostWanted(**{"cwd": str(work), **more}))
+        session = await launch_agent(StartOptions(**{"cwd": str(work), **more}))
         client = await connect(session)
         pids.append(client.hello.pid)
         client.close()
@@ -122,7 +123,7 @@ async def test_it_starts_without_a_key_and_says_what_is_missing(launch: Launch, 
     assert view.now.state["model"] == ""
     (remark,) = [entry for entry in view.now.entries if isinstance(entry, Remark)]
     assert "no model" in remark.text
-    assert "API_KEY" in remark.hint
+    assert "/setup" in remark.hint
     assert (await view.client.submit(Prompt("hi"))).ok
     await view.until(lambda: any(entry.level == "error" for entry in view.now.entries if isinstance(entry, Remark)))
     script = write_script(tmp_path, [[{"text": "hello"}]])
@@ -175,9 +176,10 @@ async def test_what_cannot_start_says_why(launch: Launch, tmp_path: Path) -> Non
 STARTER = """
 import asyncio, sys
 import psutil
-from sightline.host import HostWanted, connect, launch_agent
+from sightline.host import connect, launch_agent
+from sightline.settings import StartOptions
 async def main():
-    session = await launch_agent(HostWanted(cwd=sys.argv[1]))
+    session = await launch_agent(StartOptions(cwd=sys.argv[1]))
     client = await connect(session)
     print(session, client.hello.pid, len(psutil.Process().children()))
 asyncio.run(main())
@@ -201,12 +203,12 @@ async def test_it_is_nobodys_child_and_has_no_terminal(tmp_path: Path) -> None:
 
 def test_starting_it_loads_nothing() -> None:
     """The console starts its host before anything else: no package of ours but the door, nothing heavy."""
-    code = "import sys; import sightline.host._console_launch; print(*sorted(sys.modules))"
+    code = "import sys; import sightline.host.process._console_launch; print(*sorted(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     bare = subprocess.run([sys.executable, "-c", "import sys; print(*sys.modules)"], capture_output=True, text=True)
     more = set(loaded) - set(bare.stdout.split())
     ours = {"sightline", "sightline._later", "sightline._working_folder"}
-    assert more == {*ours, "sightline.host", "sightline.host._console_launch"}
+    assert more == {*ours, "sightline.host", "sightline.host.process", "sightline.host.process._console_launch"}
 
 
 async def test_a_request_made_while_nobody_watches_waits(launch: Launch, tmp_path: Path) -> None:
@@ -233,9 +235,44 @@ async def test_a_request_made_while_nobody_watches_waits(launch: Launch, tmp_pat
     (request,) = view.now.requests
     assert (await view.client.submit(AnswerRequest(request, "once"))).ok
     await view.until(lambda: not view.now.requests and not view.now.running)
-    assert any(isinstance(entry, Call) and entry.output == "allowed\n" for entry in view.now.entries)
+    assert any(isinstance(entry, TranscriptCall) and entry.output == "allowed\n" for entry in view.now.entries)
     view.leave()
     await stopped(session)
+
+
+async def test_rules_of_the_command_line_return_however_it_is_resumed(launch: Launch, tmp_path: Path) -> None:
+    """As `attach` and the page resume it, with its id alone; and a fork of it, from before they were given too."""
+
+    async def rules(session: str) -> set[tuple[str, str]]:
+        client = await connect(session)
+        reply = await client.submit(SetApproval())
+        client.close()
+        return {(row["verdict"], row["rule"]) for row in reply.data["rules"]}
+
+    model = write_script(tmp_path, [[{"text": "one"}], [{"text": "two"}]])
+    session = await launch(model=model)
+    await prompted(session)
+    given = {("allow", "exec(make)"), ("deny", "exec(git push)")}
+    assert not await rules(session)
+    await stopped(session)
+    store = Store(data_folder())
+    await until(lambda: not store.is_running(session))
+    first = SessionTree.load(store.folder(session)).leaf
+    await launch(resume=session, allow=["exec(make)"], deny=["exec(git push)"])
+    assert await rules(session) == given
+    await stopped(session)
+    await until(lambda: not store.is_running(session))
+    for again in (session, store.fork(session), store.fork(session, first)):
+        assert await launch(cwd="", resume=again) == again
+        assert await rules(again) == given
+        await stopped(again)
+
+
+async def prompted(session: str) -> None:
+    view = await view_of(session)
+    assert (await view.client.submit(Prompt("go"))).ok
+    await view.until(lambda: any(isinstance(event, RunEnded) for event in view.seen))
+    view.leave()
 
 
 WATCHER = """
@@ -265,7 +302,7 @@ async def test_a_console_that_is_killed_takes_nothing_with_it(launch: Launch, tm
     console.stdout.close()
     view = await view_of(session)
     await view.until(lambda: view.now.entries)
-    (work,) = [entry for entry in view.now.entries if isinstance(entry, Call)]
+    (work,) = [entry for entry in view.now.entries if isinstance(entry, TranscriptCall)]
     assert work.output.startswith("line 1\nline 2\nline 3\n")
     (tmp_path / "work" / "go").touch()
     await view.until(lambda: any(isinstance(event, RunEnded) for event in view.seen))
@@ -306,7 +343,7 @@ async def test_a_kept_session_is_gone_on_with(launch: Launch, tmp_path: Path) ->
     view = await view_of(session)
     assert view.client.hello.cwd == str(tmp_path / "work")
     await view.until(lambda: view.now.seq)
-    assert [entry.text for entry in view.now.entries if isinstance(entry, Message)] == ["first"]
+    assert [entry.text for entry in view.now.entries if isinstance(entry, TranscriptMessage)] == ["first"]
     await view.client.submit(Prompt("second"))
     await view.until(lambda: any(isinstance(event, RunEnded) for event in view.seen))
     assert [getattr(entry, "text", "") for entry in view.now.entries if not isinstance(entry, Remark)] == [
@@ -333,9 +370,9 @@ async def test_settings_are_read_again(launch: Launch, tmp_path: Path) -> None:
 
 
 async def test_the_answer_of_a_host_is_one_line(tmp_path: Path) -> None:
-    """`python -m sightline.host._console_host`: its session and its process; what was started is gone at once."""
+    """`python -m …_console_host`: its session and its process; what was started is gone at once."""
     wanted = json.dumps({"cwd": str(tmp_path)})
-    command = [sys.executable, "-P", "-m", "sightline.host._console_host", wanted]
+    command = [sys.executable, "-P", "-m", "sightline.host.process._console_host", wanted]
     started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)  # noqa: ASYNC220
     assert started.stdout is not None
     said = json.loads(await asyncio.to_thread(started.stdout.readline))

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sightline.host import _console_host
+from sightline.host.process import _console_host
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import psutil
 import pytest
 
 from sightline.events import ToolOutput, ToolResult
-from sightline.host import Client, HostGone, Kept, Stop, attach, connect, kept_jobs, recover
-from sightline.host._runtime import socket_path
+from sightline.host import Client, HostGone, Stop, StoredSession, attach, connect, recover, stored_jobs
+from sightline.host.socket._runtime import socket_path
 from sightline.journal import Store
 from sightline.paths import data_folder
 from sightline.transcript import Snapshot, fold
@@ -101,7 +101,7 @@ async def test_a_host_ends_by_itself_when_its_command_is_over_and_nobody_watches
     (job,) = store.jobs()
     assert (job.session, job.state, job.exit_code) == (session, "failed", 3)
     kept = await attach(store, session)
-    assert isinstance(kept, Kept)
+    assert isinstance(kept, StoredSession)
     assert kept.snapshot().entries[0].output == "done\n"
 
 
@@ -127,9 +127,9 @@ async def test_no_descendant_is_left(store, start, how):
     if how == "stop":
         asking = asyncio.ensure_future(client.submit(Stop()))
     elif how == "cancel":
-        from sightline.host import Cancel
+        from sightline.host import CancelJob
 
-        asking = asyncio.ensure_future(client.submit(Cancel(f"{session}-1")))
+        asking = asyncio.ensure_future(client.submit(CancelJob(f"{session}-1")))
     else:
         os.kill(client.hello.pid, getattr(signal, how))
         asking = None
@@ -162,7 +162,7 @@ async def test_what_was_received_survives_the_host(store, start):
             assert call.details["ended"] == "host"
             assert "lost: the session ended while this was running" in call.content
             assert call.received == store.artifact(call.id).size == call.details["bytes"]
-    assert {job.state for job in kept_jobs(store)} == {"lost"}
+    assert {job.state for job in stored_jobs(store)} == {"lost"}
     await until(lambda: not marked(mark))
 
 

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.agent import Secrets
-from sightline.host import MaskedArtifact
 from sightline.journal import Artifact
+from sightline.secrets import MaskedArtifact, Secrets
 from sightline.text import clean_output
 
 KEY = "Kx7vQ2m/Zp9+Lw4TnB8sRd-3fGh6"

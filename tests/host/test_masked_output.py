@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.agent import Secrets
 from sightline.events import ToolOutput, ToolResult
-from sightline.host import _masked_output
-from sightline.host._call_command import masked_tail
-from sightline.host._commands import Cell, Shell
-from sightline.host._masked_output import MaskedOutput
+from sightline.host.session._call_command import masked_tail
+from sightline.host.session._commands import Cell, Shell
 from sightline.journal import Artifact, ArtifactReader
+from sightline.secrets import MaskedOutput, Secrets, _masked_output
 from sightline.text import clean_output
 from tests.agent.support import kept, lab
 from tests.host.support import until

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from sightline.agent import Wanted
+from sightline.agent import AgentSpec
 from sightline.events import Event, ToolOutput
 from sightline.exec import GRACE
 from sightline.host import NativeRun
 from sightline.journal import JournalWriter
-from sightline.settings import Policy, load
+from sightline.settings import Policy, StartOptions, load
 from tests.agent.support import store_in, write_script
 
 DEADLINE = 90.0
@@ -22,13 +22,13 @@ DEADLINE = 90.0
 def native(folder: Path, turns: list[Any]) -> NativeRun:
     work = folder / "work"
     work.mkdir()
-    wanted = Wanted(
+    spec = AgentSpec(
         cwd=work,
         settings=load(work, flags={"permissions.sandbox": "false"}, environ={}).settings,
         policy=Policy("auto", ["exec"], [], work),
-        model=write_script(folder, turns),
+        options=StartOptions(model=write_script(folder, turns)),
     )
-    return NativeRun(store_in(folder), wanted, "go")
+    return NativeRun(store_in(folder), spec, "go")
 
 
 async def read(run: NativeRun, on_event: Callable[[Event], None] = lambda event: None) -> None:

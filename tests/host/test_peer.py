@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from sightline.events import Notice
-from sightline.exec import CommandSpec, SandboxSpec, SandboxStatus, _landlock, _sandbox
+from sightline.exec import CommandSpec, SandboxSpec, SandboxStatus
+from sightline.exec.sandbox import _landlock, _sandbox
 from sightline.host import HostRefused, connect, listen, running
-from sightline.host._peer import why_refused
-from sightline.host._runtime import socket_path
-from sightline.host._server import SocketServer
+from sightline.host.socket._peer import why_refused
+from sightline.host.socket._runtime import socket_path
+from sightline.host.socket._server import SocketServer
 from sightline.journal import Store
 from sightline.paths import data_folder
 from tests.host.support import DEADLINE, a_session, until
@@ -195,7 +196,7 @@ def test_another_user_is_refused(tmp_path):
 
 async def test_a_refusal_is_an_error_with_a_hint_on_the_other_side(served, monkeypatch):
     """For who connects; a list of hosts goes without this one."""
-    monkeypatch.setattr("sightline.host._server.why_refused", lambda connection: "sandbox")
+    monkeypatch.setattr("sightline.host.socket._server.why_refused", lambda connection: "sandbox")
     with pytest.raises(HostRefused, match="does not serve a process in a sandbox") as caught:
         await connect(served.id)
     assert caught.value.hint

@@ -8,7 +8,7 @@ import pytest
 
 from sightline.events import Notice, Request, RunEnded, Text, ToolUse, User
 from sightline.host import Abort, AnswerRequest, Prompt, SetApproval
-from sightline.journal import KeptSession, Store
+from sightline.journal import SessionReader, Store
 from tests.providers.fake_app_server import path_with
 from tests.providers.fake_claude import install
 from tests.providers.support import lines
@@ -78,7 +78,7 @@ async def test_it_is_a_run_nobody_prompted(work: Path, store: Store, program: Pa
         folder = it.session.folder
         assert [event.text for event in it.of(Text)] == ["One.", "Two.", "Three."]
         assert [event.text for event in it.of(User)] == ["Go.", "Next."]
-    assert [event.text for event in KeptSession(folder).events() if isinstance(event, Text)] == [
+    assert [event.text for event in SessionReader(folder).events() if isinstance(event, Text)] == [
         "One.",
         "Two.",
         "Three.",

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from sightline.events import Error, Notice, RunEnded, RunStarted, State, Text, ToolResult, User
-from sightline.host import Abort, Prompt, Session, Shell
-from sightline.journal import KeptSession, Store
+from sightline.host import Abort, HostSession, Prompt, Shell
+from sightline.journal import SessionReader, Store
 from sightline.transcript import Remark, fold
 from tests.providers.fake_app_server import install, path_with
 from tests.providers.support import lines
@@ -141,7 +141,7 @@ async def test_it_begins_once(store: Store, program: Path) -> None:
         assert fold(it.events).began == begun[-1].time
         assert it.session.snapshot().state["model"] == "m-1"
         folder = it.session.folder
-    assert [event for event in KeptSession(folder).events() if isinstance(event, RunStarted)] == begun
+    assert [event for event in SessionReader(folder).events() if isinstance(event, RunStarted)] == begun
 
 
 async def test_what_is_open_is_not_said_to_start(store: Store, program: Path) -> None:
@@ -161,7 +161,7 @@ async def test_a_session_ends_while_it_starts(store: Store, program: Path) -> No
     silent(program)
     async with asyncio.timeout(20):
         async with desk(store) as it:
-            session: Session = it.session
+            session: HostSession = it.session
             await session.submit(Prompt("Go."))
             await until(lambda: runs(program), "its process")
     assert not _runs_something(program)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sightline.agent import Secrets
+from sightline.conversation import text_of
 from sightline.events import (
     AgentEnded,
     AgentStarted,
@@ -34,20 +34,22 @@ from sightline.host import (
     Attach,
     CancelCall,
     Compact,
-    Move,
+    HostSession,
+    MoveTo,
     Outline,
     Prompt,
-    Session,
     SetApproval,
     SetModel,
     Shell,
     Subscription,
     Unqueue,
 )
-from sightline.host._provider_events import Retelling
-from sightline.host._provider_worker import open_provider
-from sightline.host._stage import SessionShelf
-from sightline.journal import KeptSession, Store, Tree
+from sightline.host.provider._events import Translation
+from sightline.host.provider._worker import open_provider
+from sightline.host.session._shelf import SessionShelf
+from sightline.journal import SessionReader, SessionTree, Store
+from sightline.secrets import Secrets
+from sightline.settings import StartOptions
 from tests.providers.fake_app_server import install, path_with
 from tests.providers.support import lines
 
@@ -61,17 +63,8 @@ ASKING = {
 }
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    provider: str = "codex"
-    cwd: str = ""
-    model: str = ""
-    approval: str = ""
-    approval_named: bool = True
-    option: dict[str, Any] = {}
-
-
 class Desk:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: HostSession) -> None:
         self.session = session
         self.events: list[Event] = []
 
@@ -85,13 +78,15 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(store: Store, resume: str = "", **wanted: Any) -> AsyncIterator[Desk]:
+async def desk(store: Store, resume: str = "", **options: Any) -> AsyncIterator[Desk]:
     writer, tree = store.reopen(resume) if resume else (store.create(cwd="/"), None)
-    tree = tree or Tree.load(writer.folder)
-    session = Session(writer, store.index, last_seq=tree.last_seq)
+    tree = tree or SessionTree.load(writer.folder)
+    session = HostSession(writer, store.index, last_seq=tree.last_seq)
     made = Desk(session)
     listening = asyncio.create_task(_listen(session.subscribe(session.seq), made.events))
-    session.worker = await open_provider(session, Wanted(**wanted), tree, SessionShelf(store, session.id))
+    session.worker = await open_provider(
+        session, StartOptions(**{"provider": "codex", **options}), tree, SessionShelf(store, session.id)
+    )
     try:
         yield made
     finally:
@@ -147,7 +142,7 @@ async def test_two_prompts_share_a_conversation_and_no_ids(store: Store, program
         assert len({event.block for event in it.of(Text)}) == 2
         assert len({use.id for use in it.of(ToolUse)}) == 2
         assert [result.id for result in it.of(ToolResult)] == [use.id for use in it.of(ToolUse)]
-        kept = list(KeptSession(it.session.folder).events())
+        kept = list(SessionReader(it.session.folder).events())
     assert [event.content for event in kept if isinstance(event, ToolOutput)] == ["out\n", "out\n"]
 
 
@@ -178,6 +173,33 @@ async def test_where_there_is_no_channel_it_is_run_per_prompt_and_said_once(stor
         assert [event.text for event in it.of(Text)] == ["By exec.", "By exec."]
         (notice,) = [notice for notice in it.of(Notice) if "once per prompt" in notice.text]
         assert notice.hint
+
+
+def stops_agents(it: Desk) -> list[bool]:
+    return [state.value for state in it.of(State) if state.key == "stops_agents"]
+
+
+@pytest.mark.parametrize(
+    ("provider", "can"), [("claude", True), ("codex", True), ("opencode", True), ("gemini", False)]
+)
+async def test_whether_one_agent_can_be_stopped_is_a_fact_of_the_session(
+    store: Store, program: Path, provider: str, can: bool
+) -> None:
+    """Known from the beginning, before anything is started."""
+    async with desk(store, provider=provider) as it:
+        await it.done()
+        assert stops_agents(it) == [can]
+
+
+async def test_without_a_channel_no_agent_can_be_stopped(store: Store, program: Path) -> None:
+    """What was true before it was given up is corrected once."""
+    install(program)
+    (program / "old").touch()
+    async with desk(store) as it:
+        for text in ("First.", "Second."):
+            await it.session.submit(Prompt(text))
+            await it.done()
+        assert stops_agents(it) == [True, False]
 
 
 async def test_a_crash_ends_the_run_and_leaves_nothing_open(store: Store, program: Path) -> None:
@@ -326,7 +348,7 @@ async def test_secrets_that_come_in_pieces_are_not_shown(
         blocks[event.block] = blocks.get(event.block, "") + event.text
     assert list(blocks.values()) == ["It is [secret SOME_API_KEY], k3", "k3y no."]
     assert "".join(event.content for event in it.of(ToolOutput)) == "K=[secret SOME_API_KEY]\nk3y"
-    assert [event for event in KeptSession(it.session.folder).events() if isinstance(event, ToolOutput)] == it.of(
+    assert [event for event in SessionReader(it.session.folder).events() if isinstance(event, ToolOutput)] == it.of(
         ToolOutput
     )
 
@@ -335,13 +357,13 @@ async def test_arguments_in_pieces_are_masked_and_none_of_them_is_lost(store: St
     """The first piece of a call says that there is one, even when nothing of it can be shown yet."""
     key = "k3y-that-nobody-sees"
     async with a_session(store) as (session, writer):
-        told = Retelling(session, "", {}, lambda event: None, Secrets({"SOME_API_KEY": key}))
-        told.tell(
+        told = Translation(session.actor("claude", Secrets({"SOME_API_KEY": key})), "", lambda event: None)
+        told.publish(
             [ToolArgs("1", "Bash", ""), ToolArgs("1", "Bash", "k3y-that"), ToolArgs("1", "Bash", "-nobody-sees k")]
         )
-        told.tell([ToolUse("1", "Bash")])
+        told.publish([ToolUse("1", "Bash")])
         session.flush()
-    events = [event for event in KeptSession(writer.folder).events() if isinstance(event, ToolArgs)]
+    events = [event for event in SessionReader(writer.folder).events() if isinstance(event, ToolArgs)]
     assert [event.delta for event in events] == ["", "", "[secret SOME_API_KEY] ", "k"]
 
 
@@ -349,13 +371,13 @@ async def test_arguments_of_two_calls_that_come_in_turns_are_masked(store: Store
     """What one call may still say is not shown because another says something."""
     key = "k3y-that-nobody-sees"
     async with a_session(store) as (session, writer):
-        told = Retelling(session, "", {}, lambda event: None, Secrets({"SOME_API_KEY": key}))
-        told.tell([ToolArgs("1", "Bash", "a k3y-that"), ToolArgs("2", "Bash", "b ")])
-        told.tell([ToolArgs("1", "Bash", "-nobody-sees."), ToolArgs("2", "Bash", "k3y"), ToolUse("1", "Bash")])
+        told = Translation(session.actor("claude", Secrets({"SOME_API_KEY": key})), "", lambda event: None)
+        told.publish([ToolArgs("1", "Bash", "a k3y-that"), ToolArgs("2", "Bash", "b ")])
+        told.publish([ToolArgs("1", "Bash", "-nobody-sees."), ToolArgs("2", "Bash", "k3y"), ToolUse("1", "Bash")])
         told.close()
         session.flush()
     said: dict[str, str] = {}
-    for event in KeptSession(writer.folder).events():
+    for event in SessionReader(writer.folder).events():
         if isinstance(event, ToolArgs):
             said[event.id] = said.get(event.id, "") + event.delta
     assert list(said.values()) == ["a [secret SOME_API_KEY].", "b k3y"]
@@ -390,20 +412,39 @@ async def test_a_host_that_was_killed_left_a_run_open(store: Store, program: Pat
     """Going on with the session ends what was going on, and says why."""
     install(program, lines(said("Half"), command("started")))
     async with a_session(store) as (session, writer):
-        tree = Tree.load(writer.folder)
-        worker = await open_provider(session, Wanted(), tree, SessionShelf(store, session.id))
+        tree = SessionTree.load(writer.folder)
+        worker = await open_provider(session, StartOptions(provider="codex"), tree, SessionShelf(store, session.id))
         await worker.submit(Prompt("Go."))
         await until(lambda: session.calls_made, "the call")
         session.flush()
         journal = (writer.folder / "journal.jsonl").read_bytes()
         await worker.stop()
     (writer.folder / "journal.jsonl").write_bytes(journal)
+    before = sum(1 for _ in store.read(session.id).events())
     async with desk(store, resume=session.id) as it:
         await it.done()
-        assert [type(event) for event in it.events] == [ToolResult, Error, RunEnded, State, State, State, State]
+        ends = list(store.read(session.id).events())[before : -len(it.events)]
+        assert [type(event) for event in ends] == [ToolResult, Error, RunEnded]
+        assert {type(event) for event in it.events} == {State}
+        *_, last = SessionTree.load(writer.folder).messages()
+        assert last.message is not None
+        assert text_of(last.message) == "Half"
 
 
-@pytest.mark.parametrize("refused", [Compact(), Move("e1"), CancelCall("x"), SetModel(thinking="high"), Prompt(" ")])
+@pytest.mark.parametrize(
+    ("given", "said"), [({"deny": ["exec"]}, ["not used: --deny; Codex has its own rules"]), ({}, [])]
+)
+async def test_rules_a_provider_does_not_take_are_named(
+    store: Store, program: Path, given: dict[str, Any], said: list[str]
+) -> None:
+    """Nobody takes for denied what is not."""
+    install(program)
+    async with desk(store, **given) as it:
+        await it.done()
+        assert [notice.text for notice in it.of(Notice)] == said
+
+
+@pytest.mark.parametrize("refused", [Compact(), MoveTo("e1"), CancelCall("x"), SetModel(thinking="high"), Prompt(" ")])
 async def test_what_a_provider_cannot_do_is_refused_with_a_hint(store: Store, program: Path, refused: Any) -> None:
     """Nobody waits for something that will not be."""
     install(program)
@@ -436,13 +477,12 @@ async def test_model_files_and_commands_of_the_person_reach_the_next_turn(store:
 async def test_subagents_of_later_runs_have_names_of_their_own(store: Store) -> None:
     """Two runs that each have an Explore-1, with one in it, are four subagents."""
     async with a_session(store) as (session, _):
-        counts: dict[str, int] = {}
         frames = session.subscribe(0)
         for _turn in range(2):
-            retelling = Retelling(session, "", counts, lambda event: None, Secrets({}))
+            translation = Translation(session.actor("claude", Secrets({})), "", lambda event: None)
             inner = AgentStarted("Explore-1/Read-1", "Read", agent="Explore-1")
-            retelling.tell([AgentStarted("Explore-1", "Explore"), inner, Text("x", 1, agent="Explore-1/Read-1")])
-            retelling.close()
+            translation.publish([AgentStarted("Explore-1", "Explore"), inner, Text("x", 1, agent="Explore-1/Read-1")])
+            translation.close()
         session.flush()
         told = [event async for event in _first(frames)]
     started = [event.path for event in told if isinstance(event, AgentStarted)]
@@ -453,6 +493,18 @@ async def test_subagents_of_later_runs_have_names_of_their_own(store: Store) -> 
         "Explore-2/Read-1",
         "Explore-2",
     ]
+
+
+async def test_a_call_of_a_subagent_that_was_never_announced_has_an_end(store: Store) -> None:
+    """A run that is resumed may go on with one that began before."""
+    async with a_session(store) as (session, writer):
+        translation = Translation(session.actor("claude"), "", lambda event: None)
+        translation.publish([ToolUse("1", "Bash", agent="Explore-1")])
+        translation.close()
+        translation.close()
+        session.flush()
+    ends = [event for event in SessionReader(writer.folder).events() if isinstance(event, ToolResult)]
+    assert [(event.agent, event.is_error) for event in ends] == [("Explore-1", True)]
 
 
 async def _first(frames: Any) -> AsyncIterator[Event]:
@@ -466,24 +518,26 @@ async def test_an_unknown_provider_is_a_mistake_that_names_the_others(store: Sto
     """Nothing is started."""
     async with a_session(store) as (session, writer):
         with pytest.raises(UserMistake) as mistake:
-            await open_provider(session, Wanted(provider="nobody"), Tree.load(writer.folder), SessionShelf(store, "x"))
+            await open_provider(
+                session, StartOptions(provider="nobody"), SessionTree.load(writer.folder), SessionShelf(store, "x")
+            )
     assert "codex" in mistake.value.hint
 
 
 async def test_steering_does_not_split_a_sentence(store: Store) -> None:
     """It comes when the text is over, in the journal as on the screen; what a subagent says is no end of it."""
     async with a_session(store) as (session, _):
-        retelling = Retelling(session, "go", {}, lambda started: None, Secrets({}))
-        retelling.tell([Text("One sen", 1)])
-        retelling.say(User("Look there.", [], "steer"))
-        assert [user.text for user in retelling.said] == ["Look there."]
-        retelling.tell([Text("Deep.", 7, agent="a-1"), State("context", 3), Text("tence.", 1)])
-        retelling.tell([Text("Another.", 2)])
-        assert retelling.said == []
-        retelling.say(User("And there.", [], "steer"))
-        retelling.close()
+        translation = Translation(session.actor("claude", Secrets({})), "go", lambda started: None)
+        translation.publish([Text("One sen", 1)])
+        translation.say(User("Look there.", [], "steer"))
+        assert [user.text for user in translation.waiting] == ["Look there."]
+        translation.publish([Text("Deep.", 7, agent="a-1"), State("context", 3), Text("tence.", 1)])
+        translation.publish([Text("Another.", 2)])
+        assert translation.waiting == []
+        translation.say(User("And there.", [], "steer"))
+        translation.close()
         session.flush()
-        events = [event for event in KeptSession(session.folder).events() if isinstance(event, Text | User)]
+        events = [event for event in SessionReader(session.folder).events() if isinstance(event, Text | User)]
     assert [event.text for event in events if not event.agent] == [
         *["One sen", "tence.", "Look there.", "Another.", "And there."]
     ]

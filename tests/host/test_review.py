@@ -12,7 +12,7 @@ import msgspec
 import psutil
 import pytest
 
-from sightline.agent import Wanted, take_settings
+from sightline.agent import AgentSpec, take_settings
 from sightline.conversation import UserMessage, text_of
 from sightline.events import Notice, Request, RequestResolved, RunEnded, ToolOutput, ToolResult, ToolUse, User
 from sightline.exceptions import SightlineError, UserMistake
@@ -22,7 +22,6 @@ from sightline.host import (
     Attach,
     Cell,
     Client,
-    HostWanted,
     Prompt,
     Shell,
     Stop,
@@ -30,19 +29,19 @@ from sightline.host import (
     connect,
     launch_agent,
 )
-from sightline.host import _console_host as console_host
-from sightline.host._client import HostGone
-from sightline.host._console_launch import start_host
-from sightline.host._console_wanted import started
-from sightline.host._runtime import connected
-from sightline.host._session import Session
-from sightline.host._wire import REQUEST_CAP
-from sightline.host._working import working
+from sightline.host.native._working import working
+from sightline.host.process import _console_host as console_host
+from sightline.host.process._console_launch import start_host
+from sightline.host.process._console_options import started
+from sightline.host.session._session import HostSession
+from sightline.host.socket._client import HostGone
+from sightline.host.socket._runtime import connected
+from sightline.host.socket._wire import REQUEST_CAP
 from sightline.journal import Store
 from sightline.paths import data_folder
-from sightline.settings import Policy, load
+from sightline.settings import Policy, StartOptions, load
 from sightline.tools import Need
-from sightline.transcript import Call, Snapshot
+from sightline.transcript import Snapshot, TranscriptCall
 from tests.agent.support import lab, store_in, write_script
 from tests.host.support import DEADLINE, alive, until
 from tests.providers.fake_app_server import install, path_with
@@ -205,9 +204,9 @@ async def test_a_rule_that_is_none_allows_this_once_only(tmp_path: Path, choice:
         outcome = await here.ended()
         assert (outcome.exit_code, outcome.text) == (0, "ok")
         assert any("perhaps((" in event.text for event in here.of(Notice))
-        before = here.agent.approvals.policy.allow
-        here.agent.approvals.renew(here.agent.approvals.policy)
-        assert here.agent.approvals.policy.allow == before == ()
+        before = here.agent.permissions.policy.allow
+        here.agent.permissions.approvals.renew(here.agent.permissions.policy)
+        assert here.agent.permissions.policy.allow == before == ()
 
 
 async def test_nobody_is_asked_who_left_while_the_change_was_worked_out(tmp_path: Path) -> None:
@@ -265,19 +264,19 @@ async def test_a_session_that_was_used_is_kept_when_its_end_fails(
 ) -> None:
     """Whatever goes wrong on the way out, what was said is not thrown away."""
     async with lab(tmp_path, []) as probe:
-        wanted_model = probe.agent.model_name
+        options = StartOptions(model=probe.agent.model.name)
     work = tmp_path / "work"
-    wanted = Wanted(
-        cwd=work, settings=load(work, environ={}).settings, policy=Policy("auto", [], [], work), model=wanted_model
+    spec = AgentSpec(
+        cwd=work, settings=load(work, environ={}).settings, policy=Policy("auto", [], [], work), options=options
     )
     store = store_in(tmp_path)
 
-    async def broken(self: Session) -> None:
+    async def broken(self: HostSession) -> None:
         raise OSError("no")
 
-    monkeypatch.setattr(Session, "sync", broken)
+    monkeypatch.setattr(HostSession, "sync", broken)
     with pytest.raises(OSError, match="no"):  # noqa: PT012
-        async with working(store, wanted, keep_unused=False) as it:
+        async with working(store, spec, keep_unused=False) as it:
             await it.session.submit(Shell("true", private=True))
             await it.session.wait()
     assert store.folder(it.session.id).is_dir()
@@ -304,7 +303,7 @@ async def test_what_a_killed_host_left_open_is_ended_when_it_is_gone_on_with(
     """A command of the person's that ran beside an agent that had finished."""
     monkeypatch.setenv("SIGHTLINE_MODELS_DISCOVER", "false")
     model = write_script(tmp_path, [[{"text": "one"}]])
-    session = await launch_agent(HostWanted(cwd=str(tmp_path), model=model))
+    session = await launch_agent(StartOptions(cwd=str(tmp_path), model=model))
     client = await connect(session)
     call = (await client.submit(Shell("echo begun; sleep 600"))).id
     assert (await client.submit(Prompt("go"))).ok
@@ -318,10 +317,10 @@ async def test_what_a_killed_host_left_open_is_ended_when_it_is_gone_on_with(
     os.kill(client.hello.pid, signal.SIGKILL)
     client.close()
     await until(lambda: not Store(data_folder()).is_running(session))
-    again = await launch_agent(HostWanted(cwd=str(tmp_path), resume=session))
+    again = await launch_agent(StartOptions(cwd=str(tmp_path), resume=session))
     client = await connect(again)
     async for frame in client.subscribe(None):
-        (left,) = [entry for entry in frame.entries if isinstance(entry, Call) and entry.id == call]  # type: ignore[union-attr]
+        (left,) = [entry for entry in frame.entries if isinstance(entry, TranscriptCall) and entry.id == call]  # type: ignore[union-attr]
         break
     assert left.content is not None
     assert left.is_error
@@ -341,7 +340,7 @@ async def test_a_provider_that_is_kept_open_ends_with_a_host_that_is_killed(
     asking["params"] = {"threadId": "T1", "itemId": "c1", "command": "rm x", "cwd": "/"}
     install(folder, lines(asking))
     monkeypatch.setenv("PATH", path_with(folder))
-    session = await launch_agent(HostWanted(cwd=str(work), provider="codex"))
+    session = await launch_agent(StartOptions(cwd=str(work), provider="codex"))
     client = await connect(session)
     assert (await client.submit(Prompt("go"))).ok
     async with asyncio.timeout(DEADLINE):
@@ -355,7 +354,7 @@ async def test_a_provider_that_is_kept_open_ends_with_a_host_that_is_killed(
     client.close()
     await until(lambda: not any(alive(process.pid) for process in others))
     await until(lambda: not Store(data_folder()).is_running(session))
-    assert await launch_agent(HostWanted(cwd=str(work), resume=session)) == session
+    assert await launch_agent(StartOptions(cwd=str(work), resume=session)) == session
     client = await connect(session)
     async for frame in client.subscribe(None):
         assert isinstance(frame, Snapshot)
@@ -377,12 +376,12 @@ async def test_a_deny_rule_that_comes_later_holds_for_what_walks_over_files(tmp_
         work = tmp_path / "work"
         (work / ".env").write_text("SECRET=1\n")
         policy = Policy("auto", ["exec"], ["read(**/.env)", "write(closed/**)"], work)
-        take_settings(here.agent, Wanted(cwd=work, settings=here.agent.settings, policy=policy))
+        take_settings(here.agent, AgentSpec(cwd=work, settings=here.agent.workplace.settings, policy=policy))
         await here.run()
         assert not any("SECRET=1" in str(result.content) for result in here.of(ToolResult))
-        closed = {os.path.basename(path) for path in here.agent.workplace.read_only}
+        closed = {os.path.basename(path) for path in here.agent.workplace.limits().read_only}
         assert closed == {"closed", "kept"}
-        assert here.agent.approvals.policy.decide(Need("write", str(work / "kept" / "x"))).verdict == "deny"
+        assert here.agent.permissions.policy.decide(Need("write", str(work / "kept" / "x"))).verdict == "deny"
 
 
 # Starts
@@ -393,7 +392,7 @@ async def answer_from(folder: bytes, **wanted: Any) -> str:
     before = os.getcwd()
     os.chdir(folder)
     try:
-        pipe = start_host(msgspec.json.encode(HostWanted(**wanted)).decode())
+        pipe = start_host(msgspec.json.encode(StartOptions(**wanted)).decode())
     finally:
         os.chdir(before)
     return await started(pipe)
@@ -433,10 +432,10 @@ async def test_a_host_that_is_asked_nonsense_says_so(wanted: str) -> None:
 async def test_a_session_is_gone_on_with_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second host for the same session does not start, and the first is not disturbed."""
     monkeypatch.setenv("SIGHTLINE_MODELS_DISCOVER", "false")
-    session = await launch_agent(HostWanted(cwd=str(tmp_path)))
+    session = await launch_agent(StartOptions(cwd=str(tmp_path)))
     client = await connect(session)
     with pytest.raises(UserMistake, match="is running"):
-        await launch_agent(HostWanted(resume=session))
+        await launch_agent(StartOptions(resume=session))
     reply = await client.submit(Shell("true"))
     assert reply.ok
     await client.submit(Stop())

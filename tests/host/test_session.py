@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from sightline.events import Error, ToolOutput, ToolResult, ToolUse
-from sightline.host import Cancel, Session, Start
+from sightline.host import CancelJob, HostSession, Start
 from sightline.journal import Store, jobs_of
 from sightline.transcript import Snapshot, fold
 from tests.host.support import a_session, events_in, frames_until_result, shell, state_after, until
@@ -78,16 +78,16 @@ async def test_a_slow_view_is_brought_up_to_date_by_a_snapshot(store):
     async with a_session(store) as (session, _):
         slow, quick = session.subscribe(0), session.subscribe(0)
         for number in range(5000):
-            session.publish(ToolOutput("x", f"{number}\n", offset=number, size=1))
+            session.append(ToolOutput("x", f"{number}\n", offset=number, size=1))
             if number % 100 == 0:
                 await asyncio.sleep(0)
         seen = []
-        session.publish(ToolResult("x"))
+        session.append(ToolResult("x"))
         await asyncio.sleep(0)
         frame = await anext(slow)
         assert isinstance(frame, Snapshot)
         assert frame == session.snapshot()
-        session.publish(Error("more"))
+        session.append(Error("more"))
         assert [event.text for event in await anext(slow)] == ["more"]
         while not seen or seen[-1].seq < 5002:
             frame = await anext(quick)
@@ -99,7 +99,7 @@ async def test_events_of_one_turn_are_one_batch(store):
     async with a_session(store) as (session, _):
         frames = session.subscribe(0)
         for number in range(3):
-            session.publish(Error(str(number)))
+            session.append(Error(str(number)))
         assert [event.text for event in await anext(frames)] == ["0", "1", "2"]
 
 
@@ -109,14 +109,14 @@ async def test_cancel_keeps_what_was_said(store):
         frames = session.subscribe(0)
         reply = session.start(shell("echo partial; sleep 100"))
         await until(lambda: session.snapshot().entries and session.snapshot().entries[0].output)
-        assert (await session.submit(Cancel(reply.id))).ok
+        assert (await session.submit(CancelJob(reply.id))).ok
         events = events_in(await frames_until_result(frames, reply.id))
         assert "".join(e.content for e in events if isinstance(e, ToolOutput) and e.stream == "stdout") == "partial\n"
         assert (events[-1].details["ended"], events[-1].exit_code) == ("cancelled", 130)
         await session.wait()
-        again = await session.submit(Cancel(reply.id))
+        again = await session.submit(CancelJob(reply.id))
         assert (again.ok, again.error) == (False, "it has already ended")
-        assert not (await session.submit(Cancel("k3m9qz-9"))).ok
+        assert not (await session.submit(CancelJob("k3m9qz-9"))).ok
 
 
 async def test_output_is_never_attributed_to_another_call(store):
@@ -135,7 +135,7 @@ async def test_output_is_never_attributed_to_another_call(store):
 
 async def test_there_is_a_limit_to_running_jobs(store, monkeypatch):
     """And the refusal says what to do."""
-    monkeypatch.setattr("sightline.host._session.MOST_JOBS", 2)  # before the session is made
+    monkeypatch.setattr("sightline.host.session._session.MOST_JOBS", 2)  # before the session is made
     async with a_session(store) as (session, _):
         assert session.start(shell("sleep 100")).ok
         assert session.start(shell("sleep 100")).ok
@@ -150,7 +150,7 @@ async def test_who_waits_for_jobs_is_told_when_the_first_settles(store):
         one, other = await session.jobs.wait([quick.id, slow.id])
         assert (one.id, one.status, one.error_text) == (quick.id, "failed", "exit code 3")
         assert (other.id, other.status) == (slow.id, "running")
-        await session.submit(Cancel(slow.id))
+        await session.submit(CancelJob(slow.id))
         assert [job.status for job in session.jobs.snapshots()] == ["failed", "cancelled"]
 
 
@@ -159,7 +159,7 @@ async def test_a_job_cancelled_before_it_began_still_has_its_end(store):
     async with a_session(store) as (session, _):
         frames = session.subscribe(0)
         reply = session.start(shell("sleep 100"))
-        await session.submit(Cancel(reply.id))
+        await session.submit(CancelJob(reply.id))
         events = events_in(await frames_until_result(frames, reply.id))
         assert [type(event) for event in events] == [ToolUse, ToolResult]
         assert events[-1].details["ended"] == "cancelled"
@@ -175,14 +175,14 @@ async def test_a_full_disk_is_said_and_the_work_goes_on(store, monkeypatch):
             raise OSError(28, FULL)
 
         monkeypatch.setattr(type(writer), "_write", full)
-        session.publish(Error("a"))
+        session.append(Error("a"))
         seen = []
         while len(seen) < 2:
             seen += await anext(frames)
         assert [event.text for event in seen] == ["a", f"events from 1 on are shown but not stored: {FULL}"]
         assert session.lost_some
         monkeypatch.setattr(type(writer), "_write", append)
-        session.publish(Error("b"))
+        session.append(Error("b"))
         await anext(frames)
         texts = [event.text for event in store.read(session.id).events()]
         assert texts == [f"events 1 to 2 happened but are not stored: {FULL}", "b"]
@@ -192,7 +192,7 @@ async def test_a_clock_that_jumps_changes_no_order_and_no_duration(store):
     """Bad weather: numbers order, and durations are measured with a clock nobody sets."""
     writer = store.create()
     times = iter(range(10_000, 0, -100))
-    session = Session(writer, store.index, clock=lambda: float(next(times)))
+    session = HostSession(writer, store.index, clock=lambda: float(next(times)))
     frames = session.subscribe(0)
     reply = session.start(shell("echo a; sleep 0.1; echo b"))
     events = events_in(await frames_until_result(frames, reply.id))

@@ -10,10 +10,22 @@ import pytest
 
 from sightline.events import ToolOutput, ToolResult
 from sightline.exceptions import UserMistake
-from sightline.host import Cancel, Client, HostGone, Kept, Start, Stop, attach, connect, find, listen, running
-from sightline.host._runtime import connected, socket_path
-from sightline.host._server import SocketServer
-from sightline.host._wire import Whole, decode_answer
+from sightline.host import (
+    CancelJob,
+    Client,
+    HostGone,
+    Start,
+    Stop,
+    StoredSession,
+    attach,
+    connect,
+    find,
+    listen,
+    running,
+)
+from sightline.host.socket._runtime import connected, socket_path
+from sightline.host.socket._server import SocketServer
+from sightline.host.socket._wire import Whole, decode_answer
 from sightline.journal import Store
 from sightline.paths import data_folder
 from sightline.transcript import Snapshot, fold
@@ -75,7 +87,7 @@ async def test_a_connection_that_breaks_is_not_a_goodbye(served):
     client = await connect(session.id)
     frames = client.subscribe(0)
     await until(lambda: server.connections)
-    asking = asyncio.ensure_future(client.submit(Cancel("k3m9qz-1")))
+    asking = asyncio.ensure_future(client.submit(CancelJob("k3m9qz-1")))
     for task in list(server._connections):
         task.cancel()
     with pytest.raises(HostGone) as lost:
@@ -113,9 +125,9 @@ async def test_a_reader_that_stops_reading_slows_nobody(served):
     reader, writer = await asyncio.open_unix_connection(sock=connected(session.id, 5))
     writer.write(b'{"kind":"subscribe","after":0}\n')
     for number in range(4000):
-        session.publish(ToolOutput("x", f"{number}".rjust(1000), offset=number * 1000, size=1000))
+        session.append(ToolOutput("x", f"{number}".rjust(1000), offset=number * 1000, size=1000))
         await asyncio.sleep(0)
-    session.publish(ToolResult("x"))
+    session.append(ToolResult("x"))
     lines = []
     async with asyncio.timeout(20):
         while not lines or ('"content":""' not in lines[-1] and '"tool_result"' not in lines[-1]):
@@ -171,7 +183,7 @@ async def test_attach_finds_the_running_and_the_kept(served, store):
     await server.close()
     writer.close()
     kept = await attach(store, session.id)
-    assert isinstance(kept, Kept)
+    assert isinstance(kept, StoredSession)
     assert state_after([frame async for frame in kept.subscribe()]) == state_after(seen)
     assert events_in([frame async for frame in kept.subscribe(1)]) == events_in(seen)[1:]
 

@@ -7,11 +7,12 @@ from contextlib import asynccontextmanager
 import pytest
 
 from sightline.events import Text, ToolOutput, ToolUse, User
-from sightline.host import _wire, connect, listen
-from sightline.host._runtime import connected, socket_path
-from sightline.host._server import SocketServer
-from sightline.host._session import Session
-from sightline.host._wire import Entries, Whole, decode_answer, encode_frame
+from sightline.host import connect, listen
+from sightline.host.session._session import HostSession
+from sightline.host.socket import _wire
+from sightline.host.socket._runtime import connected, socket_path
+from sightline.host.socket._server import SocketServer
+from sightline.host.socket._wire import Entries, Whole, decode_answer, encode_frame
 from sightline.journal import Store
 from sightline.paths import data_folder
 from sightline.transcript import Snapshot, Transcript
@@ -19,7 +20,7 @@ from tests.host.support import a_session
 
 
 @asynccontextmanager
-async def served() -> AsyncIterator[Session]:
+async def served() -> AsyncIterator[HostSession]:
     async with a_session(Store(data_folder())) as (session, _):
         server = SocketServer(session, listen(session.id), cwd="/", started=1.0)
         await server.open()
@@ -29,10 +30,10 @@ async def served() -> AsyncIterator[Session]:
         socket_path(session.id).unlink()
 
 
-def say_much(session: Session) -> None:
+def say_much(session: HostSession) -> None:
     for number in range(40):
-        session.publish(User(f"question {number}"))
-        session.publish(Text("words " * 20_000, number))
+        session.append(User(f"question {number}"))
+        session.append(Text("words " * 20_000, number))
     session.flush()
 
 
@@ -44,7 +45,7 @@ async def test_a_client_puts_the_parts_together() -> None:
         frames = client.subscribe()
         async with asyncio.timeout(20):
             first = await anext(frames)
-            session.publish(User("afterwards"))
+            session.append(User("afterwards"))
             then = await anext(frames)
         assert isinstance(first, Snapshot)
         assert isinstance(then, list)

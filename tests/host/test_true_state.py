@@ -3,14 +3,12 @@
 import asyncio
 from pathlib import Path
 
-from sightline.agent import mended
-from sightline.conversation import AssistantMessage, CallPart
-from sightline.events import Error, RunStarted, Text, ToolResult, ToolUse, stamp
+from sightline.events import Text, ToolUse, stamp
 from sightline.exec import CommandSpec
-from sightline.host import Session
-from sightline.host._kept import Kept, recover
+from sightline.host import HostSession
+from sightline.host.recovery._stored_session import StoredSession, recover
 from sightline.journal import Store, session_of
-from sightline.transcript import Call, Remark
+from sightline.transcript import Remark, TranscriptCall
 
 
 def timed(*moments):
@@ -21,7 +19,7 @@ async def test_jobs_are_counted_from_one_also_after_a_resume(tmp_path: Path) -> 
     """Whatever calls there were before and between."""
     store = Store(tmp_path)
     writer = store.create(cwd=str(tmp_path))
-    session = Session(writer, store.index)
+    session = HostSession(writer, store.index)
     spec = CommandSpec(argv=("true",), cwd=str(tmp_path))
     calls = [session.new_call() for _ in range(3)]
     ids = [session.start(spec).id]
@@ -34,7 +32,7 @@ async def test_jobs_are_counted_from_one_also_after_a_resume(tmp_path: Path) -> 
     await asyncio.wait_for(session.stop(), 20)
     last = session.seq
     writer.close()
-    again = Session(store.writer(session.id), store.index, last_seq=last)
+    again = HostSession(store.writer(session.id), store.index, last_seq=last)
     assert again.start(spec).id == f"{session.id}-3"
     assert again.new_call() not in calls
     await asyncio.wait_for(again.stop(), 20)
@@ -49,21 +47,8 @@ def test_a_lost_job_has_the_time_until_its_host_was_last_heard_of(tmp_path: Path
     writer.append(timed((100.0, ToolUse(job, "Bash", "exec", "make", {"command": "make"})), (142.0, Text("still", 0))))
     writer.close()
     assert recover(store, session)
-    state = Kept(store, session).snapshot()
-    [call] = [entry for entry in state.entries if isinstance(entry, Call)]
+    state = StoredSession(store, session).snapshot()
+    [call] = [entry for entry in state.entries if isinstance(entry, TranscriptCall)]
     assert call.duration == 42.0
     assert store.jobs()[0].duration == 42.0
     assert [entry.level for entry in state.entries if isinstance(entry, Remark)] == ["error"]
-
-
-def test_one_dead_host_is_one_error(tmp_path: Path) -> None:
-    """Who resumes after somebody else found it dead does not say it again; the call's time is told with its end."""
-    messages = [AssistantMessage([CallPart("s-1", "bash", {"command": "make"})], stop_reason="tool_use")]
-    tail = timed((100.0, RunStarted()), (101.0, ToolUse("s-1", "Bash")), (109.0, Text("more", 0)))
-    first = mended(messages, tail)
-    [result] = [event for event in first if isinstance(event, ToolResult)]
-    assert result.duration == 8.0
-    errors = [event for event in first if isinstance(event, Error)]
-    assert len(errors) == 1
-    again = mended(messages, [*tail, *errors])
-    assert not any(isinstance(event, Error) for event in again)

@@ -10,7 +10,7 @@ import pytest
 
 from sightline.events import Error, Notice, ToolOutput, ToolResult, decode_event
 from sightline.exec import CommandSpec
-from sightline.host import Start, Stop, attach, connect, kept_jobs
+from sightline.host import Start, Stop, attach, connect, stored_jobs
 from sightline.journal import JobRecord, Store
 from sightline.paths import data_folder
 from sightline.transcript import Snapshot
@@ -76,7 +76,7 @@ def test_ten_thousand_finished_jobs_are_a_list_like_any_other(store):
             for number in range(1, 10_001)
         )
     )
-    jobs = kept_jobs(store)
+    jobs = stored_jobs(store)
     assert [job.id for job in jobs[:2]] == ["abcdef-10000", "abcdef-9999"]
     assert len(jobs) == 10_000
 
@@ -84,7 +84,7 @@ def test_ten_thousand_finished_jobs_are_a_list_like_any_other(store):
 def test_a_host_that_vanished_with_its_folder_leaves_the_list(store):
     """Somebody deleted the folder by hand: the list does not go on about it."""
     store.index.add(JobRecord(id="abcdef-1", session="abcdef"), JobRecord(id="abcdeg-1", session="abcdeg", state="ok"))
-    assert [job.id for job in kept_jobs(store)] == ["abcdeg-1"]
+    assert [job.id for job in stored_jobs(store)] == ["abcdeg-1"]
 
 
 @pytest.mark.slow

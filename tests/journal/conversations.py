@@ -2,7 +2,7 @@
 
 from sightline.conversation import AssistantMessage, CallPart, TextPart, ToolMessage, UserMessage
 from sightline.events import Text, stamp
-from sightline.journal import Entry, Tree
+from sightline.journal import Entry, SessionTree
 
 
 def user(text, origin=""):
@@ -25,7 +25,7 @@ class Talk:
         self.store = store
         self.writer = store.create(**header)
         self.id = self.writer.folder.name
-        self.tree = Tree.load(self.writer.folder)
+        self.tree = SessionTree.load(self.writer.folder)
         self.seq = 0
 
     def say(self, *texts):
@@ -53,7 +53,7 @@ class Talk:
 
     def loaded(self):
         """The tree as the next one to come reads it."""
-        return Tree.load(self.writer.folder)
+        return SessionTree.load(self.writer.folder)
 
     def close(self):
         self.writer.close()

@@ -10,7 +10,7 @@ import pytest
 
 from sightline.exceptions import UserMistake
 from sightline.journal import Entry, Store
-from sightline.journal._catalogue import Catalogue
+from sightline.journal.catalogue._catalogue import SessionCatalogue
 from tests.journal.conversations import Talk, assistant, user
 
 
@@ -213,7 +213,7 @@ def test_catching_up_takes_bounded_time(store, tmp_path):
     for age, id in enumerate(reversed(ids)):
         os.utime(store.folder(id) / "journal.jsonl", (1000 - age, 1000 - age))
     ticks = iter(range(1000))
-    slow = Catalogue(tmp_path / "slow.sqlite", tmp_path / "sessions", clock=lambda: float(next(ticks)))
+    slow = SessionCatalogue(tmp_path / "slow.sqlite", tmp_path / "sessions", clock=lambda: float(next(ticks)))
     slow.catch_up(seconds=2.0)
     assert 0 < slow.behind < 3
     assert ids[-1] in [record.id for record in slow.conversations(None, None)]
@@ -252,7 +252,7 @@ def test_a_writer_that_holds_the_index_does_not_stop_a_list(store, tmp_path, mon
     """What is known has to do, and what is not is said to be behind."""
     id = conversation(store, "one")
     store.conversations()
-    monkeypatch.setattr("sightline.journal._catalogue_file._SECONDS_TO_WAIT", 0.05)
+    monkeypatch.setattr("sightline.journal.catalogue._file._SECONDS_TO_WAIT", 0.05)
     blocked = Store(tmp_path)
     assert len(blocked.conversations()) == 1
     holder = sqlite3.connect(tmp_path / "conversations.sqlite", isolation_level=None)
@@ -281,7 +281,7 @@ def test_a_journal_that_grows_meanwhile_is_read_to_the_end_in_the_end(store):
     assert store.conversations()[0].messages == 200
 
 
-def test_a_session_is_found_by_the_beginning_of_its_id(store):
+def test_a_session_is_found_by_the_beginning_of_its_id(store, monkeypatch):
     """Or by `-`, the last here; whatever cannot be meant is said."""
     id = conversation(store, "a", cwd="/x")
     assert store.find_conversation(id, "/y") == id
@@ -294,8 +294,11 @@ def test_a_session_is_found_by_the_beginning_of_its_id(store):
     talk = Talk(store)
     with pytest.raises(UserMistake, match="has no conversation"):
         store.find_conversation(talk.close(), "/y")
-    with pytest.raises(UserMistake, match="could be any of"):
+    with pytest.raises(UserMistake, match="the id of the session is empty"):
         store.find_conversation("", "/y")
+    monkeypatch.setattr(store, "sessions", lambda: ["k3m9qz", "k3m9qy"])
+    with pytest.raises(UserMistake, match="could be any of: k3m9qy, k3m9qz"):
+        store.find_conversation("k3m", "/y")
 
 
 def test_it_may_be_used_from_any_thread_and_after_a_fork(store):

@@ -6,9 +6,9 @@ import pytest
 
 from sightline.events import Error, Text, stamp
 from sightline.exceptions import OutsideFailure
-from sightline.journal import Busy, Entry, Store, Tree
+from sightline.journal import Busy, Entry, SessionTree, Store
 from sightline.journal import _writer as writer_module
-from sightline.journal._entry import ENTRY_CAP
+from sightline.journal.tree._entry import ENTRY_CAP
 from tests.journal.conversations import Talk, assistant, user
 
 
@@ -75,7 +75,7 @@ def test_an_entry_may_be_longer_than_an_event(store):
     long = entry("e1", 0, "x" * 2_000_000)
     writer.append([long])
     assert list(store.read(writer.folder.name).entries()) == [long]
-    tree = Tree.load(writer.folder)
+    tree = SessionTree.load(writer.folder)
     assert list(tree.read(tree.path())) == [long]
 
 
@@ -90,7 +90,7 @@ def test_a_torn_entry_is_left_out_by_every_reader(store):
     kept = store.read(writer.folder.name)
     assert [found.id for found in kept.entries()] == ["e1"]
     assert kept.torn_at == whole
-    tree = Tree.load(writer.folder)
+    tree = SessionTree.load(writer.folder)
     assert (list(tree.nodes), tree.torn_at) == (["e1"], whole)
 
 
@@ -160,7 +160,7 @@ def test_entries_wait_for_room_and_events_leave_a_gap(store, full):
     assert [found.seq for found in events] == [1, 2, 3]
     assert isinstance(events[1], Error)
     assert "events 2 to 2 happened but are not stored" in events[1].text
-    tree = Tree.load(writer.folder)
+    tree = SessionTree.load(writer.folder)
     assert [node.id for node in tree.path()] == ["e1", "e2", "e3", "e4"]
     assert (tree.last_seq, tree.unreadable) == (3, 0)
     place = writer.place_of("e4")
@@ -189,7 +189,7 @@ def test_what_waits_for_room_has_a_cap_that_is_said(store, full, monkeypatch):
     assert writer.append([entry("e4", 0, parent="e3")])
     (gap,) = store.read(writer.folder.name).events()
     assert "2 steps of the conversation happened but are not stored" in gap.text
-    tree = Tree.load(writer.folder)
+    tree = SessionTree.load(writer.folder)
     assert ([node.id for node in tree.roots], tree.nodes["e4"].orphan) == (["e1", "e4"], True)
 
 
@@ -212,7 +212,7 @@ def test_a_damaged_entry_costs_itself_and_is_counted(store):
         file.write(b'{"kind":"entry","id":"e2","seq":"what"}\n{"kind":"entry",\xff\xfe}\n')
     writer = talk.writer
     writer.append([entry("e3", 1, parent="e2")])
-    tree = Tree.load(writer.folder)
+    tree = SessionTree.load(writer.folder)
     assert tree.unreadable == 2
     assert {node.id: node.orphan for node in tree.roots} == {"e1": False, "e3": True}
     assert [found.id for found in store.read(talk.id).entries()] == ["e1", "e3"]

@@ -6,7 +6,7 @@ import pytest
 
 from sightline.events import Text, ToolOutput, ToolResult, ToolUse, stamp
 from sightline.exceptions import OutsideFailure, UserMistake
-from sightline.journal import Busy, Store, Tree, artifact_file, keep_file
+from sightline.journal import Busy, SessionTree, Store, artifact_file, store_file
 from tests.journal.conversations import Talk, assistant, user
 from tests.journal.test_journal_weather import files_at_most
 
@@ -26,7 +26,7 @@ def talk(store):
     talk.move("e1")
     command(talk, 2, b"second\n")
     talk.step(assistant("", "echo second"))
-    keep_file(talk.writer.folder, "shot.png", b"image")
+    store_file(talk.writer.folder, "shot.png", b"image")
     talk.step(user(f"look at artifact://{talk.id}/shot.png"))
     talk.label("e4", "b")
     talk.label("e2", "a")
@@ -60,7 +60,7 @@ def test_a_fork_has_everything(store, talk):
     old_events, new_events = list(store.read(talk.id).events()), list(store.read(new).events())
     assert [event.seq for event in new_events] == [event.seq for event in old_events]
     assert said(store, new) == ["first\n", "second\n"]
-    old, tree = Tree.load(store.folder(talk.id)), Tree.load(store.folder(new))
+    old, tree = SessionTree.load(store.folder(talk.id)), SessionTree.load(store.folder(new))
     assert (tree.leaf, tree.labels, list(tree.nodes)) == (old.leaf, old.labels, list(old.nodes))
     header = store.read(new).header
     assert (header.id, header.cwd, header.title, header.parent_session) == (new, "/x", "t", talk.id)
@@ -69,7 +69,7 @@ def test_a_fork_has_everything(store, talk):
 def test_a_fork_at_an_entry_has_the_way_to_it(store, talk):
     """Its steps, their labels, the events shown there, the artifacts they name."""
     new = store.fork(talk.close(), "e2")
-    tree = Tree.load(store.folder(new))
+    tree = SessionTree.load(store.folder(new))
     assert ([node.id for node in tree.path()], tree.labels) == (["e1", "e2"], {"e2": "a"})
     assert said(store, new) == ["first\n"]
     assert artifacts(store, new) == {f"{talk.id}-1.idx", f"{talk.id}-1.out"}
@@ -83,11 +83,23 @@ def test_a_fork_has_the_level_of_the_session_whichever_branch_it_was_chosen_on(s
     """It was that of the settings again, which may allow more."""
     talk.step(type="approval_change", data={"level": "plan"}, events=0)
     new = store.fork(talk.close(), "e2")
-    tree = Tree.load(store.folder(new))
+    tree = SessionTree.load(store.folder(new))
     assert [node.type for node in tree.path()] == ["message", "message", "approval_change"]
     assert tree.latest("approval_change").data == {"level": "plan"}
-    again = Tree.load(store.folder(store.fork(new, tree.leaf)))
+    again = SessionTree.load(store.folder(store.fork(new, tree.leaf)))
     assert [node.type for node in again.path()].count("approval_change") == 1
+
+
+def test_a_fork_has_the_rules_of_the_session_whichever_branch_they_were_given_on(store, talk):
+    """All of them, beside the level; those on the way to the entry are there once."""
+    talk.step(type="rules_given", data={"deny": ["network"]}, events=0)
+    talk.step(type="approval_change", data={"level": "plan"}, events=0)
+    talk.step(type="rules_given", data={"deny": ["write"]}, events=0)
+    new = store.fork(talk.close(), "e2")
+    for session in (new, store.fork(new, SessionTree.load(store.folder(new)).leaf)):
+        tree = SessionTree.load(store.folder(session))
+        noted = [entry.data for entry in tree.read(tree.path()) if entry.type != "message"]
+        assert noted == [{"deny": ["network"]}, {"deny": ["write"]}, {"level": "plan"}]
 
 
 def test_neither_needs_the_other(store, talk):
@@ -121,7 +133,7 @@ def test_a_running_session_can_be_forked(store, talk):
     with (talk.writer.folder / "journal.jsonl").open("ab") as file:
         file.write(b'{"kind":"entry","id":"e99')
     new = store.fork(talk.id)
-    tree = Tree.load(store.folder(new))
+    tree = SessionTree.load(store.folder(new))
     assert (tree.torn_at, "e99" in tree.nodes) == (None, False)
     store.writer(new).close()
     with pytest.raises(Busy):
@@ -162,3 +174,11 @@ def test_a_fork_is_listed_as_a_conversation(store, talk):
     new = store.fork(talk.close(), "e2")
     parents = {record.id: record.parent_session for record in store.conversations()}
     assert parents == {talk.id: "", new: talk.id}
+
+
+def test_a_fork_keeps_the_title_it_was_given(store, talk):
+    """The one it began with, or another since."""
+    talk.close()
+    assert store.title_of(store.fork(talk.id)) == "t"
+    store.rename(talk.id, "Lens work")
+    assert store.title_of(store.fork(talk.id)) == "Lens work"

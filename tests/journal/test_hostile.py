@@ -16,7 +16,7 @@ import pytest
 
 from sightline.conversation import AssistantMessage, CallPart, TextPart, UserMessage
 from sightline.exceptions import OutsideFailure
-from sightline.journal import Entry, Store, Tree, outline
+from sightline.journal import Entry, SessionTree, Store, outline
 from sightline.journal._record import decode_entry, encode_entry
 
 SESSION = "abcdef"
@@ -66,7 +66,7 @@ def test_any_journal_can_be_read(tmp_path: Path, lines: list[bytes]) -> None:
     """Whatever its lines say, the tree has an end, and what is whole of it is there."""
     good = line(id="e50", message=user("good words"))
     folder = write(tmp_path, [*lines, good])
-    tree = Tree.load(folder)
+    tree = SessionTree.load(folder)
     assert tree.leaf == "e50"
     assert [node.id for node in tree.path()] == ["e50"]
     shown = [each.node.id for each in outline(tree, "all")]
@@ -80,7 +80,7 @@ def test_any_journal_can_be_read(tmp_path: Path, lines: list[bytes]) -> None:
     assert [hit.session.id for hit in store.search("good words")] == [SESSION]
     assert len(store.conversations()) == 1
     for leaf in ("", "e50"):
-        assert Tree.load(store.folder(store.fork(SESSION, leaf))).leaf == "e50"
+        assert SessionTree.load(store.folder(store.fork(SESSION, leaf))).leaf == "e50"
 
 
 def test_one_session_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_a_fork_of_a_fork_without_its_artifacts(tmp_path: Path) -> None:
     assert (store.folder(first) / "artifacts" / "one.png").read_bytes() == b"image"
     shutil.rmtree(store.folder(first) / "artifacts")
     second = store.fork(first, "e1")
-    tree = Tree.load(store.folder(second))
+    tree = SessionTree.load(store.folder(second))
     assert (tree.leaf, tree.torn_at) == ("e1", None)
     (entry,) = tree.messages()
     assert isinstance(entry.message, UserMessage)
@@ -228,7 +228,7 @@ def test_a_clock_that_goes_backwards(tmp_path: Path) -> None:
         line(id=f"e{at}", parent=f"e{at - 1}" if at > 1 else "", time=when, message=user(f"m{at}"))
         for at, when in enumerate(times, 1)
     ]
-    tree = Tree.load(write(tmp_path, lines))
+    tree = SessionTree.load(write(tmp_path, lines))
     assert [node.id for node in tree.path()] == ["e1", "e2", "e3", "e4", "e5"]
     assert [each.node.id for each in outline(tree)] == ["e1", "e2", "e3", "e4", "e5"]
 
@@ -242,7 +242,7 @@ def test_fifty_thousand_entries(tmp_path: Path) -> None:
         ]
         folder = write(tmp_path, lines)
         began = time.process_time()
-        tree = Tree.load(folder)
+        tree = SessionTree.load(folder)
         assert len(outline(tree)) == 50_000
         assert tree.path()[0].id == "e1"
         assert len(outline(tree, "all", "m49999")) == 1

@@ -9,7 +9,7 @@ import pytest
 
 from sightline import locks
 from sightline.exceptions import OutsideFailure
-from sightline.journal import Header, JobRecord, JournalWriter, Store, prune
+from sightline.journal import JobRecord, JournalHeader, JournalWriter, Store, prune
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_being_asked_whether_it_runs_does_not_keep_a_session_from_beginning(tmp_
     looking = os.open(tmp_path / "journal.jsonl", os.O_RDONLY | os.O_CREAT, 0o600)
     assert locks.acquire(looking, "shared")
     begun = []
-    beginning = threading.Thread(target=lambda: begun.append(JournalWriter(tmp_path, Header("abcdef"))))
+    beginning = threading.Thread(target=lambda: begun.append(JournalWriter(tmp_path, JournalHeader("abcdef"))))
     beginning.start()
     os.close(looking)
     beginning.join(20)

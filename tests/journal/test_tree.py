@@ -1,10 +1,12 @@
 """The session tree: every rule of the tree's document that is not about a screen, and what reads a path."""
 
+import msgspec
 import pytest
 
 from sightline.conversation import AssistantMessage, ReasoningPart
+from sightline.events import CallEnding
 from sightline.exceptions import UserMistake
-from sightline.journal import Entry, Moment, Store, Tree, content_of, label_entry, move_entries, outline
+from sightline.journal import Entry, Moment, SessionTree, Store, content_of, label_entry, move_entries, outline
 from tests.journal.conversations import Talk, assistant, tool, user
 
 
@@ -474,7 +476,7 @@ def test_parents_stand_before_their_children(store):
     """So a circle cannot be: of two that name each other the first is a root."""
     writer = store.create()
     writer.append([Entry(id="a", parent="b"), Entry(id="b", parent="a"), Entry(id="c", parent="c")])
-    tree = Tree.load(writer.folder)
+    tree = SessionTree.load(writer.folder)
     assert [(node.id, node.parent) for node in tree.nodes.values()] == [("a", ""), ("b", "a"), ("c", "")]
 
 
@@ -501,22 +503,19 @@ def test_a_tree_built_step_by_step_is_the_one_that_is_read(mixed):
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("said", "ending", "shown"),
     [
-        ("(no output)\n[exit code 6]", "bash\nexit 6"),
-        ("(no output)", "bash"),
-        ("boom\n[timed out after 5 s, exit code 124; everything it had started was ended]", "bash\nboom\nexit 124"),
-        (
-            "boom\n[exit code 1]\n[hint: it ran in the sandbox, where there is no network. call bash]",
-            "bash\nboom\nexit 1",
-        ),
-        ("the user refused: run `touch a` outside the sandbox. Reason: not now", "bash\nrefused\nnot now"),
-        ("the user refused: run `touch a` outside the sandbox", "bash\nrefused"),
-        ("cancelled before it ended; what it had done by then is not undone", "bash"),
-        ("as it is\n[exit code 6] is no end", "bash\nas it is\n[exit code 6] is no end"),
+        ("(no output)\n[exit 6]", CallEnding(told=["(no output)", "[exit 6]"], exit_code=6), "bash\nexit 6"),
+        ("(no output)", CallEnding(told=["(no output)"]), "bash"),
+        ("boom\n[exit 1]\n[hint]", CallEnding(told=["[exit 1]", "[hint]"], exit_code=1), "bash\nboom\nexit 1"),
+        ("refused: run it. Reason: not now", CallEnding(by="user", reason="not now"), "bash\nrefused\nnot now"),
+        ("refused: run it", CallEnding(by="user"), "bash\nrefused"),
+        ("no: run it", CallEnding(by="rule", rule="exec(a)"), "bash\nrefused\nnot allowed (rule: exec(a))"),
+        ("as it is\n[exit code 6]", None, "bash\nas it is\n[exit code 6]"),
     ],
 )
-def test_a_result_is_listed_without_words_for_the_model(said, shown):
+def test_a_result_is_listed_without_words_for_the_model(said, ending, shown):
     """As the transcript has it: how it ended is said in short, what it wrote stays."""
-    entry = Entry(id="e1", parent="", time=1.0, seq=1, type="message", message=tool(said))
+    message = msgspec.structs.replace(tool(said), ending=ending)
+    entry = Entry(id="e1", parent="", time=1.0, seq=1, type="message", message=message)
     assert content_of(entry) == shown

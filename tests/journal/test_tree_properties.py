@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.events import Text, stamp
-from sightline.journal import Entry, Header, JournalWriter, Tree, outline
+from sightline.journal import Entry, JournalHeader, JournalWriter, SessionTree, outline
 from tests.journal.conversations import assistant, tool, user
 
 # A step: what it is, which of the entries so far it hangs on or is about, and how many events come before it.
@@ -74,8 +74,8 @@ class Model:
 
 def written(steps, folder):
     """A journal made of these steps, the model of it and the tree its writer kept."""
-    writer = JournalWriter(folder, Header("abcdef"))
-    model, tree = Model(), Tree.load(folder)
+    writer = JournalWriter(folder, JournalHeader("abcdef"))
+    model, tree = Model(), SessionTree.load(folder)
     seq = 0
     for number, (kind, where, events, orphan) in enumerate(steps, 1):
         for _ in range(events):
@@ -119,7 +119,7 @@ def test_a_random_tree_is_what_the_model_says(steps):
     """Leaf, labels, paths, what a model reads and which events are shown, from every place in the tree."""
     with tempfile.TemporaryDirectory() as folder:
         model, kept = written(steps, Path(folder))
-        tree = Tree.load(Path(folder))
+        tree = SessionTree.load(Path(folder))
         assert (tree.nodes, tree.leaf, tree.labels) == (kept.nodes, kept.leaf, kept.labels)
         assert tree.leaf == model.leaf
         assert tree.labels == {id: label for id, label in model.labels.items() if label}
@@ -137,7 +137,7 @@ def test_random_moves_are_what_the_model_says(steps, one, other):
     """Where a choice leads, what it says, and what it leaves behind."""
     with tempfile.TemporaryDirectory() as folder:
         model, _ = written(steps, Path(folder))
-        tree = Tree.load(Path(folder))
+        tree = SessionTree.load(Path(folder))
         ids = list(model.entries)
         if not ids:
             return
@@ -180,7 +180,7 @@ def test_a_journal_torn_at_any_byte_loses_at_most_the_torn_line():
         for size in range(len(whole) + 1):
             journal.write_bytes(whole[:size])
             lines = whole[:size].split(b"\n")[:-1]
-            tree = Tree.load(Path(folder))
+            tree = SessionTree.load(Path(folder))
             assert len(tree.nodes) == sum(b'{"kind":"entry"' in line for line in lines)
             assert tree.torn_at == (
                 None if whole[:size].endswith(b"\n") or not size else size - len(last_of(whole, size))

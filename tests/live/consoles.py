@@ -7,42 +7,33 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import psutil
 import pytest
 from lab import Script
 
 from sightline.events import Event, RunEnded, Text, ToolUse, User
-from sightline.host import Prompt, Reply, Session
-from sightline.host._provider_worker import ProviderWorker, open_provider
-from sightline.host._stage import SessionShelf
-from sightline.journal import KeptSession, Store
+from sightline.host import CommandReply, HostSession, Prompt
+from sightline.host.provider._worker import ProviderWorker, open_provider
+from sightline.host.session._shelf import SessionShelf
+from sightline.journal import SessionReader, Store
+from sightline.settings import StartOptions
 from sightline.testing.place import Place, prepare_place
 from sightline.testing.standin import StandIn
 
 DEADLINE = 90.0
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    provider: str
-    cwd: str
-    model: str = ""
-    approval: str = ""
-    approval_named: bool = True
-    option: dict[str, Any] = {}
-
-
 class Desk:
     """The session, everything it told, and its worker."""
 
-    def __init__(self, session: Session, worker: ProviderWorker, server: StandIn, project: Path) -> None:
+    def __init__(self, session: HostSession, worker: ProviderWorker, server: StandIn, project: Path) -> None:
         self.session = session
         self.worker = worker
         self.server = server
         self.project = project
         self.events: list[Event] = []
 
-    async def say(self, text: str, **more: Any) -> Reply:
+    async def say(self, text: str, **more: Any) -> CommandReply:
         return await self.session.submit(Prompt(text, **more))
 
     async def turn(self, text: str) -> list[Event]:
@@ -110,9 +101,9 @@ async def desk(
         project = place_at(folder, provider, server.url, patch, allow=allow)
         store = Store(folder / "store")
         writer, tree = store.reopen(resume) if resume else _created(store, project)
-        session = Session(writer, store.index, last_seq=tree.last_seq)
-        wanted = Wanted(provider=provider, cwd=str(project), approval=approval)
-        worker = await open_provider(session, wanted, tree, SessionShelf(store, session.id))
+        session = HostSession(writer, store.index, last_seq=tree.last_seq)
+        options = StartOptions(provider=provider, cwd=str(project), approval=approval)
+        worker = await open_provider(session, options, tree, SessionShelf(store, session.id))
         session.worker = worker
         made = Desk(session, worker, server, project)
         listening = asyncio.create_task(_listen(session, made.events))
@@ -125,20 +116,20 @@ async def desk(
 
 
 def _created(store: Store, project: Path) -> Any:
-    from sightline.journal import Tree
+    from sightline.journal import SessionTree
 
     writer = store.create(cwd=str(project))
-    return writer, Tree.load(writer.folder)
+    return writer, SessionTree.load(writer.folder)
 
 
-async def _listen(session: Session, events: list[Event]) -> None:
+async def _listen(session: HostSession, events: list[Event]) -> None:
     async for frame in session.subscribe(session.seq):
         if isinstance(frame, list):
             events += frame
 
 
 def kept(folder: Path, session: str) -> list[Event]:
-    return list(KeptSession(folder / "store/sessions" / session).events())
+    return list(SessionReader(folder / "store/sessions" / session).events())
 
 
 def said(events: list[Event]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from sightline.events import Event, RunStarted, Text, ToolResult, ToolUse
-from sightline.providers import Ask, EventStream, get_provider, preview
+from sightline.providers import EventStream, ProviderPrompt, get_provider, preview
 from sightline.testing.place import Place, prepare_place
 from sightline.testing.standin import StandIn
 
@@ -57,7 +57,7 @@ class Lab:
         """The provider's CLI with the command line of ours, its output through our source."""
         command = get_provider(provider).command
         assert command is not None
-        ask = Ask(prompt=prompt, model=model, resume=resume)
+        ask = ProviderPrompt(prompt=prompt, model=model, resume=resume)
         with StandIn.in_thread(script) as server:
             argv = [command.binary, *command.arguments(ask)]
             done = self._execute(argv, provider, server.url, prompt.encode())

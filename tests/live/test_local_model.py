@@ -9,7 +9,7 @@ import pytest
 
 from sightline.conversation import AssistantMessage, CallPart, Message, TextPart, ToolMessage, UserMessage
 from sightline.models import Done, Model, ModelError, ModelRequest, ToolSpec, open_model
-from sightline.models._discovery import Place, ask
+from sightline.models.choice._discovery import ModelServer, ask
 from sightline.settings import Settings
 from sightline.testing import local_model
 
@@ -79,6 +79,6 @@ async def test_a_tool_round_trip(call_as_words: bool) -> None:
 def test_the_server_says_what_it_has() -> None:
     """Its model is found with what it reads at most."""
     with local_model.running() as url:
-        found = ask([Place(name="here", api="chat", base_url=url)], seconds=5).models
+        found = ask([ModelServer(name="here", api="chat", base_url=url)], seconds=5).models
     (model,) = found["here"]
     assert (model.id, model.provider, model.context, model.images) == (local_model.NAME, "here", 4096, False)

@@ -11,7 +11,8 @@ from consoles import DEADLINE, place_at
 from lab import Script
 
 from sightline.host import Client, Prompt, Stop, connect
-from sightline.host._console_wanted import HostWanted, launch_agent
+from sightline.host.process._console_options import launch_agent
+from sightline.settings import StartOptions
 from sightline.testing.standin import StandIn
 
 pytestmark = pytest.mark.live
@@ -49,7 +50,7 @@ async def test_nothing_outlives_the_host(
         project = place_at(tmp_path, provider, server.url, monkeypatch)
         home = str(tmp_path / "sightline")
         monkeypatch.setenv("SIGHTLINE_HOME", home)
-        session = await launch_agent(HostWanted(cwd=str(project), provider=provider))
+        session = await launch_agent(StartOptions(cwd=str(project), provider=provider))
         client = await connect(session)
         assert (await client.submit(Prompt("Go."))).ok
         async with asyncio.timeout(DEADLINE):

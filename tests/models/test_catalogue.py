@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sightline.models._catalogue import Known, catalogue, facts_of, known, vendor
+from sightline.models._catalogue import KnownModel, catalogue, facts_of, known, vendor
 from sightline.models._prices import price_of
 
 VENDORS = ["anthropic", "openai", "google", "openrouter"]
@@ -22,7 +22,7 @@ def test_a_vendors_best_model_is_listed(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "model"), EVERY, ids=[f"{name}/{model.id}" for name, model in EVERY])
-def test_a_model_of_the_catalogue(name: str, model: Known) -> None:
+def test_a_model_of_the_catalogue(name: str, model: KnownModel) -> None:
     """Its numbers are plausible, it is not newer than the catalogue, and it has a price unless a reseller has it."""
     assert 0 < model.max_output <= model.context <= 3_000_000
     assert re.fullmatch(r"20\d\d-\d\d-\d\d", model.released)

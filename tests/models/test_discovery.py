@@ -7,14 +7,14 @@ import pytest
 
 from sightline.exceptions import UserMistake
 from sightline.models import open_model, usable
-from sightline.models._available import Available
-from sightline.models._discovery import Place, ask, local, ollama_url
+from sightline.models.choice._available import Available
+from sightline.models.choice._discovery import ModelServer, ask, local, ollama_url
 from sightline.testing.standin import StandIn
 from tests.models.support import listing, settings
 
 
-def place(url: str, name: str = "here", **more: object) -> Place:
-    return Place(name=name, api="chat", base_url=f"{url}/v1", **more)  # type: ignore[arg-type]
+def place(url: str, name: str = "here", **more: object) -> ModelServer:
+    return ModelServer(name=name, api="chat", base_url=f"{url}/v1", **more)  # type: ignore[arg-type]
 
 
 def test_the_usual_places() -> None:

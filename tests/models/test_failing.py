@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from sightline.models import ModelError
-from sightline.models import _openai_failure as openai
 from sightline.models._anthropic import _failure as anthropic
 from sightline.models._gemini import _failure as gemini
+from sightline.models.http import _openai_failure as openai
 
 Classify = Callable[[int, Mapping[str, str], bytes], ModelError]
 

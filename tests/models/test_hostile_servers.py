@@ -32,10 +32,10 @@ from sightline.models._gemini._request import encoded as for_gemini
 from sightline.models._history import tool_name
 from sightline.models._responses import ResponsesModel
 from sightline.models._responses._request import encoded as for_responses
-from sightline.models._sse import EventTooLong, Splitter
 from sightline.models._textual import WrittenCalls
-from sightline.models._transport import Transport
-from sightline.settings import Retry
+from sightline.models.http._sse import EventTooLong, Splitter
+from sightline.models.http._transport import Transport
+from sightline.settings import RetrySettings
 from tests.models.serving import KEY, Naps, Reply, Serving, collect, outcome, sse
 
 Client = type[AnthropicModel] | type[GeminiModel] | type[ChatModel] | type[ResponsesModel]
@@ -60,7 +60,7 @@ JSON = {"Content-Type": "application/json"}
 
 def model_at(url: str, api: str, *, attempts: int = 0, naps: Naps | None = None, **seconds: float) -> Any:
     client = CLIENTS[api]
-    transport = Transport(url, client.headers(KEY), retry=Retry(attempts=attempts), **seconds)
+    transport = Transport(url, client.headers(KEY), retry=RetrySettings(attempts=attempts), **seconds)
     return client(ModelFacts(id="m", provider="own"), transport, sleep=naps or Naps())
 
 

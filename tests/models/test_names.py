@@ -3,23 +3,23 @@
 import pytest
 
 from sightline.exceptions import UserMistake
-from sightline.models._names import Named, match, parts
+from sightline.models.choice._names import ModelCandidate, match, parts
 
 OFFERED = [
-    Named("anthropic/claude-sonnet-5-5", "claude-sonnet-5-5", "2026-09-28", 0),
-    Named("anthropic/claude-sonnet-4-6", "claude-sonnet-4-6", "2026-02-17", 0),
-    Named("anthropic/claude-opus-5", "claude-opus-5", "2026-07-24", 0),
-    Named("anthropic/claude-opus-4-8", "claude-opus-4-8", "2026-05-28", 0),
-    Named("anthropic/claude-opus-4-5", "claude-opus-4-5", "2025-11-24", 0),
-    Named("openai/gpt-5.4-mini", "gpt-5.4-mini", "2026-03-17", 1),
-    Named("openai/gpt-5", "gpt-5", "2025-08-07", 1),
-    Named("openai/gpt-5-mini", "gpt-5-mini", "2025-08-07", 1),
-    Named("openai/gpt-5.5", "gpt-5.5", "2026-04-23", 1),
-    Named("google/gemini-3.8-flash", "gemini-3.8-flash", "2026-09-02", 2),
-    Named("google/gemini-3.5-flash-lite", "gemini-3.5-flash-lite", "2026-12-01", 2),
-    Named("google/gemini-3.1-pro-preview", "gemini-3.1-pro-preview", "2026-02-19", 2),
-    Named("openrouter/anthropic/claude-opus-5", "anthropic/claude-opus-5", "2026-07-24", 3),
-    Named("ollama/qwen3:8b", "qwen3:8b", "", 4),
+    ModelCandidate("anthropic/claude-sonnet-5-5", "claude-sonnet-5-5", "2026-09-28", 0),
+    ModelCandidate("anthropic/claude-sonnet-4-6", "claude-sonnet-4-6", "2026-02-17", 0),
+    ModelCandidate("anthropic/claude-opus-5", "claude-opus-5", "2026-07-24", 0),
+    ModelCandidate("anthropic/claude-opus-4-8", "claude-opus-4-8", "2026-05-28", 0),
+    ModelCandidate("anthropic/claude-opus-4-5", "claude-opus-4-5", "2025-11-24", 0),
+    ModelCandidate("openai/gpt-5.4-mini", "gpt-5.4-mini", "2026-03-17", 1),
+    ModelCandidate("openai/gpt-5", "gpt-5", "2025-08-07", 1),
+    ModelCandidate("openai/gpt-5-mini", "gpt-5-mini", "2025-08-07", 1),
+    ModelCandidate("openai/gpt-5.5", "gpt-5.5", "2026-04-23", 1),
+    ModelCandidate("google/gemini-3.8-flash", "gemini-3.8-flash", "2026-09-02", 2),
+    ModelCandidate("google/gemini-3.5-flash-lite", "gemini-3.5-flash-lite", "2026-12-01", 2),
+    ModelCandidate("google/gemini-3.1-pro-preview", "gemini-3.1-pro-preview", "2026-02-19", 2),
+    ModelCandidate("openrouter/anthropic/claude-opus-5", "anthropic/claude-opus-5", "2026-07-24", 3),
+    ModelCandidate("ollama/qwen3:8b", "qwen3:8b", "", 4),
 ]
 
 

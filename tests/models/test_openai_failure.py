@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sightline.models._openai_failure import classify, in_stream
+from sightline.models.http._openai_failure import classify, in_stream
 
 
 def error(message: str, **fields: Any) -> dict[str, Any]:

@@ -15,12 +15,12 @@ from sightline.conversation import AssistantMessage, CallPart, TextPart, ToolMes
 from sightline.models import Done, ModelError, ModelFacts, ModelRequest, Piece, Retrying, TextDelta, ToolSpec
 from sightline.models._assembly import Assembly
 from sightline.models._chat import ChatModel
-from sightline.models._chat._answer import Answer as ChatAnswer
+from sightline.models._chat._answer import ChatAnswer
 from sightline.models._responses import ResponsesModel
-from sightline.models._responses._answer import Answer as ResponsesAnswer
-from sightline.models._sse import Splitter
-from sightline.models._transport import Transport
-from sightline.settings import Retry
+from sightline.models._responses._answer import ResponsesAnswer
+from sightline.models.http._sse import Splitter
+from sightline.models.http._transport import Transport
+from sightline.settings import RetrySettings
 from sightline.testing.standin import StandIn
 from tests.models.chat.test_chat_answer import CALLS, call, calling, chunk
 from tests.models.responses.test_responses_answer import called, completed, said, thought
@@ -59,7 +59,7 @@ EACH = pytest.mark.parametrize("client", [ChatModel, ResponsesModel], ids=["chat
 
 
 def model_at(client: Client, url: str, *, attempts: int = 0, naps: Naps | None = None) -> ChatModel | ResponsesModel:
-    transport = Transport(url, client.headers(KEY), retry=Retry(attempts=attempts))
+    transport = Transport(url, client.headers(KEY), retry=RetrySettings(attempts=attempts))
     return client(ModelFacts(id="gpt-5", provider="openai"), transport, sleep=naps or Naps())
 
 
@@ -150,7 +150,9 @@ async def test_words_that_were_held_back_are_shown_when_the_answer_breaks_off(en
     if ending == "error":
         body += sse({"error": {"message": "it broke", "code": 500}}, named=False)
     async with Serving([Reply(body, ending="chunked" if ending == "error" else ending)]) as server:
-        model = ChatModel(ModelFacts(id="m", provider="here"), Transport(server.url, {}, retry=Retry(attempts=0)))
+        model = ChatModel(
+            ModelFacts(id="m", provider="here"), Transport(server.url, {}, retry=RetrySettings(attempts=0))
+        )
         pieces, error = await outcome(model, ASK)
         await model.close()
     assert isinstance(error, ModelError)
@@ -202,7 +204,9 @@ async def test_a_call_in_words_counts_unless_the_model_is_known_to_make_real_one
     """What OpenAI's own models write is meant as words."""
     body = sse(chunk(content='```json\n{"name": "read", "arguments": {}}\n```'), chunk("stop"), named=False)
     async with Serving([Reply(body)]) as server:
-        model = ChatModel(ModelFacts(id="m", provider=provider), Transport(server.url, {}, retry=Retry(attempts=0)))
+        model = ChatModel(
+            ModelFacts(id="m", provider=provider), Transport(server.url, {}, retry=RetrySettings(attempts=0))
+        )
         _, done = await outcome(model, ASK)
         await model.close()
     assert isinstance(done, Done)

@@ -3,7 +3,7 @@
 import pytest
 
 from sightline.events import Usage
-from sightline.models._prices import Table, cost, price_of, price_table
+from sightline.models._prices import PriceTable, cost, price_of, price_table
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_the_table_is_sound() -> None:
     """It has a date, and within a model cached input is cheaper than fresh input and that than output."""
     table = price_table()
     assert len(table.date) == 10
-    for provider in Table.__struct_fields__[1:]:
+    for provider in PriceTable.__struct_fields__[1:]:
         for name, price in getattr(table, provider).models.items():
             assert price_of(name, provider) is price
             for rates in filter(None, (price, price.long)):

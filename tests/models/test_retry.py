@@ -8,12 +8,12 @@ import pytest
 
 from sightline.conversation import AssistantMessage
 from sightline.models import Done, ErrorKind, ModelError, Piece, Retrying, TextDelta
-from sightline.models._retry import retried, retry_after
-from sightline.settings import Retry
+from sightline.models.http._retry import retried, retry_after
+from sightline.settings import RetrySettings
 from tests.models.serving import Naps
 
 DONE = Done(AssistantMessage([]))
-RETRY = Retry(attempts=3, base_ms=1000, cap_ms=60_000)
+RETRY = RetrySettings(attempts=3, base_ms=1000, cap_ms=60_000)
 
 
 def failing(kind: ErrorKind = "overloaded", *, retryable: bool = True, after: float | None = None) -> ModelError:
@@ -39,7 +39,7 @@ class Attempts:
             self.closed += 1
 
 
-async def pieces_of(attempts: Attempts, naps: Naps, retry: Retry = RETRY, chance: float = 1.0) -> list[Piece]:
+async def pieces_of(attempts: Attempts, naps: Naps, retry: RetrySettings = RETRY, chance: float = 1.0) -> list[Piece]:
     return [piece async for piece in retried(attempts, retry, sleep=naps, chance=lambda: chance)]
 
 
@@ -83,7 +83,7 @@ async def test_a_wait_is_never_longer_than_the_cap() -> None:
     """Doubling ends at the cap, however many attempts are allowed."""
     naps = Naps()
     with pytest.raises(ModelError):
-        await pieces_of(Attempts([failing()]), naps, Retry(attempts=2000, base_ms=1000, cap_ms=5000))
+        await pieces_of(Attempts([failing()]), naps, RetrySettings(attempts=2000, base_ms=1000, cap_ms=5000))
     assert naps.slept[:4] == [1.0, 2.0, 4.0, 5.0]
     assert max(naps.slept) == 5.0
     assert len(naps.slept) == 2000
@@ -94,7 +94,7 @@ async def test_it_gives_up(attempts: int) -> None:
     """After as many attempts as are allowed beyond the first, the error itself comes out."""
     tries = Attempts([failing()])
     with pytest.raises(ModelError, match="Overloaded"):
-        await pieces_of(tries, Naps(), Retry(attempts=attempts))
+        await pieces_of(tries, Naps(), RetrySettings(attempts=attempts))
     assert tries.made == attempts + 1
 
 

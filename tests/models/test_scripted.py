@@ -1,6 +1,7 @@
 """The scripted model: what a script says is what happens, and a mistake in it is found before."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,9 @@ import pytest
 from sightline.conversation import AssistantMessage, Message, ReasoningPart, TextPart, UserMessage
 from sightline.events import Usage
 from sightline.exceptions import UserMistake
-from sightline.models import CallBegun, CallDelta, Done, ModelError, ModelRequest, Piece, Retrying, TextDelta
-from sightline.models._scripted import OVER, ScriptedModel, load_script
-from sightline.settings import Retry
+from sightline.models import CallDelta, CallStarted, Done, ModelError, ModelRequest, Piece, Retrying, TextDelta
+from sightline.models._scripted import LARGEST, OVER, ScriptedModel, load_script
+from sightline.settings import RetrySettings
 from tests.models.serving import Naps, collect, outcome
 
 GO = UserMessage([TextPart("Go.")])
@@ -53,7 +54,7 @@ async def test_chunks_and_delays_are_as_told() -> None:
 async def test_a_call_streams_its_arguments() -> None:
     """Its beginning first, then pieces of the JSON."""
     pieces = await collect(ScriptedModel([[{"tool": "read", "args": {"path": "a"}, "chunk": 6}]]), request())
-    assert isinstance(pieces[0], CallBegun)
+    assert isinstance(pieces[0], CallStarted)
     assert "".join(piece.delta for piece in pieces if isinstance(piece, CallDelta)) == '{"path":"a"}'
     assert len(pieces) == 4
 
@@ -105,7 +106,7 @@ async def test_an_error_that_passes_is_asked_again() -> None:
 )
 async def test_an_error_fails_the_request(error: Any, kind: str, words: str) -> None:
     """As a text, or with its kind."""
-    model = ScriptedModel([[{"error": error}]], retry=Retry(attempts=0))
+    model = ScriptedModel([[{"error": error}]], retry=RetrySettings(attempts=0))
     _, failed = await outcome(model, request())
     assert isinstance(failed, ModelError)
     assert (failed.kind, failed.message, failed.partial) == (kind, words, None)
@@ -114,7 +115,9 @@ async def test_an_error_fails_the_request(error: Any, kind: str, words: str) -> 
 @pytest.mark.parametrize(("kind", "hint"), [("rate_limit", "wait"), ("quota", "credit"), ("auth", "API key")])
 async def test_an_error_after_words_says_what_to_do(kind: str, hint: str) -> None:
     """As that of a server does."""
-    model = ScriptedModel([[{"text": "So far"}, {"error": {"kind": kind, "message": "no"}}]], retry=Retry(attempts=0))
+    model = ScriptedModel(
+        [[{"text": "So far"}, {"error": {"kind": kind, "message": "no"}}]], retry=RetrySettings(attempts=0)
+    )
     _, failed = await outcome(model, request())
     assert isinstance(failed, ModelError)
     assert hint in failed.hint
@@ -180,3 +183,23 @@ def test_a_script_that_is_not_there() -> None:
     """It is named."""
     with pytest.raises(UserMistake, match=r"nowhere\.json"):
         load_script("nowhere.json")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "link to a device"])
+def test_only_a_regular_file_is_a_script(tmp_path: Path, kind: str) -> None:
+    """A named pipe or a terminal would be waited for, past every timeout and signal: it is not opened at all."""
+    path = {"device": Path("/dev/zero"), "folder": tmp_path}.get(kind, tmp_path / "script.json")
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "link to a device":
+        path.symlink_to("/dev/zero")
+    with pytest.raises(UserMistake, match=r"cannot read the script .*: not a regular file"):
+        load_script(path)
+
+
+def test_a_script_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "script.json"
+    with path.open("wb") as file:
+        file.truncate(LARGEST + 1)
+    with pytest.raises(UserMistake, match="larger than 64 MiB"):
+        load_script(path)

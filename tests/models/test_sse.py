@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.models._sse import EventTooLong, ServerEvent, Splitter
+from sightline.models.http._sse import EventTooLong, ServerEvent, Splitter
 
 STREAM = (
     b'\xef\xbb\xbfevent: one\r\ndata: {"a":"\xe6\x97\xa5"}\r\n\r\n: a comment\n\ndata: 1\ndata:2\nid: 7\nretry: 10\n\n'

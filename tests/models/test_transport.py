@@ -11,8 +11,8 @@ import pytest
 
 from sightline.exceptions import UserMistake
 from sightline.models import ModelError
-from sightline.models._sse import ServerEvent
-from sightline.models._transport import Transport
+from sightline.models.http._sse import ServerEvent
+from sightline.models.http._transport import Transport
 from tests.models.serving import KEY, Reply, Serving
 
 TWO = b"event: a\ndata: 1\n\ndata: 2\n\n"

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from sightline.events import Event, encode_event
-from sightline.providers import Ask, Outcome
+from sightline.providers import ProviderOutcome, ProviderPrompt
 from sightline.providers.openai_compatible._run import ChatRun
 
 from .support import assert_clean
@@ -131,11 +131,11 @@ class FakeClock:
 
 async def run(
     server: Any, *, clock: FakeClock | None = None, prompt: str = "Hi.", **ask: Any
-) -> tuple[list[Event], Outcome]:
+) -> tuple[list[Event], ProviderOutcome]:
     """Run one prompt to its end; returns its events and outcome."""
     ask["options"] = {"base_url": getattr(server, "url", server), **ask.get("options", {})}
     clock = clock or FakeClock()
-    chat = ChatRun(Ask(prompt=prompt, **ask), sleep=clock.sleep, now=clock.now)
+    chat = ChatRun(ProviderPrompt(prompt=prompt, **ask), sleep=clock.sleep, now=clock.now)
     events = [event async for batch in chat.events() for event in batch]
     for event in events:
         assert_clean(event)

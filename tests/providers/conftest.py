@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
-from sightline.exec import _orphans
 from sightline.providers import Provider, get_provider
 from sightline.providers._registry import _MODULES
+from tests.exec.running import descendants, started_since
 
 from .fake_cli import Cli, wait_for
 
@@ -23,15 +22,10 @@ def parrot(monkeypatch: pytest.MonkeyPatch) -> Provider:
 @pytest.fixture
 def cli(parrot: Provider, tmp_path: Path) -> Iterator[Cli]:
     cli = Cli(tmp_path)
-    before = set(psutil.Process().children(recursive=True))  # an emulator stays for the tests that need one
+    before = descendants()
     yield cli
-
-    def none_left() -> bool:
-        _orphans.collect()
-        return not cli.processes() and set(psutil.Process().children()) <= before
-
     try:
-        wait_for(none_left, "no process left")
+        wait_for(lambda: not cli.processes() and not started_since(before), "no process left")
     finally:
         for process in cli.processes():
             process.kill()

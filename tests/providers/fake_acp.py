@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 _SCRIPT = """#!{python}
-import json, os, signal, sys
+import json, os, signal, sys, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -88,10 +88,15 @@ for line in sys.stdin:
     elif method == "initialize":
         out({{"jsonrpc": "2.0", "id": id, "result": {{"protocolVersion": 1}}}})
     elif id is not None:
-        out({{"jsonrpc": "2.0", "id": id, "error": {{"code": -32601, "message": "Method not found"}}}})
-        if left:
-            out(was)
-            left -= 1
+        answer = json.dumps({{"jsonrpc": "2.0", "id": id, "error": {{"code": -32601, "message": "Method not found"}}}})
+        if left % 2:  # read at once, or one after the other: where it stands in the stream is the same
+            out(answer + "\\n" + json.dumps(was))
+        else:
+            out(answer)
+            if left:
+                time.sleep(0.05)
+                out(was)
+        left = max(left - 1, 0)
 """
 
 

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from sightline.events import Event
-from sightline.providers import Ask, Provider, Run, get_provider
+from sightline.providers import Provider, ProviderPrompt, Run, get_provider
 from sightline.providers.running._runner import start_run
 
 PREAMBLE = """
@@ -81,7 +81,7 @@ class Cli:
     ) -> Run:
         path = f"{self.programs}{os.pathsep}{os.environ['PATH']}"
         settings = {"cwd": str(self.folder), "env": {"PATH": path}, **wishes}
-        return start_run(provider or get_provider("parrot"), Ask(prompt=prompt, **settings), grace=grace)
+        return start_run(provider or get_provider("parrot"), ProviderPrompt(prompt=prompt, **settings), grace=grace)
 
     def processes(self) -> list[psutil.Process]:
         """Those that run this binary, whoever their parent is by now."""

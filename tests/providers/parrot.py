@@ -6,12 +6,12 @@ Its CLI prints one JSON object per line, each with one of the keys handled below
 import json
 
 from sightline.events import Error, Event, RunEnded, RunStarted, Text, ToolResult, ToolUse
-from sightline.providers import Ask, CommandLine, Provider, Source
+from sightline.providers import CommandLine, Provider, ProviderPrompt, ProviderSource
 
 APPROVALS = {"auto": (), "plan": ("--look-only",), "full": ("--fly-free",)}
 
 
-class ParrotSource(Source):
+class ParrotSource(ProviderSource):
     provider = "parrot"
 
     def parse_events(self, line: bytes) -> list[Event]:
@@ -38,7 +38,7 @@ class ParrotSource(Source):
                 return self.unreadable(line, "no such word")
 
 
-def _arguments(ask: Ask) -> list[str]:
+def _arguments(ask: ProviderPrompt) -> list[str]:
     arguments = ["talk", *APPROVALS[ask.approval]]
     if ask.model:
         arguments.append(f"--model={ask.model}")

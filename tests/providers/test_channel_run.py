@@ -41,7 +41,7 @@ async def test_the_end_is_read_however_full_it_was(beyond: int) -> None:
         events = [event async for batch in run.events() for event in batch]
         await putting
     assert "".join(event.text for event in events[:-1]) == "".join(f"{n} " for n in range(_BATCHES_AT_MOST + beyond))
-    assert events[-1] == RunEnded()
+    assert events[-1] == RunEnded(source="fake")
 
 
 async def test_who_puts_waits_to_be_read() -> None:

@@ -7,8 +7,19 @@ from email.utils import formatdate
 
 import pytest
 
-from sightline.events import Error, RunEnded, State, Text, ToolArgs, ToolUse, TurnEnded, TurnStarted, Unknown
-from sightline.providers import Ask, get_provider
+from sightline.events import (
+    Error,
+    RetryState,
+    RunEnded,
+    State,
+    Text,
+    ToolArgs,
+    ToolUse,
+    TurnEnded,
+    TurnStarted,
+    Unknown,
+)
+from sightline.providers import ProviderPrompt, get_provider
 from sightline.providers.openai_compatible._failure import retry_after
 from sightline.providers.openai_compatible._request import declared_tools
 from sightline.providers.openai_compatible._run import ChatRun
@@ -40,7 +51,9 @@ async def test_an_answer_comes_in_one_burst_after_the_response():
     """US5: the run is announced at once, everything the model said comes together when the body is whole."""
     async with ChatServer(answer("Hello.", "tool_calls", tool_calls=[CALL])) as server:
         chat = get_provider("openai_compatible").start(
-            Ask(prompt="Hi.", model="m", options={"base_url": server.url, "temperature": 0.5, "max_tokens": 9})
+            ProviderPrompt(
+                prompt="Hi.", model="m", options={"base_url": server.url, "temperature": 0.5, "max_tokens": 9}
+            )
         )
         batches = [batch async for batch in chat.events()]
     assert [kinds(batch) for batch in batches] == [
@@ -60,7 +73,7 @@ async def test_a_stream_is_passed_on_as_it_arrives():
     """With `stream: true` a word is there before the server has sent the next."""
     reply = Reply([chunk({"content": "One "})], hang=True)
     async with ChatServer(reply) as server:
-        chat = ChatRun(Ask(prompt="Hi.", options={"base_url": server.url, "stream": True}))
+        chat = ChatRun(ProviderPrompt(prompt="Hi.", options={"base_url": server.url, "stream": True}))
         batches = chat.events()
         seen = []
         while not any(isinstance(event, Text) for event in seen):
@@ -133,14 +146,14 @@ async def test_raw_bytes_are_the_servers_own():
     """`output_format: json`: no event is made of the answer."""
     reply = Reply([b'{"choices": [', b" ]}\n", b"\xff not json"])
     async with ChatServer(reply) as server:
-        chat = ChatRun(Ask(prompt="Hi.", raw=True, options={"base_url": server.url}))
+        chat = ChatRun(ProviderPrompt(prompt="Hi.", raw=True, options={"base_url": server.url}))
         assert b"".join([chunk async for chunk in chat.raw()]) == b"".join(reply.pieces)
     assert chat.outcome.exit_code == 0
 
 
 async def test_raw_bytes_of_an_error_come_with_exit_code_and_reason():
     async with ChatServer(failure(400, f"bad key {KEY}")) as server:
-        chat = ChatRun(Ask(prompt="Hi.", raw=True, options={"base_url": server.url}))
+        chat = ChatRun(ProviderPrompt(prompt="Hi.", raw=True, options={"base_url": server.url}))
         raw = b"".join([chunk async for chunk in chat.raw()])
     assert json.loads(raw)["error"]["message"] == "bad key [key]"
     assert chat.outcome.exit_code == 1
@@ -149,7 +162,9 @@ async def test_raw_bytes_of_an_error_come_with_exit_code_and_reason():
 
 async def test_raw_bytes_that_break_off_are_not_sent_twice():
     async with ChatServer(Reply([b'{"id": '], cut=True), answer()) as server:
-        chat = ChatRun(Ask(prompt="Hi.", raw=True, options={"base_url": server.url}), sleep=FakeClock().sleep)
+        chat = ChatRun(
+            ProviderPrompt(prompt="Hi.", raw=True, options={"base_url": server.url}), sleep=FakeClock().sleep
+        )
         assert b"".join([chunk async for chunk in chat.raw()]) == b'{"id": '
         assert len(server.requests) == 1
     assert chat.outcome.exit_code == 1
@@ -172,7 +187,7 @@ async def test_a_rate_limit_is_waited_out_as_long_as_the_server_says():
         "TurnEnded",
         "RunEnded",
     ]
-    assert events[2].value == {"attempt": 1, "of": 3, "delay": 7.0, "status": 429}
+    assert RetryState.of(events[2].value) == RetryState("HTTP 429: slow down (some_error)", 1, 3, 7.0)
     assert events[3].text == "HTTP 429: slow down (some_error); retrying in 7 s (1 of 3)"
     assert events[4] == State("retry", None, source="openai_compatible")
     assert outcome.exit_code == 0
@@ -312,7 +327,7 @@ async def test_a_timeout_ends_the_run_with_124(pieces, seconds):
 async def test_cancelling_in_the_middle_of_a_stream_is_no_error():
     """At once, connection closed, words kept, exit code 130."""
     async with ChatServer(Reply([chunk({"content": "One "})], hang=True)) as server:
-        chat = ChatRun(Ask(prompt="Hi.", options={"base_url": server.url, "stream": True}))
+        chat = ChatRun(ProviderPrompt(prompt="Hi.", options={"base_url": server.url, "stream": True}))
         events = []
         async for batch in chat.events():
             events += batch
@@ -332,7 +347,7 @@ async def test_cancelling_during_a_wait_for_a_retry_is_heard_at_once():
         await asyncio.Event().wait()
 
     async with ChatServer(failure(429, "slow down", retry_after="60")) as server:
-        chat = ChatRun(Ask(prompt="Hi.", options={"base_url": server.url}), sleep=sleep_for_ever)
+        chat = ChatRun(ProviderPrompt(prompt="Hi.", options={"base_url": server.url}), sleep=sleep_for_ever)
 
         async def read() -> list:
             return [event async for batch in chat.events() for event in batch]
@@ -347,7 +362,7 @@ async def test_cancelling_during_a_wait_for_a_retry_is_heard_at_once():
 
 async def test_a_run_cancelled_before_it_is_read_asks_nothing():
     async with ChatServer(answer()) as server:
-        chat = ChatRun(Ask(prompt="Hi.", options={"base_url": server.url}))
+        chat = ChatRun(ProviderPrompt(prompt="Hi.", options={"base_url": server.url}))
         await chat.cancel()
         assert [event async for batch in chat.events() for event in batch] == []
         assert server.requests == []
@@ -357,7 +372,7 @@ async def test_a_run_cancelled_before_it_is_read_asks_nothing():
 async def test_a_slow_reader_holds_the_stream_back_and_loses_nothing():
     pieces = [chunk({"content": f"{number} "}) for number in range(400)]
     async with ChatServer(Reply([*pieces, chunk({}, "stop"), DONE])) as server:
-        chat = ChatRun(Ask(prompt="Hi.", options={"base_url": server.url, "stream": True}))
+        chat = ChatRun(ProviderPrompt(prompt="Hi.", options={"base_url": server.url, "stream": True}))
         words = ""
         async for batch in chat.events():
             await asyncio.sleep(0)
@@ -367,7 +382,7 @@ async def test_a_slow_reader_holds_the_stream_back_and_loses_nothing():
 
 def test_there_is_no_outcome_before_the_end():
     with pytest.raises(RuntimeError, match="no outcome"):
-        _ = ChatRun(Ask(prompt="Hi.")).outcome
+        _ = ChatRun(ProviderPrompt(prompt="Hi.")).outcome
 
 
 def test_reading_about_the_provider_imports_no_http_client():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sightline.events import Error, Notice, RunEnded, RunStarted
-from sightline.providers import Ask
+from sightline.providers import ProviderPrompt
 from sightline.providers.openai_compatible._failure import Mask
 from sightline.providers.openai_compatible._request import OPTIONS
 from sightline.providers.openai_compatible._run import ChatRun
@@ -88,7 +88,7 @@ async def test_a_mistake_in_the_options_is_said_before_anything_is_sent(options,
 
 
 async def test_without_a_base_url_nothing_is_asked():
-    chat = ChatRun(Ask(prompt="Hi."))
+    chat = ChatRun(ProviderPrompt(prompt="Hi."))
     events = [event async for batch in chat.events() for event in batch]
     assert only(Error, events).text == "no server is set"
     assert "OPENAI_BASE_URL" in only(Error, events).hint
@@ -99,10 +99,12 @@ async def test_settings_come_from_the_environment_before_the_file(monkeypatch, s
     monkeypatch.delenv("OPENAI_API_KEY")
     async with ChatServer(answer()) as server:
         settings.write_text(f'base_url = "{server.url}"\napi_key = "{KEY}"\nmodel = "from-file"\n')
-        chat = ChatRun(Ask(prompt="Hi."))
+        chat = ChatRun(ProviderPrompt(prompt="Hi."))
         events = [event async for batch in chat.events() for event in batch]
         assert not [event for event in events if isinstance(event, Notice)]
-        other = ChatRun(Ask(prompt="Hi.", env={"SIGHTLINE_OPENAI_API_KEY": "from-environment"}, model="asked"))
+        other = ChatRun(
+            ProviderPrompt(prompt="Hi.", env={"SIGHTLINE_OPENAI_API_KEY": "from-environment"}, model="asked")
+        )
         _ = [batch async for batch in other.events()]
     assert [request.headers["authorization"] for request in server.requests] == [
         f"Bearer {KEY}",

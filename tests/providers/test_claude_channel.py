@@ -28,12 +28,12 @@ from sightline.events import (
     User,
     encode_event,
 )
-from sightline.providers import Ask, Channel, Run, Unreachable
+from sightline.providers import Channel, ProviderPrompt, Run, Unreachable
 from sightline.providers._channel_run import _BATCHES_AT_MOST
 from sightline.providers.claude import ClaudeSource
 from sightline.providers.claude._channel import ClaudeChannel
 from sightline.providers.claude._channel_changes import diff_of
-from sightline.providers.claude._channel_requests import Asking, asked
+from sightline.providers.claude._channel_requests import RequestOrigin, asked
 
 from .fake_claude import install, sent, starts
 from .support import CAPTURES, assert_clean, lines, of, words_of
@@ -69,7 +69,7 @@ MODE = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
 
 
 @asynccontextmanager
-async def channel_to(program: Path, ask: Ask) -> AsyncIterator[ClaudeChannel]:
+async def channel_to(program: Path, ask: ProviderPrompt) -> AsyncIterator[ClaudeChannel]:
     channel = ClaudeChannel(ask, str(program))
     try:
         async with asyncio.timeout(30):
@@ -95,7 +95,7 @@ async def test_prompts_are_worked_on_in_one_process(tmp_path: Path) -> None:
     program = install(
         tmp_path / "bin", lines(INIT, says("One."), result(0.25)), lines(INIT, says("Two."), result(0.75))
     )
-    ask = Ask(prompt="Hi.", cwd=str(tmp_path))
+    ask = ProviderPrompt(prompt="Hi.", cwd=str(tmp_path))
     async with channel_to(program, ask) as channel:
         first = await events_of(await channel.run(ask))
         second = await events_of(await channel.run(msgspec.structs.replace(ask, resume="S1")))
@@ -114,7 +114,7 @@ async def test_one_subagent_can_be_stopped(tmp_path: Path) -> None:
     calls = {"type": "assistant", "message": {"content": [task]}}
     started = {"type": "system", "subtype": "task_started", "task_id": "b7", "tool_use_id": "toolu_1"}
     program = install(tmp_path / "bin", lines(INIT, calls, started) + b"WAIT\n")
-    ask = Ask(prompt="Hi.", cwd=str(tmp_path))
+    ask = ProviderPrompt(prompt="Hi.", cwd=str(tmp_path))
     async with channel_to(program, ask) as channel:
         run = await channel.run(ask)
         seen = await until(run, AgentStarted)
@@ -128,10 +128,31 @@ async def test_one_subagent_can_be_stopped(tmp_path: Path) -> None:
     assert requests == [{"subtype": "stop_task", "task_id": "b7"}]
 
 
+def test_what_a_subagent_asks_is_the_subagents() -> None:
+    """So is the next question of the same call, and that one is taken back."""
+    channel = ClaudeChannel(ProviderPrompt(prompt=""))
+    task = {"type": "tool_use", "id": "toolu_1", "name": "Task", "input": {"subagent_type": "Explore", "prompt": "x"}}
+    started = {"type": "system", "subtype": "task_started", "task_id": "b7", "tool_use_id": "toolu_1"}
+    questions = [{"question": "One?"}, {"question": "Two?"}]
+    question = wants("AskUserQuestion", questions=questions)
+    question["request"]["agent_id"] = "b7"
+    taken = {"type": "control_cancel_request", "request_id": "q1"}
+    for message in (INIT, {"type": "assistant", "message": {"content": [task]}}, started):
+        channel.parse_events(json.dumps(message).encode())
+    (first,) = channel.parse_events(json.dumps(question).encode())
+    assert isinstance(first, Request)
+    assert channel.answer("q1", "yes")
+    resolved = channel.parse_events(json.dumps(taken).encode())
+    assert [(type(event), event.agent) for event in (first, *resolved)] == [
+        (Request, "Explore-1"),
+        (RequestResolved, "Explore-1"),
+    ]
+
+
 async def test_another_conversation_and_another_model(tmp_path: Path) -> None:
     """A model is changed in the process that runs; another session is resumed in a new one, with the same level."""
     program = install(tmp_path / "bin", *[lines(INIT, result())] * 2)
-    ask = Ask(prompt="Hi.", cwd=str(tmp_path), approval="edit")
+    ask = ProviderPrompt(prompt="Hi.", cwd=str(tmp_path), approval="edit")
     async with channel_to(program, ask) as channel:
         await events_of(await channel.run(ask))
         await events_of(await channel.run(msgspec.structs.replace(ask, model="m-2")))
@@ -149,16 +170,16 @@ async def test_a_program_that_does_not_know_the_flag_is_unreachable(tmp_path: Pa
     program = install(tmp_path / "bin")
     (program.parent / "old").touch()
     for binary, why in [(program, "unknown option"), (tmp_path / "nowhere", "is not installed")]:
-        channel: Channel = ClaudeChannel(Ask(prompt=""), str(binary))
+        channel: Channel = ClaudeChannel(ProviderPrompt(prompt=""), str(binary))
         with pytest.raises(Unreachable, match=why):
-            await channel.run(Ask(prompt="Hi."))
+            await channel.run(ProviderPrompt(prompt="Hi."))
         await channel.close()
 
 
 async def test_a_crash_is_an_error_and_the_end_of_the_run(tmp_path: Path) -> None:
     """What was said is kept; the next prompt starts the program again and resumes the session."""
     program = install(tmp_path / "bin", lines(INIT, says("Half")) + b"CRASH\n")
-    ask = Ask(prompt="Hi.", cwd=str(tmp_path))
+    ask = ProviderPrompt(prompt="Hi.", cwd=str(tmp_path))
     async with channel_to(program, ask) as channel:
         events = await events_of(await channel.run(ask))
         (program.parent / "prompt-1.jsonl").write_bytes(lines(INIT, says("Whole"), result()))
@@ -175,9 +196,9 @@ async def test_a_crash_is_told_in_the_words_that_say_why(tmp_path: Path) -> None
     program = install(tmp_path / "bin")
     said = "Error: Cannot find module 'x'\\n    at Module.load (node:internal:1:2)\\n\\nNode.js v22.1.0\\n"
     program.write_text(f'#!/bin/sh\nprintf "{said}" >&2\nexit 1\n')
-    channel = ClaudeChannel(Ask(prompt=""), str(program))
+    channel = ClaudeChannel(ProviderPrompt(prompt=""), str(program))
     with pytest.raises(Unreachable) as failed:
-        await channel.run(Ask(prompt="Hi."))
+        await channel.run(ProviderPrompt(prompt="Hi."))
     await channel.close()
     assert failed.value.message == "claude ended with exit code 1: Cannot find module 'x'"
     assert "install it again" in failed.value.hint
@@ -187,8 +208,8 @@ async def test_rounds_that_follow_by_themselves_are_of_the_same_run(tmp_path: Pa
     """One beginning, one end with all their tokens and costs, and nothing shown twice."""
     rounds = lines(INIT, says("One."), result(0.25), INIT, says("Two."), result(0.75))
     program = install(tmp_path / "bin", rounds)
-    async with channel_to(program, Ask(prompt="", cwd=str(tmp_path))) as channel:
-        events = await events_of(await channel.run(Ask(prompt="Hi.")))
+    async with channel_to(program, ProviderPrompt(prompt="", cwd=str(tmp_path))) as channel:
+        events = await events_of(await channel.run(ProviderPrompt(prompt="Hi.")))
     assert words_of(events) == ["One.", "Two."]
     assert len(of(RunStarted, events)) == 1
     (ended,) = of(RunEnded, events)
@@ -199,9 +220,9 @@ async def test_a_version_that_tells_no_state_ends_with_its_result(tmp_path: Path
     """It is not waited for."""
     program = install(tmp_path / "bin", *[lines(INIT, says("Hi."), result())] * 2)
     (program.parent / "stateless").touch()
-    async with channel_to(program, Ask(prompt="", cwd=str(tmp_path))) as channel:
+    async with channel_to(program, ProviderPrompt(prompt="", cwd=str(tmp_path))) as channel:
         for _ in range(2):
-            assert words_of(await events_of(await channel.run(Ask(prompt="Hi.")))) == ["Hi."]
+            assert words_of(await events_of(await channel.run(ProviderPrompt(prompt="Hi.")))) == ["Hi."]
 
 
 async def test_what_it_begins_by_itself_is_handed_out(tmp_path: Path) -> None:
@@ -211,7 +232,7 @@ async def test_what_it_begins_by_itself_is_handed_out(tmp_path: Path) -> None:
     own = lines(INIT, says("One."), result(), idle, note, INIT, says("More."), result())
     for taken in (True, False):
         program = install(tmp_path / f"bin-{taken}", own, lines(INIT, says("Two."), result()))
-        async with channel_to(program, Ask(prompt="", cwd=str(tmp_path))) as channel:
+        async with channel_to(program, ProviderPrompt(prompt="", cwd=str(tmp_path))) as channel:
             handed: asyncio.Queue[Run] = asyncio.Queue()
 
             def begun(run: Run, handed: asyncio.Queue[Run] = handed, taken: bool = taken) -> bool:
@@ -219,9 +240,13 @@ async def test_what_it_begins_by_itself_is_handed_out(tmp_path: Path) -> None:
                 return taken
 
             channel.on_own_run(begun)
-            assert words_of(await events_of(await channel.run(Ask(prompt="Hi.")))) == ["One."]
+            assert words_of(await events_of(await channel.run(ProviderPrompt(prompt="Hi.")))) == ["One."]
             own_run = await handed.get()
-            events = await events_of(own_run) if taken else await events_of(await channel.run(Ask(prompt="Next.")))
+            events = (
+                await events_of(own_run)
+                if taken
+                else await events_of(await channel.run(ProviderPrompt(prompt="Next.")))
+            )
         assert words_of(events) == (["More."] if taken else ["More.", "Two."])
         assert [notice.text for notice in of(Notice, events)] == ["It has ended"]
         assert len(of(RunEnded, events)) == 1
@@ -233,12 +258,12 @@ async def test_what_it_begins_by_itself_is_handed_out(tmp_path: Path) -> None:
 async def test_a_run_that_is_stopped_is_cancelled_and_the_process_stays(tmp_path: Path) -> None:
     """Neither an error nor words in the person's name; the next prompt goes on in the same process."""
     program = install(tmp_path / "bin", lines(INIT, says("Half")) + b"WAIT\n", lines(INIT, says("On."), result()))
-    async with channel_to(program, Ask(prompt="", cwd=str(tmp_path))) as channel:
-        run = await channel.run(Ask(prompt="Hi."))
+    async with channel_to(program, ProviderPrompt(prompt="", cwd=str(tmp_path))) as channel:
+        run = await channel.run(ProviderPrompt(prompt="Hi."))
         events = await until(run, Text)
         await run.cancel()
         events += await events_of(run)
-        again = await events_of(await channel.run(Ask(prompt="Hi.", resume="S1")))
+        again = await events_of(await channel.run(ProviderPrompt(prompt="Hi.", resume="S1")))
     assert run.outcome.cancelled
     assert events[-1].stop_reason == "cancelled"
     assert not of(Error, events) + of(User, events)
@@ -251,8 +276,8 @@ async def test_one_that_does_not_stop_is_made_to(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("sightline.providers._channel_run._SECONDS_TO_STOP", 0.2)
     program = install(tmp_path / "bin", lines(INIT, says("Half")) + b"WAIT\n" * 3)
     (program.parent / "deaf").touch()
-    async with channel_to(program, Ask(prompt="", cwd=str(tmp_path))) as channel:
-        run = await channel.run(Ask(prompt="Hi."))
+    async with channel_to(program, ProviderPrompt(prompt="", cwd=str(tmp_path))) as channel:
+        run = await channel.run(ProviderPrompt(prompt="Hi."))
         events = await until(run, Text)
         await run.cancel()
         events += await events_of(run)
@@ -266,8 +291,8 @@ async def test_one_that_does_not_stop_is_made_to(tmp_path: Path, monkeypatch: py
 async def test_an_answer_is_sent_once_and_closes_the_request(tmp_path: Path) -> None:
     """The work goes on with it; a second answer has nobody to go to."""
     program = install(tmp_path / "bin", lines(INIT, wants("Bash", command="make")) + b"WAIT\n" + lines(result()))
-    async with channel_to(program, Ask(prompt="", cwd=str(tmp_path))) as channel:
-        run = await channel.run(Ask(prompt="Hi."))
+    async with channel_to(program, ProviderPrompt(prompt="", cwd=str(tmp_path))) as channel:
+        run = await channel.run(ProviderPrompt(prompt="Hi."))
         (request,) = of(Request, await until(run, Request))
         assert channel.answer(request.id, {"choice": "once"})
         assert not channel.answer(request.id, {"choice": "once"})
@@ -282,8 +307,8 @@ async def test_a_question_that_is_taken_back_is_closed(tmp_path: Path) -> None:
     """`control_cancel_request`: nobody waits for the answer any more."""
     back = {"type": "control_cancel_request", "request_id": "q1"}
     program = install(tmp_path / "bin", lines(INIT, wants("Bash", command="make"), back, result()))
-    async with channel_to(program, Ask(prompt="", cwd=str(tmp_path))) as channel:
-        events = await events_of(await channel.run(Ask(prompt="Hi.")))
+    async with channel_to(program, ProviderPrompt(prompt="", cwd=str(tmp_path))) as channel:
+        events = await events_of(await channel.run(ProviderPrompt(prompt="Hi.")))
         assert not channel.answer("q1", "once")
     assert [event.id for event in of(RequestResolved, events)] == ["q1"]
 
@@ -292,15 +317,15 @@ async def test_what_nobody_here_can_answer_is_refused_at_once(tmp_path: Path) ->
     """It is not left waiting, and the person hears of it."""
     other = {"type": "control_request", "request_id": "q1", "request": {"subtype": "elicitation"}}
     program = install(tmp_path / "bin", lines(INIT, other) + b"WAIT\n" + lines(result()))
-    async with channel_to(program, Ask(prompt="", cwd=str(tmp_path))) as channel:
-        events = await events_of(await channel.run(Ask(prompt="Hi.")))
+    async with channel_to(program, ProviderPrompt(prompt="", cwd=str(tmp_path))) as channel:
+        events = await events_of(await channel.run(ProviderPrompt(prompt="Hi.")))
     assert "elicitation" in of(Notice, events)[0].text
     (answer,) = [message["response"] for message in sent(program) if message["type"] == "control_response"]
     assert (answer["subtype"], answer["request_id"]) == ("error", "q1")
 
 
 CHOICES = ["once", "this session", "always here", "no"]
-ASKING = Asking("q1", "call-1", "Explore-1", "/project")
+ASKING = RequestOrigin("q1", "call-1", "/project")
 
 
 @pytest.mark.parametrize(
@@ -327,11 +352,7 @@ def test_each_answer_has_its_response(said: Any, response: dict[str, Any]) -> No
     """Yes gives the arguments back as they came, for longer what was suggested; anything else is a no."""
     made = asked(wants("Bash", suggestions=[RULE, MODE], command="make \x1b all")["request"], ASKING)
     assert made is not None
-    assert (made.event.agent, made.event.details["call"], made.event.details["cwd"]) == (
-        "Explore-1",
-        "call-1",
-        "/project",
-    )
+    assert (made.event.details["call"], made.event.details["cwd"]) == ("call-1", "/project")
     assert made.event.choices == CHOICES
     assert made.event.details["rule"] == "Bash(make *), changes to files without asking"
     args = {"updatedInput": {"command": "make \x1b all"}} if response["behavior"] == "allow" else {}
@@ -458,7 +479,7 @@ def test_a_change_that_cannot_be_shown_has_no_diff(tmp_path: Path, args: dict[st
 def test_a_recording_is_told_as_it_is_without_the_channel(path: Path) -> None:
     """The same events from the same lines, but for where runs begin and end."""
     kept = path.read_bytes().splitlines()
-    channel, source = ClaudeChannel(Ask(prompt="")), ClaudeSource()
+    channel, source = ClaudeChannel(ProviderPrompt(prompt="")), ClaudeSource()
     source.attended = True  # with nobody there it also names what was refused
     channel._turns.prompted()
     edges = (RunStarted, RunEnded, Error)
@@ -497,7 +518,7 @@ FIELDS = ["request_id", "request", "response", "state", "task_id", "tool_use_id"
 )
 def test_no_line_can_break_it(messages: list[tuple[str, Any, dict[str, Any], str]]) -> None:
     """Whatever a line holds, it becomes clean events or none; whatever was asked can be answered."""
-    channel = ClaudeChannel(Ask(prompt=""))
+    channel = ClaudeChannel(ProviderPrompt(prompt=""))
     for kind, subtype, fields, tool in messages:
         line: dict[str, Any] = {"type": kind, "subtype": subtype, **fields}
         if kind == "control_request" and isinstance(line.get("request"), dict):
@@ -513,14 +534,14 @@ def test_no_line_can_break_it(messages: list[tuple[str, Any, dict[str, Any], str
 @pytest.mark.parametrize("line", [b"not json", b"[]", b'{"type": 3}', b"\xff\xfe", b"null", b"[" * 100_000])
 def test_a_line_that_is_no_message_is_told_as_unknown(line: bytes) -> None:
     """It does not end the conversation."""
-    assert [type(event) for event in ClaudeChannel(Ask(prompt="")).parse_events(line)] == [Unknown]
+    assert [type(event) for event in ClaudeChannel(ProviderPrompt(prompt="")).parse_events(line)] == [Unknown]
 
 
 async def test_it_is_closed_though_nobody_reads(tmp_path: Path) -> None:
     """What was said and not read does not keep its process, or who ends it."""
     program = install(tmp_path / "bin", lines(INIT, *[says("word " * 20_000)] * 1000, result()))
-    async with channel_to(program, Ask(prompt="", cwd=str(tmp_path))) as channel:
-        run = await channel.run(Ask(prompt="Hi."))
+    async with channel_to(program, ProviderPrompt(prompt="", cwd=str(tmp_path))) as channel:
+        run = await channel.run(ProviderPrompt(prompt="Hi."))
         while run._queue.qsize() < _BATCHES_AT_MOST:  # noqa: ASYNC110, as much as another process has said
             await asyncio.sleep(0.01)
         await channel.close()
@@ -537,6 +558,6 @@ async def test_a_flood_waits_to_be_read(tmp_path: Path) -> None:
         for n in range(20_000)
     ]
     program = install(tmp_path / "bin", lines(INIT, *calls, result()))
-    async with channel_to(program, Ask(prompt="", cwd=str(tmp_path))) as channel:
-        events = await events_of(await channel.run(Ask(prompt="Hi.")))
+    async with channel_to(program, ProviderPrompt(prompt="", cwd=str(tmp_path))) as channel:
+        events = await events_of(await channel.run(ProviderPrompt(prompt="Hi.")))
     assert [use.native_id for use in of(ToolUse, events)] == [f"t{n}" for n in range(20_000)]

@@ -224,7 +224,7 @@ def test_a_text_sent_again_after_a_break_is_not_shown_again():
     (notice,) = of(Notice, events)
     assert notice.level == "warning"
     (state,) = of(State, events)
-    assert (state.key, state.value["attempt"], state.value["of"]) == ("retry", 1, 2)
+    assert (state.key, state.value["attempt"], state.value["attempts"]) == ("retry", 1, 2)
 
 
 def test_a_text_that_continues_after_a_break_adds_only_the_rest_to_its_block():

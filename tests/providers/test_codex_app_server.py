@@ -27,7 +27,7 @@ from sightline.events import (
     Unknown,
     encode_event,
 )
-from sightline.providers import Ask, EventStream, Unreachable
+from sightline.providers import EventStream, ProviderPrompt, Unreachable
 from sightline.providers.codex._app_server import AppServer
 from sightline.providers.codex._app_server_source import _HANDLERS, AppServerSource
 
@@ -40,7 +40,7 @@ DONE = {"method": "turn/completed", "params": {"threadId": "T1", "turn": {"id": 
 
 def recorded(chunk: int = 1 << 20) -> list[Event]:
     """The recording, read by a channel that nobody waits on."""
-    channel = AppServer(Ask(prompt=""))
+    channel = AppServer(ProviderPrompt(prompt=""))
     first = next(line for line in RECORDING.splitlines() if b"thread/started" in line)
     channel._thread = channel._source.thread = msgspec.json.decode(first)["params"]["thread"]["id"]
     stream = EventStream(channel)
@@ -56,7 +56,7 @@ def item(kind: str, **fields: Any) -> dict[str, Any]:
     return {"method": f"item/{kind}", "params": {"threadId": "T1", "item": {"id": "c", **fields}}}
 
 
-async def run_of(channel: AppServer, ask: Ask) -> list[Event]:
+async def run_of(channel: AppServer, ask: ProviderPrompt) -> list[Event]:
     run = await channel.run(ask)
     async with asyncio.timeout(20):
         return [event async for batch in run.events() for event in batch]
@@ -125,7 +125,7 @@ METHODS = [
 @given(st.lists(st.tuples(st.sampled_from(METHODS), values, st.none() | st.integers()), max_size=4))
 def test_no_line_can_break_it(messages: list[tuple[str, Any, Any]]) -> None:
     """Whatever a message holds, it becomes clean events or none."""
-    channel = AppServer(Ask(prompt=""))
+    channel = AppServer(ProviderPrompt(prompt=""))
     channel._source.thread = "T1"
     for method, params, id in messages:
         line = msgspec.json.encode({"method": method, "params": params, **({} if id is None else {"id": id})})
@@ -140,14 +140,14 @@ def test_no_line_can_break_it(messages: list[tuple[str, Any, Any]]) -> None:
 )
 def test_a_line_that_is_no_message_is_told_as_unknown_or_nothing(line: bytes) -> None:
     """It does not end the conversation."""
-    events = AppServer(Ask(prompt="")).parse_events(line)
+    events = AppServer(ProviderPrompt(prompt="")).parse_events(line)
     assert all(isinstance(event, Unknown) for event in events)
 
 
 async def test_a_prompt_is_a_turn_of_one_thread(tmp_path: Path) -> None:
     """The thread is started once; the second prompt is another turn of it, in the same process."""
     program = install(tmp_path / "bin", lines(delta("One."), DONE), lines(delta("Two.", "n"), DONE))
-    ask = Ask(prompt="Hi.", cwd=str(tmp_path))
+    ask = ProviderPrompt(prompt="Hi.", cwd=str(tmp_path))
     channel = AppServer(ask, str(program))
     try:
         first = await run_of(channel, ask)
@@ -164,9 +164,9 @@ async def test_a_program_without_app_server_is_unreachable(tmp_path: Path) -> No
     """An old version says so before anything was asked of it."""
     program = install(tmp_path / "bin")
     (program.parent / "old").touch()
-    channel = AppServer(Ask(prompt=""), str(program))
+    channel = AppServer(ProviderPrompt(prompt=""), str(program))
     with pytest.raises(Unreachable, match="unrecognized subcommand") as raised:
-        await channel.run(Ask(prompt="Hi."))
+        await channel.run(ProviderPrompt(prompt="Hi."))
     assert raised.value.hint == "update Codex: npm install -g @openai/codex"
     await channel.close()
 
@@ -179,9 +179,9 @@ async def test_what_codex_says_before_it_ends_is_told(tmp_path: Path) -> None:
     said = f"Error: {message}\\n\\nStack backtrace:\\n{frames}"
     program.write_text(f"#!{sys.executable}\nimport sys\nsys.stderr.write('{said}')\nsys.exit(1)\n")
     program.chmod(0o755)
-    channel = AppServer(Ask(prompt=""), str(program))
+    channel = AppServer(ProviderPrompt(prompt=""), str(program))
     with pytest.raises(Unreachable) as raised:
-        await channel.run(Ask(prompt="Hi."))
+        await channel.run(ProviderPrompt(prompt="Hi."))
     assert raised.value.message == f"codex app-server ended with exit code 1: {message}"
     assert raised.value.hint == ""
     await channel.close()
@@ -202,9 +202,9 @@ async def test_a_refusal_has_the_hint_that_fits(tmp_path: Path, code: int, said:
     answering = f"for line in sys.stdin: print(json.dumps({answer}), flush=True)"
     program.write_text(f"#!{sys.executable}\nimport json, sys\n{answering}\n")
     program.chmod(0o755)
-    channel = AppServer(Ask(prompt=""), str(program))
+    channel = AppServer(ProviderPrompt(prompt=""), str(program))
     with pytest.raises(Unreachable, match=said) as raised:
-        await channel.run(Ask(prompt="Hi."))
+        await channel.run(ProviderPrompt(prompt="Hi."))
     assert raised.value.hint.startswith(hint)
     assert bool(raised.value.hint) == bool(hint)
     await channel.close()
@@ -213,11 +213,11 @@ async def test_a_refusal_has_the_hint_that_fits(tmp_path: Path, code: int, said:
 async def test_a_crash_is_an_error_and_the_end_of_the_run(tmp_path: Path) -> None:
     """What was said is kept; the next prompt starts the program again and resumes the thread."""
     program = install(tmp_path / "bin", lines(delta("Half")) + b"CRASH\n", lines(DONE))
-    channel = AppServer(Ask(prompt=""), str(program))
+    channel = AppServer(ProviderPrompt(prompt=""), str(program))
     try:
-        events = await run_of(channel, Ask(prompt="Hi."))
+        events = await run_of(channel, ProviderPrompt(prompt="Hi."))
         (program.parent / "turn-1.jsonl").write_bytes(lines(DONE))
-        again = await run_of(channel, Ask(prompt="Hi.", resume="T1"))
+        again = await run_of(channel, ProviderPrompt(prompt="Hi.", resume="T1"))
     finally:
         await channel.close()
     assert words_of(events) == ["Half"]
@@ -231,8 +231,8 @@ async def test_one_that_does_not_stop_is_made_to(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("sightline.providers._channel_run._SECONDS_TO_STOP", 0.2)
     program = install(tmp_path / "bin", lines(delta("Half")))
     (program.parent / "deaf").touch()
-    channel = AppServer(Ask(prompt=""), str(program))
-    run = await channel.run(Ask(prompt="Hi."))
+    channel = AppServer(ProviderPrompt(prompt=""), str(program))
+    run = await channel.run(ProviderPrompt(prompt="Hi."))
     events: list[Event] = []
     async with asyncio.timeout(20):
         async for batch in run.events():
@@ -249,9 +249,9 @@ async def test_a_flood_waits_to_be_read(tmp_path: Path) -> None:
     """More lines than the queue holds arrive complete, in order."""
     said = [delta(f"{number} ") for number in range(20_000)]
     program = install(tmp_path / "bin", lines(*said, DONE))
-    channel = AppServer(Ask(prompt=""), str(program))
+    channel = AppServer(ProviderPrompt(prompt=""), str(program))
     try:
-        events = await run_of(channel, Ask(prompt="Hi."))
+        events = await run_of(channel, ProviderPrompt(prompt="Hi."))
     finally:
         await channel.close()
     assert words_of(events) == ["".join(f"{number} " for number in range(20_000))]
@@ -262,7 +262,7 @@ def of_thread(thread: str, message: dict[str, Any]) -> dict[str, Any]:
 
 
 def told(*messages: dict[str, Any]) -> list[Event]:
-    channel = AppServer(Ask(prompt=""))
+    channel = AppServer(ProviderPrompt(prompt=""))
     channel._thread = channel._source.thread = "T1"
     return EventStream(channel).feed(lines(*messages))
 
@@ -305,8 +305,8 @@ async def test_one_subagent_can_be_stopped(tmp_path: Path) -> None:
     """Its turn is interrupted, not that of the thread that started it."""
     begun = {"method": "turn/started", "params": {"threadId": "T2", "turn": {"id": "U2"}}}
     program = install(tmp_path, lines(item("started", **SPAWN), item("completed", **SPAWNED), begun))
-    channel = AppServer(Ask(prompt=""), str(program))
-    run = await channel.run(Ask(prompt="go"))
+    channel = AppServer(ProviderPrompt(prompt=""), str(program))
+    run = await channel.run(ProviderPrompt(prompt="go"))
     reading = run.events()
     async with asyncio.timeout(20):
         while "agent-1" not in {event.path for event in await anext(reading) if isinstance(event, AgentStarted)}:

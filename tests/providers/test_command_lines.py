@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sightline.providers import Ask, get_provider, provider_names
+from sightline.providers import ProviderPrompt, get_provider, provider_names
 
 CLIS = [name for name in provider_names() if get_provider(name).command is not None]
 # What lifts a CLI's own permissions or sandbox, in the words of their own flags.
@@ -12,7 +12,7 @@ LIFTING = ("dangerously", "yolo", "--auto", "bypass", "full-access", "skip-git",
 
 
 def arguments(name: str, **wishes: object) -> list[str]:
-    return get_provider(name).command.arguments(Ask(prompt="hello", **wishes))
+    return get_provider(name).command.arguments(ProviderPrompt(prompt="hello", **wishes))
 
 
 @pytest.mark.parametrize("name", CLIS)
@@ -21,7 +21,7 @@ def test_nothing_lifts_permissions_unless_asked(name: str):
     for line in (arguments(name), arguments(name, model="m", resume="s"), arguments(name, approval="plan")):
         assert not [argument for argument in line if any(word in argument for word in LIFTING)]
     environment = get_provider(name).command.environment
-    assert environment is None or environment(Ask(prompt="hello")) == {}
+    assert environment is None or environment(ProviderPrompt(prompt="hello")) == {}
 
 
 @pytest.mark.parametrize("name", CLIS)
@@ -57,7 +57,9 @@ def test_opencode_gets_an_agent_that_may_do_no_more_than_the_level(level: str, e
     """Everything not listed is denied, commands with it; settings given for one run are kept."""
     given = {"OPENCODE_CONFIG_CONTENT": '{"share": "disabled", "agent": {"mine": {}}}'}
     command = get_provider("opencode").command
-    settings = json.loads(command.environment(Ask(prompt="", approval=level, env=given))["OPENCODE_CONFIG_CONTENT"])
+    settings = json.loads(
+        command.environment(ProviderPrompt(prompt="", approval=level, env=given))["OPENCODE_CONFIG_CONTENT"]
+    )
     assert settings["share"] == "disabled"
     assert "mine" in settings["agent"]
     rules = settings["agent"][f"sightline-{level}"]["permission"]
@@ -68,5 +70,5 @@ def test_opencode_gets_an_agent_that_may_do_no_more_than_the_level(level: str, e
 
 def test_opencode_settings_that_are_no_json_do_no_harm():
     """They are ignored, as OpenCode itself does."""
-    ask = Ask(prompt="", approval="plan", env={"OPENCODE_CONFIG_CONTENT": "{not json"})
+    ask = ProviderPrompt(prompt="", approval="plan", env={"OPENCODE_CONFIG_CONTENT": "{not json"})
     assert "sightline-plan" in get_provider("opencode").command.environment(ask)["OPENCODE_CONFIG_CONTENT"]

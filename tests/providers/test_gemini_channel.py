@@ -29,7 +29,7 @@ from sightline.events import (
     Usage,
     encode_event,
 )
-from sightline.providers import Ask, Unreachable
+from sightline.providers import ProviderPrompt, Unreachable
 from sightline.providers._channel_run import _BATCHES_AT_MOST, ChannelRun
 from sightline.providers.gemini import GeminiSource
 from sightline.providers.gemini._channel import GeminiChannel
@@ -80,7 +80,7 @@ def told(*messages: dict[str, Any], cwd: str = "/p") -> list[Event]:
     return [event for message in messages for event in source.updated(message["params"]["update"], b"")]
 
 
-async def run_of(channel: GeminiChannel, ask: Ask, answer: Any = None) -> list[Event]:
+async def run_of(channel: GeminiChannel, ask: ProviderPrompt, answer: Any = None) -> list[Event]:
     run = await channel.run(ask)
     events: list[Event] = []
     async with asyncio.timeout(30):
@@ -95,9 +95,9 @@ async def run_of(channel: GeminiChannel, ask: Ask, answer: Any = None) -> list[E
 async def asked_once(tmp_path: Path, request: dict[str, Any], answer: Any, *more: Any) -> tuple[list[Event], list[Any]]:
     """The events of a run that asks this and is answered so, and what the program was sent."""
     program = install(tmp_path / "bin", [request, ANSWER], *more)
-    channel = GeminiChannel(Ask(prompt="", cwd=str(tmp_path)), str(program))
+    channel = GeminiChannel(ProviderPrompt(prompt="", cwd=str(tmp_path)), str(program))
     try:
-        events = await run_of(channel, Ask(prompt="Hi.", cwd=str(tmp_path)), answer)
+        events = await run_of(channel, ProviderPrompt(prompt="Hi.", cwd=str(tmp_path)), answer)
     finally:
         await channel.close()
     return events, sent(program)
@@ -309,10 +309,10 @@ async def test_what_else_was_asked_is_closed_with_the_prompt(tmp_path: Path) -> 
     """A no with a reason ends all Gemini was about to do: no dialog stays that nobody waits for."""
     other = ask_for(2, toolCallId="write_file__write_file_1_0", title="Writing to x", kind="edit")
     program = install(tmp_path / "bin", [ask_for(1), other], [words("As you like."), DONE])
-    channel = GeminiChannel(Ask(prompt="", cwd=str(tmp_path)), str(program))
+    channel = GeminiChannel(ProviderPrompt(prompt="", cwd=str(tmp_path)), str(program))
     events: list[Event] = []
     try:
-        run = await channel.run(Ask(prompt="Hi.", cwd=str(tmp_path)))
+        run = await channel.run(ProviderPrompt(prompt="Hi.", cwd=str(tmp_path)))
         async with asyncio.timeout(30):
             async for batch in run.events():
                 events += batch
@@ -332,9 +332,9 @@ async def test_what_else_was_asked_is_closed_with_the_prompt(tmp_path: Path) -> 
 async def test_what_is_asked_after_the_end_is_not_left_waiting(tmp_path: Path) -> None:
     """Nobody is shown it: it is a no."""
     program = install(tmp_path / "bin", [words("Done."), DONE, ask_for(4)])
-    channel = GeminiChannel(Ask(prompt=""), str(program))
+    channel = GeminiChannel(ProviderPrompt(prompt=""), str(program))
     try:
-        await run_of(channel, Ask(prompt="Hi."))
+        await run_of(channel, ProviderPrompt(prompt="Hi."))
         refused = {"jsonrpc": "2.0", "id": 4, "result": {"outcome": {"outcome": "cancelled"}}}
         async with asyncio.timeout(30):
             while refused not in sent(program):  # noqa: ASYNC110, what another process has read
@@ -356,7 +356,7 @@ async def test_prompts_are_of_one_session_and_process(tmp_path: Path) -> None:
     """The session is made once; calls of the second prompt are not taken for those of the first."""
     turns = [words("One."), call("in_progress", title="ls"), call("completed", title="ls"), DONE]
     program = install(tmp_path / "bin", turns, turns)
-    ask = Ask(prompt="Hi.", cwd=str(tmp_path))
+    ask = ProviderPrompt(prompt="Hi.", cwd=str(tmp_path))
     channel = GeminiChannel(ask, str(program))
     try:
         first = await run_of(channel, ask)
@@ -376,9 +376,9 @@ async def test_what_was_is_not_told_again_when_a_session_is_loaded(tmp_path: Pat
     program = install(tmp_path / "bin", [words("News."), DONE])
     if slow:
         (program.parent / "slow").touch()
-    channel = GeminiChannel(Ask(prompt=""), str(program))
+    channel = GeminiChannel(ProviderPrompt(prompt=""), str(program))
     try:
-        events = await run_of(channel, Ask(prompt="Hi.", resume="S1", cwd=str(tmp_path)))
+        events = await run_of(channel, ProviderPrompt(prompt="Hi.", resume="S1", cwd=str(tmp_path)))
     finally:
         await channel.close()
     assert words_of(events) == ["News."]
@@ -389,11 +389,11 @@ async def test_what_was_is_not_told_again_when_a_session_is_loaded(tmp_path: Pat
 async def test_level_and_model_are_given_when_it_is_started(tmp_path: Path) -> None:
     """Another model starts it again, with the same session."""
     program = install(tmp_path / "bin", [DONE], [words("Two."), DONE])
-    ask = Ask(prompt="Hi.", approval="edit")
+    ask = ProviderPrompt(prompt="Hi.", approval="edit")
     channel = GeminiChannel(ask, str(program))
     try:
         await run_of(channel, ask)
-        events = await run_of(channel, Ask(prompt="Hi.", approval="edit", model="m-2", resume="S1"))
+        events = await run_of(channel, ProviderPrompt(prompt="Hi.", approval="edit", model="m-2", resume="S1"))
     finally:
         await channel.close()
     assert (program.parent / "started").read_text().splitlines() == [
@@ -407,9 +407,9 @@ async def test_level_and_model_are_given_when_it_is_started(tmp_path: Path) -> N
 async def test_a_prompt_that_is_not_answered_with_anything_says_so(tmp_path: Path) -> None:
     """Gemini ends a prompt as if all were well when the model's answer was not to be read."""
     program = install(tmp_path / "bin", [DONE])
-    channel = GeminiChannel(Ask(prompt=""), str(program))
+    channel = GeminiChannel(ProviderPrompt(prompt=""), str(program))
     try:
-        events = await run_of(channel, Ask(prompt="Hi."))
+        events = await run_of(channel, ProviderPrompt(prompt="Hi."))
     finally:
         await channel.close()
     assert "without an answer" in of(Notice, events)[0].text
@@ -420,9 +420,9 @@ async def test_an_error_is_told_with_what_to_do(tmp_path: Path) -> None:
     message = '{"error":{"code":429,"message":"too much"}}'
     failed = "DONE " + msgspec.json.encode({"error": {"code": 429, "message": message}}).decode()
     program = install(tmp_path / "bin", [words("Half"), failed])
-    channel = GeminiChannel(Ask(prompt=""), str(program))
+    channel = GeminiChannel(ProviderPrompt(prompt=""), str(program))
     try:
-        events = await run_of(channel, Ask(prompt="Hi."))
+        events = await run_of(channel, ProviderPrompt(prompt="Hi."))
     finally:
         await channel.close()
     assert words_of(events) == ["Half"]
@@ -435,25 +435,25 @@ async def test_one_that_cannot_be_opened_is_unreachable(tmp_path: Path, odd: str
     """A version without the flag and a session that cannot be loaded: nothing was asked of it yet."""
     program = install(tmp_path / "bin")
     (program.parent / odd).touch()
-    channel = GeminiChannel(Ask(prompt=""), str(program))
+    channel = GeminiChannel(ProviderPrompt(prompt=""), str(program))
     with pytest.raises(Unreachable, match=said):
-        await channel.run(Ask(prompt="Hi.", resume="S1"))
+        await channel.run(ProviderPrompt(prompt="Hi.", resume="S1"))
     await channel.close()
 
 
 async def test_a_program_that_is_not_there_is_unreachable() -> None:
     """So that what runs it once per prompt says how to install it."""
     with pytest.raises(Unreachable, match="is not installed"):
-        await GeminiChannel(Ask(prompt=""), "/nowhere/gemini").run(Ask(prompt="Hi."))
+        await GeminiChannel(ProviderPrompt(prompt=""), "/nowhere/gemini").run(ProviderPrompt(prompt="Hi."))
 
 
 async def test_a_crash_is_an_error_and_the_end_of_the_run(tmp_path: Path) -> None:
     """What was said is kept; the next prompt starts the program again and loads the session."""
     program = install(tmp_path / "bin", [words("Half"), "CRASH"], [words("Whole."), DONE])
-    channel = GeminiChannel(Ask(prompt=""), str(program))
+    channel = GeminiChannel(ProviderPrompt(prompt=""), str(program))
     try:
-        events = await run_of(channel, Ask(prompt="Hi."))
-        again = await run_of(channel, Ask(prompt="Hi.", resume="S1"))
+        events = await run_of(channel, ProviderPrompt(prompt="Hi."))
+        again = await run_of(channel, ProviderPrompt(prompt="Hi.", resume="S1"))
     finally:
         await channel.close()
     assert [type(event) for event in events[-2:]] == [Error, RunEnded]
@@ -469,8 +469,8 @@ async def test_it_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, de
     program = install(tmp_path / "bin", [words("Half"), ask_for(5)])
     if deaf:
         (program.parent / "deaf").touch()
-    channel = GeminiChannel(Ask(prompt=""), str(program))
-    run = await channel.run(Ask(prompt="Hi."))
+    channel = GeminiChannel(ProviderPrompt(prompt=""), str(program))
+    run = await channel.run(ProviderPrompt(prompt="Hi."))
     events: list[Event] = []
     async with asyncio.timeout(30):
         async for batch in run.events():
@@ -490,9 +490,9 @@ async def test_it_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, de
 async def test_it_is_closed_though_nobody_reads(tmp_path: Path) -> None:
     """What was said and not read does not keep its process, or who ends it."""
     program = install(tmp_path / "bin", [*[words("word " * 20_000)] * 1000, DONE])
-    channel = GeminiChannel(Ask(prompt=""), str(program))
+    channel = GeminiChannel(ProviderPrompt(prompt=""), str(program))
     async with asyncio.timeout(30):
-        run = await channel.run(Ask(prompt="Hi."))
+        run = await channel.run(ProviderPrompt(prompt="Hi."))
         assert isinstance(run, ChannelRun)
         while run._queue.qsize() < _BATCHES_AT_MOST:  # noqa: ASYNC110, as much as another process has said
             await asyncio.sleep(0.01)
@@ -503,9 +503,9 @@ async def test_it_is_closed_though_nobody_reads(tmp_path: Path) -> None:
 async def test_a_flood_waits_to_be_read(tmp_path: Path) -> None:
     """More lines than the queue holds arrive complete, in order."""
     program = install(tmp_path / "bin", [*[words(f"{number} ") for number in range(20_000)], DONE])
-    channel = GeminiChannel(Ask(prompt=""), str(program))
+    channel = GeminiChannel(ProviderPrompt(prompt=""), str(program))
     try:
-        events = await run_of(channel, Ask(prompt="Hi."))
+        events = await run_of(channel, ProviderPrompt(prompt="Hi."))
     finally:
         await channel.close()
     assert words_of(events) == ["".join(f"{number} " for number in range(20_000))]
@@ -532,7 +532,7 @@ values = st.recursive(
 )
 def test_no_line_can_break_it(updates: list[tuple[str, Any, Any]]) -> None:
     """Whatever a message holds, it becomes clean events or none."""
-    channel = GeminiChannel(Ask(prompt=""))
+    channel = GeminiChannel(ProviderPrompt(prompt=""))
     channel._handle = "S1"
     messages: list[dict[str, Any]] = []
     for kind, fields, other in updates:
@@ -557,13 +557,13 @@ def test_no_line_can_break_it(updates: list[tuple[str, Any, Any]]) -> None:
 )
 def test_a_line_that_is_no_message_is_told_as_unknown_or_nothing(line: bytes) -> None:
     """It does not end the conversation."""
-    events = GeminiChannel(Ask(prompt="")).parse_events(line)
+    events = GeminiChannel(ProviderPrompt(prompt="")).parse_events(line)
     assert all(isinstance(event, Unknown) for event in events)
 
 
 def test_half_a_character_is_not_shown_before_its_other_half() -> None:
     """A pair of escapes cut between two pieces is one character."""
-    channel = GeminiChannel(Ask(prompt=""))
+    channel = GeminiChannel(ProviderPrompt(prompt=""))
     channel._handle = "S1"
     events: list[Event] = []
     for half in ("\\ud83d", "\\ude00"):

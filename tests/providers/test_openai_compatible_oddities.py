@@ -44,6 +44,20 @@ def test_calls_are_told_apart_by_id_where_the_index_does_not(index):
     assert calls(events) == [("read_file", {"path": "a"}), ("read_file", {"path": "b"})]
 
 
+@pytest.mark.parametrize("index", [0, None])
+def test_calls_without_ids_are_told_apart_by_their_whole_arguments(index):
+    """A name after those is another call; a name that is repeated before is not."""
+    stream = chunk(fragment('{"p":', "read", index)) + chunk(fragment(" 1}", "read", index))
+    stream += chunk(fragment('{"p": 2}', "read", index)) + chunk({}, "tool_calls") + DONE
+    assert calls(events_of(stream)) == [("read", {"p": 1}), ("read", {"p": 2})]
+
+
+def test_an_odd_usage_does_not_cost_the_words_beside_it():
+    """Whatever is said about tokens, what the model said is shown."""
+    events = events_of(chunk({"content": "a"}, "stop", usage=[3]) + DONE)
+    assert words(events) == "a"
+
+
 def test_fragments_of_two_calls_may_alternate():
     """The calls keep the order in which they began."""
     deltas = [

@@ -22,7 +22,7 @@ from sightline.events import (
     TurnStarted,
     Unknown,
 )
-from sightline.providers import Ask, EventStream, get_provider, start_run
+from sightline.providers import EventStream, ProviderPrompt, get_provider, start_run
 from sightline.providers.opencode import OpenCodeSource
 from sightline.text import clean_text
 
@@ -361,7 +361,7 @@ async def test_a_request_that_failed_is_told_while_it_is_tried_again(tmp_path, m
     )
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    run = start_run(get_provider("opencode"), Ask(prompt="go"))
+    run = start_run(get_provider("opencode"), ProviderPrompt(prompt="go"))
     events = []
     async with asyncio.timeout(20):
         async for batch in run.events():

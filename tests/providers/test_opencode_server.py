@@ -25,7 +25,7 @@ from sightline.events import (
     Unknown,
     encode_event,
 )
-from sightline.providers import Ask, EventStream, Unreachable
+from sightline.providers import EventStream, ProviderPrompt, Unreachable
 from sightline.providers.opencode._printed import Printed
 from sightline.providers.opencode._project import loads_offline
 from sightline.providers.opencode._server import OpenCodeServer
@@ -38,7 +38,7 @@ RECORDING = (CAPTURES / "opencode_server/permissions.sse").read_bytes()
 
 
 def channel_for(session: str) -> OpenCodeServer:
-    channel = OpenCodeServer(Ask(prompt="", cwd="/home/dev/project"))
+    channel = OpenCodeServer(ProviderPrompt(prompt="", cwd="/home/dev/project"))
     channel._session = session
     channel._talks = {session: Talk()}
     return channel
@@ -195,7 +195,7 @@ def test_a_long_command_is_shown_with_its_gap() -> None:
 )
 def test_an_answer_is_said_in_their_words(said: Any, reply: dict[str, str]) -> None:
     """Anything that is no yes is a no."""
-    made = permission({"id": "per_1", "permission": "bash", "always": ["ls *"]}, "", "/", "")
+    made = permission({"id": "per_1", "permission": "bash", "always": ["ls *"]}, "", "/")
     assert made is not None
     assert made[1](said) == ("/permission/per_1/reply", reply)
 
@@ -205,12 +205,12 @@ def test_a_dialog_has_the_diff_once_and_no_sandbox() -> None:
     diff = "Index: /p/a.txt\n=====\n--- /p/a.txt\n+++ /p/a.txt\n@@ -0,0 +1,1 @@\n+hello\n"
     files = [{"filePath": "/p/a.txt", "patch": diff, "type": "add"}]
     metadata = {"filepath": "/p/a.txt", "diff": diff, "files": files}
-    made = permission({"id": "p", "permission": "edit", "patterns": ["a.txt"], "metadata": metadata}, "", "/p", "")
+    made = permission({"id": "p", "permission": "edit", "patterns": ["a.txt"], "metadata": metadata}, "", "/p")
     assert made is not None
     assert "sandboxed" not in made[0].details
     assert made[0].details["diff"] == "--- /p/a.txt\n+++ /p/a.txt\n@@ -0,0 +1,1 @@\n+hello\n"
     assert made[0].details["args"] == {}
-    made = permission({"id": "p", "permission": "bash", "metadata": {"command": "ls"}}, "", "/p", "")
+    made = permission({"id": "p", "permission": "bash", "metadata": {"command": "ls"}}, "", "/p")
     assert made is not None
     assert made[0].details["args"] == {}
 
@@ -218,7 +218,7 @@ def test_a_dialog_has_the_diff_once_and_no_sandbox() -> None:
 def test_a_question_gets_its_answer_or_is_put_aside() -> None:
     """Choices and free text go back as labels; nothing is a rejection."""
     fields = {"id": "que_1", "questions": [{"question": "Which?", "options": [{"label": "A"}, {"label": "B"}]}]}
-    made = question(fields, "call-7", "")
+    made = question(fields, "call-7")
     assert made is not None
     request, answer = made
     assert (request.text, request.choices) == ("Which?", ["A", "B"])
@@ -273,9 +273,9 @@ async def test_a_program_without_a_server_is_unreachable(tmp_path: Path) -> None
     program = tmp_path / "opencode"
     program.write_text(f"#!{sys.executable}\nimport sys\nsys.stderr.write('no such command: serve\\n')\nsys.exit(2)\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    channel = OpenCodeServer(Ask(prompt=""), str(program))
+    channel = OpenCodeServer(ProviderPrompt(prompt=""), str(program))
     with pytest.raises(Unreachable, match="no such command"):
-        await channel.run(Ask(prompt="Hi."))
+        await channel.run(ProviderPrompt(prompt="Hi."))
     await channel.close()
 
 
@@ -312,24 +312,28 @@ def test_a_project_is_loaded_early_only_where_nothing_has_to_be_installed(tmp_pa
 
 
 @pytest.mark.parametrize("complete", [True, False])
-async def test_nothing_is_asked_about_a_project_that_would_be_installed(
-    complete: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The server alone is started early then."""
+async def test_nothing_is_asked_about_a_project_that_would_be_installed(complete: bool, tmp_path: Path) -> None:
+    """The server alone is started early then: even its stream of events is opened with the first prompt."""
     if complete:
         settings_folder(tmp_path / ".config" / "opencode")
-    ask = Ask(prompt="", cwd=str(tmp_path), env={"HOME": str(tmp_path), "XDG_CONFIG_HOME": ""})
-    channel = OpenCodeServer(ask)
-    seen: list[str] = []
-
-    async def opened(ask: Ask) -> None:
-        seen.append("opened")
-
-    async def requested(method: str, path: str, body: Any = None) -> None:
-        seen.append(path)
-
-    monkeypatch.setattr(channel, "_open", opened)
-    monkeypatch.setattr(channel, "_request", requested)
-    await channel.open(ask)
-    assert seen[0] == "opened"
-    assert ("/config/providers" in seen) == complete
+    program, log = tmp_path / "opencode", tmp_path / "asked"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} {Path(__file__).with_name("fake_opencode.py")} "$@"\n')
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    log.touch()
+    env = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": "", "FAKE_OPENCODE_LOG": str(log)}
+    (tmp_path / "project").mkdir()
+    ask = ProviderPrompt(prompt="Hi.", cwd=str(tmp_path / "project"), env=env)
+    channel = OpenCodeServer(ask, str(program))
+    try:
+        await channel.open(ask)
+        early = log.read_text().split()
+        for _ in range(2):
+            run = await channel.run(ask)
+            events = [event async for batch in run.events() for event in batch]
+            assert events[-1] == RunEnded(source="opencode")
+    finally:
+        await channel.close()
+    asked = log.read_text().split()
+    assert early == (["/event", "/config/providers", "/experimental/tool/ids", "/agent"] if complete else [])
+    assert asked.count("/event") == 1
+    assert asked.index("/event") < asked.index("/session/ses_1/prompt_async")

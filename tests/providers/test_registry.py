@@ -4,7 +4,7 @@ import typing
 
 import pytest
 
-from sightline.providers import APPROVALS, Approval, get_provider, provider_names, recognise
+from sightline.providers import APPROVALS, Approval, ProviderPrompt, get_provider, provider_names, recognise
 from tests.providers.support import CAPTURES, capture_names, load_capture
 
 
@@ -53,3 +53,11 @@ def test_an_unknown_name_is_a_key_error():
     with pytest.raises(KeyError):
         get_provider("nobody")
     assert "nobody" not in provider_names()
+
+
+@pytest.mark.parametrize("name", [name for name in provider_names() if get_provider(name).channel is not None])
+def test_a_channel_is_made_without_starting_anything(name: str) -> None:
+    """It is named in the provider's declaration, and imported when it is first used."""
+    channel = get_provider(name).channel
+    assert channel is not None
+    assert channel(ProviderPrompt(prompt="")).answer("no such request", "once") is False

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from sightline.events import Error, Notice, RunEnded, RunStarted, State, Text, Unknown
-from sightline.providers import Ask, Outcome, Provider, get_provider, recognise
+from sightline.providers import Provider, ProviderOutcome, ProviderPrompt, get_provider, recognise
 from sightline.providers.running._runner import start_run
 
 from .fake_cli import Cli, all_events
@@ -28,7 +28,7 @@ async def test_a_run_shows_its_words_its_session_and_its_end(cli: Cli):
     events = await all_events(run)
     assert [type(event) for event in events] == [State, RunStarted, Text, Text, RunEnded]
     assert events[-1].stop_reason == "fed"
-    assert run.outcome == Outcome(exit_code=0, session="p-1", text="You said: \nPolly?", native_exit_code=0)
+    assert run.outcome == ProviderOutcome(exit_code=0, session="p-1", text="You said: \nPolly?", native_exit_code=0)
 
 
 async def test_nfr_005_a_sixth_provider_needs_one_module_and_one_registry_line(cli: Cli):
@@ -224,10 +224,10 @@ async def test_a_conversation_that_was_not_resumed_after_all_is_said(cli: Cli):
 async def test_a_provider_that_is_no_cli_is_started_its_own_way(parrot: Provider):
     """The runner hands over to the provider's own start function."""
     asked = []
-    start_run(_with(parrot, start=asked.append), Ask(prompt="hello"))
+    start_run(_with(parrot, start=asked.append), ProviderPrompt(prompt="hello"))
     assert [ask.prompt for ask in asked] == ["hello"]
     with pytest.raises(ValueError, match="neither a command nor a start function"):
-        start_run(_with(parrot, command=None), Ask(prompt="hello"))
+        start_run(_with(parrot, command=None), ProviderPrompt(prompt="hello"))
 
 
 async def test_a_grandchild_that_holds_the_pipe_does_not_hold_the_run(cli: Cli):

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from sightline.events import Error, RunEnded, Text, ToolResult, ToolUse
-from sightline.exec import _marks, _tree
+from sightline.exec.process import _marks, _tree
 from sightline.providers import Run
 
 from .fake_cli import Cli, all_events, is_gone, wait_for

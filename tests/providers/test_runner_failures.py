@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sightline.events import Error, Notice, RunEnded, Text, ToolResult
-from sightline.providers import Ask, EventStream, Run, get_provider, start_run
+from sightline.providers import EventStream, ProviderPrompt, Run, get_provider, start_run
 from sightline.providers.running._explain import with_hint
 
 from .fake_cli import Cli, all_events
@@ -169,9 +169,7 @@ async def test_raw_lines_that_say_why_it_failed_become_the_error_too(cli: Cli):
     """The person who asked for the lines has seen them; the outcome still says what to do."""
     run = cli.run('print("{}"); print("Error: please log in first"); sys.exit(1)', raw=True)
     assert [chunk async for chunk in run.raw()]
-    assert run.outcome.error == Error(
-        "Parrot ended with exit code 1: please log in first", "run `parrot login`", source="parrot"
-    )
+    assert run.outcome.error == Error("Parrot ended with exit code 1: please log in first", "run `parrot login`")
 
 
 async def test_a_signal_is_named(cli: Cli):
@@ -250,7 +248,7 @@ async def test_what_was_refused_is_named_and_is_the_exit_code(provider: str, tmp
     program = tmp_path / provider
     program.write_text(f"#!/bin/sh\ncat {CAPTURES}/{provider}/{recording}.jsonl\n")
     program.chmod(0o755)
-    run = start_run(get_provider(provider), Ask(prompt="go"))
+    run = start_run(get_provider(provider), ProviderPrompt(prompt="go"))
     events = await all_events(run)
     assert (run.outcome.exit_code, run.outcome.native_exit_code, run.outcome.error) == (3, 0, None)
     assert [event.text for event in events if isinstance(event, Notice)] == [refused]
@@ -266,3 +264,52 @@ def test_a_call_that_codex_declined_is_a_refusal():
     stream = EventStream(get_provider("codex").source())
     (result,) = [e for e in stream.feed(lines({"type": "item.completed", "item": item})) if isinstance(e, ToolResult)]
     assert (result.is_error, result.details) == (True, {"ended": "refused"})
+
+
+def _ending_with(cli: Cli, provider: str, said: bytes, code: int = 0) -> Run:
+    """A run of a program that stands for a provider's, says this and exits."""
+    real = get_provider(provider)
+    assert real.command is not None
+    cli.binary = cli.programs / real.command.binary
+    said_file = cli.programs / "said.jsonl"
+    said_file.write_bytes(said)
+    body = f"sys.stdin.read()\nsys.stdout.write(open({str(said_file)!r}).read())\nsys.stdout.flush()\nos._exit({code})"
+    cli.write(body)
+    return cli.start(provider=real)
+
+
+@pytest.mark.parametrize("provider", ["claude", "codex", "gemini"])
+@pytest.mark.parametrize("cut", ["before its last line", "within its last line", "everything"])
+async def test_a_run_without_its_last_line_has_failed(cli: Cli, provider: str, cut: str):
+    """The program exited with 0, as if all were well; what it did not say it may not have done."""
+    whole, _ = load_capture(provider, "text_only")
+    last = whole.rstrip(b"\n").rfind(b"\n") + 1
+    said = {"before its last line": whole[:last], "within its last line": whole[: last + 10], "everything": b""}[cut]
+    error = await failure(_ending_with(cli, provider, said))
+    assert error.text.endswith("stopped before its run was over: the last line of its output is missing")
+    assert error.hint.startswith("resume the session, or run `")
+
+
+@pytest.mark.parametrize("provider", ["claude", "codex", "gemini", "opencode"])
+async def test_every_recording_that_ended_well_still_does(cli: Cli, provider: str):
+    """OpenCode's do not say that they are over."""
+    names = [path.stem for path in sorted((CAPTURES / provider).glob("*.jsonl"))]
+    failed = []
+    for name in names:
+        said, meta = load_capture(provider, name)
+        if meta["exit_code"] == 0:
+            run = _ending_with(cli, provider, said)
+            await all_events(run)
+            if run.outcome.error is not None and "stopped before" in run.outcome.error.text:
+                failed.append(name)
+    assert names
+    assert not failed
+
+
+async def test_a_last_line_of_another_version_is_not_missing(cli: Cli):
+    """It cannot be read, and may be the one about the end."""
+    whole, _ = load_capture("claude", "text_only")
+    last = whole.rstrip(b"\n").rfind(b"\n") + 1
+    run = _ending_with(cli, "claude", whole[:last] + b'{"type": "the_end", "well": true}\n')
+    await all_events(run)
+    assert (run.outcome.exit_code, run.outcome.error) == (0, None)

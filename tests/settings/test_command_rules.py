@@ -8,9 +8,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sightline.settings import RuleMistake, parse_rule
-from sightline.settings._command_line import understand
-from sightline.settings._denial import Certainty
-from sightline.settings._rules import allows_command, denies_command, suggest
+from sightline.settings.rules._command_line import understand
+from sightline.settings.rules._denial import Certainty
+from sightline.settings.rules._rules import allows_command, denies_command, suggest
 
 
 def allowed(command, *rules):

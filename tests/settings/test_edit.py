@@ -180,3 +180,20 @@ def _put(tree, key, value):
 def _full(tree):
     pruned = {name: _full(below) if isinstance(below, dict) else below for name, below in tree.items()}
     return {name: below for name, below in pruned.items() if below != {}}
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "left"),
+    [
+        ("[read]\nsummarize = true\n", "read.summarize", ""),
+        ("[a]\nx = 1\n\n[b]\ny = 1\n\n[c]\nz = 1\n", "b.y", "[a]\nx = 1\n\n[c]\nz = 1\n"),
+        ("[a]\nx = 1\n\n[b.c]\ny = 1\n", "b.c.y", "[a]\nx = 1\n"),
+        ("[b]\n\n[b.c]\ny = 1\n", "b.c.y", ""),
+        ("[b] # mine\ny = 1\n", "b.y", "[b] # mine\n"),
+        ("[b]\n# why\ny = 1\n", "b.y", "[b]\n# why\n"),
+        ("[b]\nx = 1\ny = 1\n", "b.y", "[b]\nx = 1\n"),
+    ],
+)
+def test_a_section_that_becomes_empty_goes_with_its_last_setting(text, key, left):
+    """Unless a comment is in it."""
+    assert without(text, split_key(key)) == left

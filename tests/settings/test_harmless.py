@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.settings import is_harmless, parse_rule
-from sightline.settings._denial import Certainty
-from sightline.settings._rules import allows_command, denies_command, suggest
+from sightline.settings.rules._denial import Certainty
+from sightline.settings.rules._rules import allows_command, denies_command, suggest
 
 RULES = [parse_rule("exec(npm test *)"), parse_rule("exec(make *)")]
 

@@ -11,8 +11,8 @@ import pytest
 from sightline.exceptions import SightlineError
 from sightline.settings import Policy
 from sightline.settings._edit import set_in_file, unset_in_file
-from sightline.settings._rules import matches_host, parse_rule
 from sightline.settings._trust import is_trusted, trust
+from sightline.settings.rules._rules import matches_host, parse_rule
 
 
 class Need(msgspec.Struct, frozen=True):

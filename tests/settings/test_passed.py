@@ -7,8 +7,8 @@ import pytest
 
 from sightline.exceptions import UserMistake
 from sightline.settings import Policy, load
-from sightline.settings._rules import parse_rule
 from sightline.settings.keeping import trust
+from sightline.settings.rules._rules import parse_rule
 
 
 class Need(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.settings import Policy, allows_alone
-from sightline.settings._rules import matches_path, parse_rule, suggest
+from sightline.settings.rules._rules import matches_path, parse_rule, suggest
 
 
 class Need(msgspec.Struct, frozen=True):

@@ -3,7 +3,7 @@
 import pytest
 
 from sightline.settings import Policy
-from sightline.settings._prefix import prefix_rule
+from sightline.settings.rules._prefix import prefix_rule
 from sightline.tools import Need
 
 

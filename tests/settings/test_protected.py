@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from sightline.settings import Policy, Protected, _noted, _protected, open_entries, protected
+from sightline.settings import Policy, Protected, open_entries, protected
+from sightline.settings.protection import _noted, _protected
 
 from .test_policy import verdict
 

@@ -4,16 +4,18 @@ import re
 import tomllib
 from pathlib import Path
 
+from tools.settings_reference import settings_page
+
 from sightline.settings import Settings, load, parse_rule
 from sightline.settings import __all__ as public_names
-from tests.settings.reference import PAGE, page
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 
 
 def test_the_reference_is_that_of_the_tree():
-    """Every setting with its default, type and purpose; `python -m tests.settings.reference` rewrites the page."""
-    assert PAGE.read_text() == page()
+    """Every setting with its default, type and purpose; `make reference` writes the page."""
+    page = (DOCS / "reference/settings.md").read_text()
+    assert settings_page(page) == page
 
 
 def test_the_examples_of_the_pages_are_right(tmp_path):

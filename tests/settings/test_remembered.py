@@ -7,7 +7,7 @@ import pytest
 
 from sightline.paths import data_folder
 from sightline.settings import Policy, RuleMistake, forget_rule, remember_rule, remembered_rules
-from sightline.settings._remembered import MOST_RULES
+from sightline.settings.rules._remembered import MOST_RULES
 
 
 class Need:

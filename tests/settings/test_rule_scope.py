@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.settings import Policy, RuleMistake, allows_alone, parse_rule
-from sightline.settings._denial import Certainty, certainty
-from sightline.settings._rules import Rule, allows_command, matches_host, matches_path, suggest
+from sightline.settings import Policy, RuleMistake, allows_alone, anchored, parse_rule
+from sightline.settings.rules._denial import Certainty, certainty
+from sightline.settings.rules._rules import Rule, allows_command, matches_host, matches_path, suggest
 
 
 class Need(msgspec.Struct, frozen=True):
@@ -472,3 +472,32 @@ def test_stars_in_paths_do_not_multiply():
     for pattern in ("*a" * 60 + "b", "**/" + "*a*/**/" * 60 + "c", "**/a/" * 200 + "x", "?*" * 100 + "z"):
         assert not matches_path(parse_rule(f"read({pattern})"), path, workspace="/w", home="/h")
     assert time.process_time() - began < 3
+
+
+@pytest.mark.parametrize(
+    ("rule", "elsewhere", "denied_elsewhere"),
+    [
+        ("read", "read", "read"),
+        ("write(docs/**)", "write(/a/docs/**)", "write(/a/docs/**)"),
+        ("read(**/.env)", "read(/a/**/.env)", "read(/a/**/.env)"),
+        ("read(/etc/hosts)", "read(/etc/hosts)", "read(/etc/hosts)"),
+        ("read(~/notes/*)", "read(~/notes/*)", "read(~/notes/*)"),
+        ("exec", "exec in /a", "exec"),
+        ("exec(make *)", "exec(make *) in /a", "exec(make *)"),
+        ("exec(make) sandboxed in web", "exec(make) sandboxed in /a/web", "exec(make) sandboxed in /a/web"),
+        ("exec(make) in ~/web", "exec(make) in ~/web", "exec(make) in ~/web"),
+        ("network(*.org)", "network(*.org)", "network(*.org)"),
+    ],
+)
+def test_a_rule_with_its_workspace_named(rule, elsewhere, denied_elsewhere):
+    """It means the same in every other; what is denied everywhere stays so."""
+    assert anchored(rule, "/a") == elsewhere
+    assert anchored(rule, "/a", denies=True) == denied_elsewhere
+    assert anchored(elsewhere, "/b") == elsewhere
+
+
+def test_a_workspace_with_a_star_in_its_name_is_named_as_itself():
+    """The star is a character of the name, not a pattern."""
+    rule = parse_rule(anchored("write(docs/**)", "/a*"))
+    assert matches_path(rule, "/a*/docs/x", workspace="/b", home="/home")
+    assert not matches_path(rule, "/ab/docs/x", workspace="/b", home="/home")

@@ -8,7 +8,7 @@ import pytest
 
 from sightline.exceptions import UserMistake
 from sightline.models import usable
-from sightline.settings import Settings, store_key, stored_keys, with_stored_keys
+from sightline.settings import Settings, keys_notice, store_key, stored_keys, with_stored_keys
 
 
 @pytest.fixture
@@ -42,3 +42,42 @@ def test_a_linked_file_is_neither_used_nor_written(keys: Path, tmp_path: Path, t
         store_key("ANTHROPIC_API_KEY", "sk-new")
     assert stored_keys() == ({"OPENAI_API_KEY": "sk-linked"} if target == "there" else {})
     assert elsewhere.exists() == (target == "there")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"OPENAI_API_KEY": "sk-mine",}',
+        b'{"OPENAI_API_KEY": "sk-mine", "n": 1}',
+        b'{"OPENAI_API_KEY": "sk-\xff"}',
+        b"",
+        b'{"OPENAI_API_KEY": "' + b"x" * 1024 * 1024 + b'"}',
+        None,
+    ],
+    ids=["a comma too many", "a number", "no UTF-8", "empty", "too long", "a folder"],
+)
+def test_a_file_that_cannot_be_read_is_not_replaced(keys: Path, content: bytes | None) -> None:
+    """Its keys would be lost when another is pasted. None of them is used or masked, and a notice says so."""
+    keys.mkdir(parents=True)
+    file = keys / "keys.json"
+    if content is None:
+        file.mkdir()
+    else:
+        file.write_bytes(content)
+    with pytest.raises(UserMistake, match=r"keys\.json") as refused:
+        store_key("ANTHROPIC_API_KEY", "sk-new")
+    assert refused.value.hint == "fix or remove the file"
+    assert content is None or file.read_bytes() == content
+    assert stored_keys() == {}
+    notice = keys_notice()
+    assert notice is not None
+    assert notice.text.startswith("stored keys are not used, and not masked where they appear: cannot read ")
+    assert "sk-" not in notice.text
+
+
+def test_no_file_is_no_problem(keys: Path) -> None:
+    assert keys_notice() is None
+    store_key("ANTHROPIC_API_KEY", "sk-new")
+    store_key("OPENAI_API_KEY", "sk-other")
+    assert keys_notice() is None
+    assert stored_keys() == {"ANTHROPIC_API_KEY": "sk-new", "OPENAI_API_KEY": "sk-other"}

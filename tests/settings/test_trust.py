@@ -9,7 +9,7 @@ import pytest
 
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.paths import data_folder
-from sightline.settings import is_trusted, why_not_trusted
+from sightline.settings import is_trusted, trust_of
 from sightline.settings._trust import trust, trusted_folders, untrust
 from sightline.settings.keeping import change_setting, remove_setting
 
@@ -118,9 +118,9 @@ def test_trust_ends_when_what_was_trusted_changes(tmp_path, change):
     (tmp_path / ".sightline/extensions/linked.py").symlink_to(tmp_path / "src/linked.py")
     trust(tmp_path)
     write(tmp_path / "src/other.py", "not of it")
-    assert why_not_trusted(tmp_path) == ""
+    assert trust_of(tmp_path) == "trusted"
     change(tmp_path)
-    assert why_not_trusted(tmp_path) == "changed since you trusted it"
+    assert trust_of(tmp_path) == "changed"
     trust(tmp_path)
     assert is_trusted(tmp_path)
 
@@ -131,16 +131,16 @@ def test_a_folder_trusted_empty_is_not_trusted_for_what_is_put_there(tmp_path, f
     trust(tmp_path)
     write(tmp_path / "below" / file)
     assert is_trusted(tmp_path)
-    assert why_not_trusted(tmp_path / "below") == "not trusted"
+    assert trust_of(tmp_path / "below") == "untrusted"
     write(tmp_path / file)
-    assert why_not_trusted(tmp_path) == "changed since you trusted it"
+    assert trust_of(tmp_path) == "changed"
 
 
 def test_an_entry_from_before_digests_asks_for_trust_again(tmp_path):
     """Its folder may hold anything by now."""
     data_folder().mkdir(parents=True)
     (data_folder() / "trusted.json").write_text(json.dumps({"folders": [str(tmp_path)]}))
-    assert why_not_trusted(tmp_path) == "changed since you trusted it"
+    assert trust_of(tmp_path) == "changed"
     assert trusted_folders() == [tmp_path]
     trust(tmp_path)
     assert is_trusted(tmp_path)

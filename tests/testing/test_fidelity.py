@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -12,9 +13,9 @@ import pytest
 from tests import needs
 
 from sightline.testing.emulators import KINDS, Kind
-from sightline.testing.fidelity import Case, World, case_of, failure_of, make_case, reduce, stress
+from sightline.testing.fidelity import Case, World, _reduce, _stress, case_of, failure_of, make_case, reduce, stress
 from sightline.testing.fidelity._operations import Operation
-from sightline.tty._ledger import Ledger, Step
+from sightline.tty.frame._ledger import FrameStep, Ledger
 
 BUDGET = {"xterm": 1400, "ghostty": 1200, "tmux": 400}
 SEED = 20_260
@@ -40,7 +41,7 @@ def test_a_seed_gives_the_same_case_again() -> None:
 def break_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     original = Ledger.step
 
-    def step(ledger: Ledger, length: int, boundary: int, height: int, *, frozen: bool = False) -> Step:
+    def step(ledger: Ledger, length: int, boundary: int, height: int, *, frozen: bool = False) -> FrameStep:
         found = original(ledger, length, boundary, height, frozen=frozen)
         return found._replace(end=max(found.start, found.end - 1))
 
@@ -106,11 +107,40 @@ def test_ctrl_c_ends_a_long_run_with_a_report() -> None:
     command = [sys.executable, "-m", "sightline.testing.fidelity", "--count", "10000000", "--emulator", "xterm"]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
-    deadline = time.monotonic() + 60
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    while len(children.read_text().split()) < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)
-    told, _ = process.communicate(timeout=60)
+    try:
+        deadline = time.monotonic() + 300
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        while len(children.read_text().split()) < 2:
+            assert time.monotonic() < deadline, "no case was begun"
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        told, _ = process.communicate(timeout=300)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
     assert process.returncode == 130
     assert "interrupted" in told
+
+
+def test_after_ctrl_c_no_case_is_run_to_its_end_or_shortened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To shorten one takes hundreds of runs: where the machine was busy, it took minutes until the program ended."""
+    enough: list[bool] = []
+    applied: list[int] = []
+
+    def played(case: Case, on_applied: Callable[[int], None]) -> None:
+        for index in range(len(case.operations)):
+            applied.append(index)
+            on_applied(index)
+            if index == 1:
+                enough.append(True)  # the signal comes while an emulator gives up
+                raise TimeoutError
+
+    monkeypatch.setattr(_reduce, "run", played)
+    monkeypatch.setattr(_stress, "_enough", enough)
+    case = case_of(SEED, "xterm")
+    failure = _stress.run_case(case).failure
+    assert failure is not None
+    assert (failure.rule, applied) == ("TimeoutError", [0, 1])
+    assert _stress.run_case(case).failure is None
+    assert applied == [0, 1, 0]

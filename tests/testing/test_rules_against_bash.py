@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sightline.settings import _command_line, _rules
+from sightline.settings.rules import _command_line, _rules
 from sightline.testing.rules_against_bash import Bash, Case, Judge, Report, check, denies_really, is_around_a_command
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sightline.exec import secret_variables
 from sightline.text import credentials_in, without_credentials
+from sightline.text._credentials import _may_have_one, _patterns
 
 HIDES = [
     ("https://me:hunter2@host/x", "https://[hidden]@host/x"),
@@ -92,6 +93,16 @@ def test_a_credential_is_hidden(text: str, shown: str) -> None:
 def test_other_text_stays(text: str) -> None:
     """Or nobody could tell what is wrong."""
     assert without_credentials(text) == text
+
+
+@given(st.data())
+def test_the_quick_look_misses_none(data: st.DataObject) -> None:
+    """A text it lets pass is one in which no pattern finds anything: pieces of texts with credentials, put together."""
+    texts = st.sampled_from([text for text, _ in HIDES])
+    cuts = [data.draw(texts) for _ in range(3)]
+    text = " ".join(cut[data.draw(st.integers(0, len(cut))) :][: data.draw(st.integers(0, 40))] for cut in cuts)
+    if _may_have_one(text) is None:
+        assert all(pattern.search(text) is None for pattern, _ in _patterns())
 
 
 @given(st.text("abc:/@?&=.- \"'", max_size=60), st.text("abc:/@?&=.- \"'", max_size=60))

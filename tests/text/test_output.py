@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from sightline.text import clean_output, clean_text, complete_prefix
+from sightline.text import after_sequence, clean_output, clean_text, complete_prefix
 from tests.text.escape_attacks import ATTACKS
 
 KEPT = re.compile(
@@ -189,3 +189,30 @@ def test_cutting_output_never_changes_what_is_kept(data, cuts):
 def test_a_cut_waits_only_for_what_can_still_be_completed(data, complete):
     """The end of a character or sequence is waited for, at most 64 bytes long."""
     assert complete_prefix(data) == complete
+
+
+@pytest.mark.parametrize(
+    "sequence",
+    [
+        "\x1b[31m",
+        "\x1b[38;2;255;100;0m",
+        "\x1b[?25h",
+        "\x1b[ q",
+        "\x1b(B",
+        "\x1b]0;a title\x07",
+        "\x1b]8;;https://example.com/" + "path/" * 200 + "\x1b\\",
+        "\x1bP1;2|words\x9c",
+    ],
+)
+def test_what_is_left_of_a_sequence_is_not_shown(sequence):
+    """Wherever a text is cut off before, nothing of a sequence is left, and of the text behind it all but a word."""
+    text = "red and blue, here is all of it"
+    for cut in range(1, len(sequence) + 1):
+        left = clean_text(after_sequence(sequence[cut:] + text))
+        assert text.endswith(left)
+        assert left.endswith("and blue, here is all of it")
+
+
+@pytest.mark.parametrize("text", ["", "\x1b[31mred", "éa", "\n", "x" * 5000 + "\x07 bell"])
+def test_a_text_that_cannot_be_the_rest_of_a_sequence_stays(text):
+    assert after_sequence(text) in (text, text[1:])

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sightline.text import DEFAULT, Run, Screen, Style, clean_output, complete_prefix, row_text
+from sightline.text import DEFAULT, OutputScreen, Style, StyledRun, clean_output, complete_prefix, row_text
+from sightline.text._row import ScreenLine
 from sightline.tty import measure
 from tests.text.escape_attacks import ATTACKS
 
@@ -17,7 +18,7 @@ RED = Style(fg=1)
 
 
 def shown(text, **how):
-    screen = Screen(**how)
+    screen = OutputScreen(**how)
     screen.feed(text)
     screen.finish()
     return [row_text(row) for row in screen.take_settled()]
@@ -104,7 +105,7 @@ def test_no_row_is_wider_than_a_view_measures(parts, columns):
     rows = shown(text, columns=columns)
     assert all(measure(row) <= columns for row in rows)
     assert "".join(rows) == text
-    pieces = Screen(columns)
+    pieces = OutputScreen(columns)
     for char in text:
         pieces.feed(char)
     assert [row_text(row) for row in all_rows(pieces)] == rows
@@ -138,7 +139,7 @@ def test_display_is_erased_edited_and_addressed(text, rows):
 
 def test_addresses_and_erasing_end_where_the_terminal_ends():
     """Of more rows than the program's terminal has, those that scrolled off its top are out of reach."""
-    screen = Screen(height=50, rows=4)
+    screen = OutputScreen(height=50, rows=4)
     screen.feed("".join(f"{n}\n" for n in range(10)))
     screen.feed("\x1b[H\x1b[2Jnew")
     assert [row_text(row) for row in screen.live] == ["0", "1", "2", "3", "4", "5", "6", "new"]
@@ -146,7 +147,7 @@ def test_addresses_and_erasing_end_where_the_terminal_ends():
 
 def test_the_alternate_screen_is_seen_while_it_is_there_and_leaves_a_note():
     """What it covered is untouched, whatever it was asked to draw; a screen that is never left stays."""
-    screen = Screen(columns=40)
+    screen = OutputScreen(columns=40)
     screen.feed("before\n\x1b[?1049h\x1b[31m\x1b[2J\x1b[1;1Hmenu\x1b[99Aup\x1b[5;3Hbelow")
     drawn = [row_text(row) for row in screen.live]
     assert drawn == ["before", "… full-screen program …", "menuup", "", "", "", "  below"]
@@ -203,35 +204,44 @@ def test_a_tab_stops_at_the_last_column():
 )
 def test_style_is_data(codes, style):
     """What the parameters of a style sequence say is on the characters that follow; what is unknown is ignored."""
-    screen = Screen()
+    screen = OutputScreen()
     screen.feed(f"\x1b[{codes}mx")
-    assert screen.live == [(Run("x", style),)]
+    assert screen.live == [(StyledRun("x", style),)]
     assert screen.style == style
 
 
 def test_style_and_stream_stay_with_their_characters():
     """Overwriting changes only the characters it covers, their style and the stream they came from."""
-    screen = Screen()
+    screen = OutputScreen()
     screen.feed("out \x1b[31mred\x1b[m ")
     screen.feed("err", "stderr")
-    assert screen.live == [(Run("out "), Run("red", RED), Run(" "), Run("err", stream="stderr"))]
+    assert screen.live == [
+        (StyledRun("out "), StyledRun("red", RED), StyledRun(" "), StyledRun("err", stream="stderr"))
+    ]
     screen.feed("\r\x1b[5CE", "stderr")
     assert screen.live == [
-        (Run("out "), Run("r", RED), Run("E", stream="stderr"), Run("d", RED), Run(" "), Run("err", stream="stderr"))
+        (
+            StyledRun("out "),
+            StyledRun("r", RED),
+            StyledRun("E", stream="stderr"),
+            StyledRun("d", RED),
+            StyledRun(" "),
+            StyledRun("err", stream="stderr"),
+        )
     ]
 
 
 def test_interpretation_can_begin_in_the_middle():
     """A style set from outside is the pen the first characters are written with."""
-    screen = Screen()
+    screen = OutputScreen()
     screen.style = RED
     screen.feed("x")
-    assert screen.live == [(Run("x", RED),)]
+    assert screen.live == [(StyledRun("x", RED),)]
 
 
 def test_settled_rows_are_handed_out_once_and_cannot_be_reached():
     """A cursor move stops at the oldest live row; what is above has been handed out, in order, once."""
-    screen = Screen(height=3)
+    screen = OutputScreen(height=3)
     screen.feed("".join(f"{n}\n" for n in range(10)))
     assert [row_text(row) for row in screen.take_settled()] == [str(n) for n in range(8)]
     assert screen.take_settled() == []
@@ -246,7 +256,7 @@ def test_settled_rows_are_handed_out_once_and_cannot_be_reached():
 
 def test_an_empty_last_row_is_no_row():
     """A trailing newline, or a line that was erased, leaves no row behind."""
-    screen = Screen()
+    screen = OutputScreen()
     screen.feed("done\n50%")
     assert len(screen.live) == 2
     screen.feed("\r\x1b[K")
@@ -276,13 +286,13 @@ streams = st.sampled_from(["stdout", "stderr"])
 @settings(max_examples=600)
 def test_cutting_the_text_never_changes_the_rows(parts, columns, height, cuts):
     """Fed whole, in groups, or one character or sequence at a time: the same rows settle and the same are live."""
-    whole = Screen(columns, height)
+    whole = OutputScreen(columns, height)
     whole.feed("".join(parts))
-    grouped = Screen(columns, height)
+    grouped = OutputScreen(columns, height)
     bounds = [0, *sorted(min(cut, len(parts)) for cut in cuts), len(parts)]
     for start, end in itertools.pairwise(bounds):
         grouped.feed("".join(parts[start:end]))
-    single = Screen(columns, height)
+    single = OutputScreen(columns, height)
     for part in parts:
         for piece in [part] if part.startswith("\x1b") else part:
             single.feed(piece)
@@ -293,10 +303,11 @@ def test_cutting_the_text_never_changes_the_rows(parts, columns, height, cuts):
 
 
 @given(st.lists(st.tuples(pieces, streams), max_size=6), sizes, st.integers(1, 5))
+@example([(["\x1b[2;4r", "\x1b[?1049h", "\n", "\x1b[?1049l", "\x1b[B"], "stdout")], None, 3)
 @settings(max_examples=300)
 def test_what_is_settled_is_final_and_what_is_live_is_bounded(fed, columns, height):
     """Rows are counted, never more than `height` are live, and runs are never empty nor could be joined."""
-    screen = Screen(columns, height)
+    screen = OutputScreen(columns, height)
     settled = []
     for parts, stream in fed:
         before = list(settled)
@@ -323,7 +334,7 @@ def test_wrapping_loses_no_character(lines, columns):
 @example("\x1b[" + "9" * 5000 + "m\x1b[99999A\x1b[;K\x1b", None, 1)
 def test_no_text_is_too_strange(text, columns, height):
     """Text that was never cleaned, or a size that makes no sense, is no reason to fail."""
-    screen = Screen(columns, height)
+    screen = OutputScreen(columns, height)
     screen.feed(text)
     screen.finish()
 
@@ -332,7 +343,7 @@ def test_a_row_without_end_is_cut_into_rows():
     """Without a newline a row takes 64 K characters, whichever way they came."""
     rows = shown("x" * 200_000)
     assert [len(row) for row in rows] == [65536, 65536, 65536, 3392]
-    screen = Screen()
+    screen = OutputScreen()
     for _ in range(200):
         screen.feed("x" * 1000)
     assert [row_text(row) for row in all_rows(screen)] == rows
@@ -342,7 +353,7 @@ def test_a_row_without_end_is_cut_into_rows():
 
 def test_only_the_last_row_may_be_wide():
     """A newline settles a row wider than 4096 with all above it, and above the last row no row grows that wide."""
-    screen = Screen()
+    screen = OutputScreen()
     screen.feed("first\n" + "x" * 4096 + "\n" + "y" * 4096)
     assert screen.settled == 0
     screen.feed("y\nlast")
@@ -356,7 +367,7 @@ def test_only_the_last_row_may_be_wide():
 @pytest.mark.parametrize("text", ["日", "e\u0301", "x"])
 def test_memory_is_bounded_whatever_is_edited(text):
     """Many wide rows, each edited in its middle, do not add up."""
-    screen = Screen()
+    screen = OutputScreen()
     tracemalloc.start()
     for _ in range(12):
         screen.feed(text * 30_000 + "\r" + text + "\n\x1b[A" + text * 5000 + "\n")
@@ -371,7 +382,7 @@ def test_memory_is_bounded_whatever_is_edited(text):
 )
 def test_memory_is_bounded_whatever_is_addressed(control):
     """Wide rows, many of them, and controls that make rows and columns."""
-    screen = Screen()
+    screen = OutputScreen()
     tracemalloc.start()
     for _ in range(12):
         screen.feed("x" * 30_000 + f"\x1b[{control}" + "y" * 5000 + f"\x1b[{control}\n")
@@ -391,7 +402,7 @@ def test_a_move_to_the_right_cannot_ask_for_memory():
 
 def interpreted(data, columns):
     """The rows of a screen with a history that is then fed the bytes as the pipeline would."""
-    screen = Screen(columns, height=10)
+    screen = OutputScreen(columns, height=10)
     screen.feed("".join(f"history {n}\n" for n in range(20)))
     held = b""
     for start in range(0, len(data), 4096):
@@ -419,8 +430,54 @@ def test_no_attack_reaches_beyond_its_rows(columns):
 def test_a_million_rows_take_no_time_to_speak_of():
     """Plain output is interpreted in bulk: ten times slower than usual would still pass."""
     text = "".join(f"line {n} of some plain output\n" for n in range(100_000))
-    screen = Screen()
+    screen = OutputScreen()
     start = time.process_time()
     screen.feed(text)
     assert time.process_time() - start < 0.5
     assert screen.settled == 100_001 - 50
+
+
+def cells_put(text, monkeypatch):
+    """How many cells are put into rows while a text is interpreted."""
+    put = 0
+    splice = ScreenLine._splice
+
+    def counted(self, column, new, pen):
+        nonlocal put
+        put += len(new)
+        return splice(self, column, new, pen)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ScreenLine, "_splice", counted)
+        OutputScreen(height=1).feed(text)
+    return put
+
+
+@pytest.mark.parametrize(
+    "again",
+    ["\x1b[1K", "\x1b[1K\b", "\x1b[1K\b\b\bx", "\x1b[1J", "\x1b[1Ka\b"],
+    ids=["erased again", "backwards", "with text", "display", "in the same place"],
+)
+def test_erasing_costs_what_it_changes(again, monkeypatch):
+    """A row of 60,000 columns, erased up to the cursor a thousand times: each time anew, that was 60 million cells."""
+    text = "x" * 60_000 + "\b\b\b" + again * 1000
+    assert cells_put(text, monkeypatch) < 3 * len(text)
+
+
+def test_what_was_erased_and_written_since_is_erased_again():
+    """How much is known to be blank is forgotten where text, marks, insertions and deletions come back to it."""
+    erased = "abcdefgh\x1b[3D\x1b[1K"
+    assert shown(erased) == ["      gh"]
+    assert shown(f"{erased}\rX\x1b[4C\x1b[1K") == ["      gh"]
+    assert shown(f"{erased}\x1b[4D\u0308\x1b[4C\x1b[1K") == ["      gh"]
+    assert shown(f"{erased}\r\x1b[3P\x1b[3C\x1b[1K") == ["    h"]
+    assert shown(f"{erased}\r\x1b[2@XY\x1b[5C\x1b[1K") == ["        gh"]
+    assert shown(f"{erased}\x1b[3D\x1b[KXY\x1b[1K") == []
+
+
+def test_a_wide_row_that_was_erased_is_not_filled_with_blanks_again_and_again(monkeypatch):
+    """Beyond column 4096 there is no terminal: the cursor goes back there when nothing is left of such a row."""
+    again = "\x1b[2Kx\by"
+    assert cells_put("x" * 60_000 + again * 100, monkeypatch) < 100 * 5000
+    assert shown("x" * 60_000 + "\x1b[2Ky") == [" " * 4096 + "y"]
+    assert shown("x" * 4000 + "\x1b[2Ky") == [" " * 4000 + "y"]

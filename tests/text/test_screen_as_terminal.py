@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sightline.testing.emulators import open_emulator
-from sightline.text import Screen, clean_output, complete_prefix, row_text
+from sightline.text import OutputScreen, clean_output, complete_prefix, row_text
 
 COLUMNS, ROWS = 20, 6
 RECORDINGS = sorted((Path(__file__).parent / "recordings").glob("*.bin"))
@@ -55,7 +55,7 @@ def test_random_output_leaves_the_rows_of_a_terminal(terminal, parts):
     if terminal.name == "xterm":  # xterm.js saves the row of the text, others (ghostty, xterm) that of the screen
         parts = [part for part in parts if part not in SAVING]
     text = FULL + "".join(parts)
-    screen = Screen(COLUMNS, ROWS, ROWS)
+    screen = OutputScreen(COLUMNS, ROWS, ROWS)
     screen.feed(clean_output(text))
     terminal.write("\x1bc")
     assert rows_of(screen) == terminal.feed(text).text
@@ -65,11 +65,12 @@ def test_random_output_leaves_the_rows_of_a_terminal(terminal, parts):
 @example(["\x1b[2;4r", "\x1b[4;1H", "a\r\nb\r\nc"])
 @example(["\x1b[1;4r", "\x1b[4;1H", "a\r\nb\r\nc", "\x1b[r", "\x1b[6;1H", "d"])
 @example(["\x1b[2;4r", "\x1b[2;1H", "\x1bM", "x", "\x1b[6;1H", "\r\n\r\ny"])
+@example(["\x1b[;H", "one two three four five", "\x1b[;9999H", "日本"])
 @settings(max_examples=400)
 def test_a_scroll_region_leaves_the_rows_of_a_terminal(terminal, parts):
     """Also one that ends before it begins or beyond the last row. What scrolls off the first row is above it."""
     text = FULL + "".join(parts)
-    screen = Screen(COLUMNS, ROWS, ROWS)
+    screen = OutputScreen(COLUMNS, ROWS, ROWS)
     screen.feed(clean_output(text))
     terminal.write("\x1bc")
     assert rows_of(screen) == terminal.feed(text).text
@@ -80,7 +81,7 @@ def test_a_scroll_region_leaves_the_rows_of_a_terminal(terminal, parts):
 def test_what_scrolls_by_itself_leaves_the_rows_of_a_terminal(terminal, parts):
     """`CSI S` and `CSI T`."""
     text = FULL + "".join(parts)
-    screen = Screen(COLUMNS, ROWS, ROWS)
+    screen = OutputScreen(COLUMNS, ROWS, ROWS)
     screen.feed(clean_output(text))
     terminal.write("\x1bc")
     assert rows_of(screen) == terminal.feed(text).text
@@ -91,7 +92,7 @@ def test_what_scrolls_by_itself_leaves_the_rows_of_a_terminal(terminal, parts):
 def test_more_live_rows_than_the_terminal_has_change_nothing(full, parts):
     """What scrolled off the terminal is out of a region's reach, whether it has settled or not."""
     text = clean_output(FULL * full + "".join(parts))
-    exact, taller = Screen(COLUMNS, ROWS, ROWS), Screen(COLUMNS, 40, ROWS)
+    exact, taller = OutputScreen(COLUMNS, ROWS, ROWS), OutputScreen(COLUMNS, 40, ROWS)
     exact.feed(text)
     taller.feed(text)
     assert rows_of(exact) == rows_of(taller)
@@ -102,9 +103,9 @@ def test_more_live_rows_than_the_terminal_has_change_nothing(full, parts):
 def test_cutting_the_bytes_changes_no_row(parts, cuts):
     """As the pipeline does it: what is unfinished waits for the next piece."""
     data = ("".join(parts) + "\x1b[?1049h\x1b[2;2Hx\x1b[?1049l").encode()
-    whole = Screen(COLUMNS, ROWS)
+    whole = OutputScreen(COLUMNS, ROWS)
     whole.feed(clean_output(data.decode()))
-    pieces, held = Screen(COLUMNS, ROWS), b""
+    pieces, held = OutputScreen(COLUMNS, ROWS), b""
     for start, end in itertools.pairwise([0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]):
         held += data[start:end]
         complete = complete_prefix(held)
@@ -127,6 +128,6 @@ def test_what_programs_print_is_left_as_in_a_terminal(recording):
             terminal.close()
     assert left == other
     for height in (24, 50):
-        screen = Screen(80, height)
+        screen = OutputScreen(80, height)
         screen.feed(clean_output(data.decode()))
         assert rows_of(screen) == left

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from sightline.tools import ToolError, _atomic
-from sightline.tools._atomic import replace_file
+from sightline.tools import ToolError
+from sightline.tools.files import _atomic
+from sightline.tools.files._atomic import replace_file
 
 
 @pytest.fixture(params=["unnamed", "named"], autouse=True)
@@ -186,7 +187,7 @@ def test_a_disk_that_takes_no_more_costs_nothing(tmp_path: Path) -> None:
     """With a real limit on the size of files: half of the content is written, then no more."""
     (tmp_path / "a").write_bytes(b"old")
     script = (
-        "import sys; from pathlib import Path; from sightline.tools._atomic import replace_file\n"
+        "import sys; from pathlib import Path; from sightline.tools.files._atomic import replace_file\n"
         "try: replace_file(Path(sys.argv[1]), bytes(2 << 20))\n"
         "except Exception as problem: print(type(problem).__name__, problem)"
     )
@@ -214,7 +215,7 @@ def test_writers_at_the_same_time_do_not_mix(tmp_path: Path) -> None:
 WRITER = """
 import itertools, sys
 from pathlib import Path
-from sightline.tools import _atomic
+from sightline.tools.files import _atomic
 if sys.argv[2] == "named":
     _atomic._UNNAMED = None
 for number in itertools.count():

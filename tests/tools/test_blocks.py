@@ -6,8 +6,8 @@ import textwrap
 
 import pytest
 
-from sightline.tools import _blocks
-from sightline.tools._blocks import block_at, missing_hint, outline
+from sightline.tools.files import _blocks
+from sightline.tools.files._blocks import block_at, missing_hint, outline
 
 pytest.importorskip("tree_sitter")
 
@@ -193,7 +193,7 @@ def test_the_language_of_a_path_is_its_suffix():
 def test_many_constructs_are_looked_at_without_harm() -> None:
     """In a process of its own: with a parser that frees what it does not own it would not come back."""
     program = (
-        "from sightline.tools._blocks import block_at, outline\n"
+        "from sightline.tools.files._blocks import block_at, outline\n"
         "body = ''.join(f'    x{n} = {n}\\n' for n in range(20))\n"
         "text = ''.join(f'def f{n}():\\n{body}\\n\\n' for n in range(300))\n"
         "assert len(outline(text, 'a.py')) == 300\n"

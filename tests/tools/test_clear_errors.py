@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from sightline.tools import ToolContext, ToolError, _ripgrep, builtin_tools, parameters
+from sightline.tools import ToolContext, ToolError, builtin_tools, parameters
+from sightline.tools.files import _ripgrep
 from sightline.tools.search import _engine
 from tests.tools.support import make_context
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sightline.tools import Outcome, _documents
-from sightline.tools._documents import DocumentError, cannot_read, convert, is_document
+from sightline.tools import Outcome
+from sightline.tools.files import _documents
+from sightline.tools.files._documents import DocumentError, cannot_read, convert, is_document
 from sightline.tools.read import ReadTool
 from tests.tools.support import make_context, run
 

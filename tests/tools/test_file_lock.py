@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from sightline.paths import data_folder
-from sightline.tools import ToolError, _atomic, _file_lock, remove_leftovers
-from sightline.tools._atomic import replace_file, writing
+from sightline.tools import ToolError, remove_leftovers
+from sightline.tools.files import _atomic, _file_lock
+from sightline.tools.files._atomic import replace_file, writing
 
 EDITOR = """
 import asyncio, sys
@@ -96,7 +97,7 @@ def test_two_entries_of_one_archive_are_both_there(tmp_path: Path) -> None:
 WRITER = """
 import itertools, sys
 from pathlib import Path
-from sightline.tools import _atomic
+from sightline.tools.files import _atomic
 if sys.argv[2] == "beside":
     _atomic._link_real = _atomic._link
     def link(descriptor, name, folder=None):

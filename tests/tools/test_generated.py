@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sightline.tools import ToolError
-from sightline.tools._generated import generated_sign, refuse_generated
+from sightline.tools.files._generated import generated_sign, refuse_generated
 
 SECTION = "write.md/Limits & Caps/generated"
 

@@ -1,14 +1,17 @@
 """Globs lose no file: find and search, with ripgrep and without, against a matcher that tries everything."""
 
 import random
+import re
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
+from typing import SupportsIndex
 
 import pytest
 
-from sightline.tools import ToolContext, _ripgrep
-from sightline.tools._globs import Globs
+from sightline.tools import ToolContext, ToolError
+from sightline.tools.files import _globs, _ripgrep
+from sightline.tools.files._globs import Globs
 from sightline.tools.find import FindTool
 from sightline.tools.search import SearchTool
 from tests.tools.support import make_context, run
@@ -178,3 +181,103 @@ async def test_ripgrep_is_never_told_to_leave_out_what_is_meant(context: ToolCon
 async def test_a_glob_that_ends_with_a_slash_finds_folders(engine: str, context: ToolContext) -> None:
     """`src/*/` means the folders in src; it found nothing."""
     assert (await run(FindTool(), context, paths=["src/*/"])).details["files"] == ["src/sub/"]
+
+
+@pytest.mark.parametrize(
+    ("glob", "yes", "no"),
+    [
+        ("[!0-9]*", [".x", "-x", "a1"], ["0a", "9"]),
+        ("[!1]", ["0", "a"], ["1"]),
+        ("[!-a]", ["b", "0"], ["-", "a"]),
+        ("[!a-]", ["b"], ["a", "-"]),
+        ("[a-]", ["a", "-"], ["b"]),
+        ("[]-a]", ["]", "^", "a"], ["b", "["]),
+        ("[!]a]", ["b"], ["]", "a"]),
+        ("[z-a]", ["[z-a]"], ["z", "b"]),
+        ("[[z-a]", ["[[z-a]"], ["z"]),
+        ("[z-a][b]", ["[z-a]b"], ["b"]),
+        ("[]", ["[]"], []),
+        ("[!]", ["[!]"], []),
+        ("{[,],a}", [",", "a"], ["[", "]"]),
+        ("{a,{b,c}", ["{a,b", "{a,c"], ["a", "b"]),
+        ("{{a},b,{c", ["{a,b,{c"], ["a", "{{a},b,{c"]),
+        ("}a,b{", ["}a,b{"], ["a"]),
+        (r"\{a,b}", ["{a,b}"], ["a"]),
+    ],
+)
+def test_classes_and_braces(glob: str, yes: list[str], no: list[str]) -> None:
+    """What a class leaves out may be a digit or a hyphen; what is not closed is meant literally."""
+    meant = Globs([("", glob)])
+    assert [name for name in [*yes, *no] if meant(name)] == yes
+
+
+_TOO_LONG = "A glob has more than 4,096 characters"
+_TOO_MUCH = "more than 16,384 characters"
+
+
+@pytest.mark.parametrize(
+    ("glob", "complaint"),
+    [
+        ("{a}" * 12_000, _TOO_LONG),
+        ("[z-" * 4000 + "]", _TOO_LONG),
+        ("{a,b}" * 8 + "**/*x/" * 2000, _TOO_LONG),
+        ("{a,b}" * 8 + "**/*x/" * 200, _TOO_MUCH),
+        ("{" + "x" * 100 + ",y}" + "{a,b}" * 7 + "z" * 200, _TOO_MUCH),
+        ("{a,b}" * 9, "more than 256 globs"),
+        ("{" + "a," * 256 + "b}", "more than 256 globs"),
+        ("{" * 100 + "{a,b}" * 9 + "}" * 100, "more than 256 globs"),
+    ],
+)
+async def test_a_glob_that_stands_for_too_much_is_refused(
+    glob: str, complaint: str, engine: str, context: ToolContext
+) -> None:
+    """The model chose it, and it is read on the event loop: such a glob kept the program for minutes."""
+    with pytest.raises(ToolError, match=complaint):
+        await run(FindTool(), context, paths=[glob])
+    with pytest.raises(ToolError, match=complaint):
+        await run(SearchTool(), context, pattern="needle", paths=[glob])
+
+
+async def test_all_globs_of_a_call_have_one_bound(engine: str, context: ToolContext) -> None:
+    paths = [f"{number}*{'x' * 100}" for number in range(200)]
+    with pytest.raises(ToolError, match=_TOO_MUCH):
+        await run(FindTool(), context, paths=paths)
+    with pytest.raises(ToolError, match=_TOO_MUCH):
+        await run(SearchTool(), context, pattern="needle", paths=paths)
+
+
+@pytest.mark.parametrize("paths", [["x y"] * 1001, ["a.py " * 1001], ["a.py," * 1001]])
+async def test_a_call_names_at_most_a_thousand_paths(paths: list[str], context: ToolContext) -> None:
+    with pytest.raises(ToolError, match="more than 1,000 paths"):
+        await run(FindTool(), context, paths=paths)
+
+
+class _Counted(str):
+    """A text that counts how often its characters are looked at, and those of texts that are made of it."""
+
+    looks = 0
+
+    def __getitem__(self, key: SupportsIndex | slice) -> "_Counted":
+        found = _Counted(super().__getitem__(key))
+        _Counted.looks += len(found)
+        return found
+
+    def __add__(self, other: str) -> "_Counted":
+        return _Counted(super().__add__(other))
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["{a}", "[z-", "[", "{", "}", "]", "[!]", "{,", "{[", "[]-", "{a", "*", "**/", "\\", "?a", "[a-z]"],
+)
+@pytest.mark.parametrize("end", ["", "]", "}", "z-a]"])
+def test_a_glob_is_read_in_proportion_to_its_length(unit: str, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted: the characters that are looked at, and the expressions that are compiled while it is read."""
+    compiled: list[str] = []
+    monkeypatch.setattr(re, "compile", compiled.append)
+    glob = _Counted(unit * (4000 // len(unit)) + end)
+    _Counted.looks = 0
+    for one in _globs._written_out(glob):
+        _globs._pieces(_Counted(one))
+    assert _Counted.looks < 20 * len(glob)
+    assert not compiled

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from PIL import Image as Pillow
 
-from sightline.tools import ToolError, _images
-from sightline.tools._images import ImageFacts, fit, sniff
+from sightline.tools import ToolError
+from sightline.tools.files import _images
+from sightline.tools.files._images import ImageFacts, fit, sniff
 from sightline.tools.read import ReadTool
 from tests.tools.support import make_context, run
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.tools import ToolError
-from sightline.tools._notebook import from_text, to_text
+from sightline.tools.files._notebook import from_text, to_text
 from sightline.tools.hashline import Snapshots
 
 from .edit.support import Desk

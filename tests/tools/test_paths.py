@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sightline.tools import ToolError, _paths, _ripgrep
-from sightline.tools._paths import display, is_outside, read_need, resolve, unique_suffix, write_need
+from sightline.tools import ToolError
+from sightline.tools.files import _paths, _ripgrep
+from sightline.tools.files._paths import display, is_outside, read_need, resolve, unique_suffix, write_need
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import Meta
 
 from sightline.models._gemini._schema import translated
-from sightline.tools import Outcome, Tool, ToolContext, ToolError, Tools, builtin_tools, parameters, schema_of
+from sightline.tools import Outcome, Tool, ToolContext, ToolError, ToolRegistry, builtin_tools, parameters, schema_of
 
 TOOLS = {tool.name: tool for tool in builtin_tools()}
 # What Anthropic, both OpenAI APIs and, translated, Gemini take, and the servers that copied them.
@@ -217,7 +217,7 @@ def test_whatever_is_written_is_accepted_or_refused(args: dict[str, Any]) -> Non
 def test_the_tools_there_are() -> None:
     """By name, a later one in place of an earlier; an unknown name is answered with those there are."""
     probe = Probe()
-    tools = Tools([*TOOLS.values(), probe])
+    tools = ToolRegistry([*TOOLS.values(), probe])
     assert [tool.name for tool in tools] == [*TOOLS, "probe"]
     assert tools.get("probe") is probe
     other = Probe()

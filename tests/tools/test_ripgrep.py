@@ -12,9 +12,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sightline.tools import ToolError, _ripgrep
-from sightline.tools._globs import Globs, expression
-from sightline.tools._walk import walk
+from sightline.tools import ToolError
+from sightline.tools.files import _ripgrep
+from sightline.tools.files._globs import Globs, expression
+from sightline.tools.files._walk import walk
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.tools import ToolError
-from sightline.tools._selectors import LineRange, Selector, merge_ranges, parse_ranges, split_selector
+from sightline.tools.files._selectors import LineRange, Selector, merge_ranges, parse_ranges, split_selector
 
 FORMS = [
     pytest.param(":raw", Selector(raw=True), id="read.md/Selector grammar/:raw"),

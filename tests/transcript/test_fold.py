@@ -4,8 +4,10 @@ import msgspec
 import pytest
 
 from sightline.events import (
+    QueueState,
     Request,
     RequestResolved,
+    RunStarted,
     Text,
     ToolArgs,
     ToolConnection,
@@ -14,19 +16,20 @@ from sightline.events import (
     ToolUpdate,
     ToolUse,
     TurnStarted,
+    User,
     stamp,
 )
 from sightline.providers import EventStream, get_provider
 from sightline.transcript import (
     ENDED_TAIL,
     OUTPUT_TAIL,
-    Call,
-    Piece,
     Reached,
     Remark,
     Snapshot,
     Transcript,
-    Words,
+    TranscriptCall,
+    TranscriptPiece,
+    TranscriptText,
     fold,
 )
 from tests.providers.support import capture_names, load_capture
@@ -62,7 +65,7 @@ def test_the_words_of_the_root_agent_are_the_aggregate():
     for event in events:
         transcript.apply(event)
     assert transcript.text == "abc"
-    assert [entry.text for entry in transcript.now.entries if isinstance(entry, Words)] == ["ab", "x", "c"]
+    assert [entry.text for entry in transcript.now.entries if isinstance(entry, TranscriptText)] == ["ab", "x", "c"]
 
 
 def test_a_call_gathers_all_that_belongs_to_it():
@@ -76,8 +79,10 @@ def test_a_call_gathers_all_that_belongs_to_it():
             ToolResult("1", "README\n", None, False, 0, 0.5),
         ]
     )
-    call = Call("", "1", "Bash", "bash", "ls", {"command": "ls"}, content="README\n", exit_code=0, duration=0.5)
-    call.pieces, call.details, call.updates = [Piece("stdout", "README")], {"ui": {"kind": "x"}}, 3
+    call = TranscriptCall(
+        "", "1", "Bash", "bash", "ls", {"command": "ls"}, content="README\n", exit_code=0, duration=0.5
+    )
+    call.pieces, call.details, call.updates = [TranscriptPiece("stdout", "README")], {"ui": {"kind": "x"}}, 3
     assert state.entries == [call]
 
 
@@ -101,7 +106,11 @@ def test_small_pieces_that_follow_each_other_are_joined():
         ]
     )
     call = state.entries[0]
-    assert call.pieces == [Piece("stdout", "ab", 0, 2), Piece("stderr", "c", 2, 1), Piece("stderr", "d", 13, 1, 10)]
+    assert call.pieces == [
+        TranscriptPiece("stdout", "ab", 0, 2),
+        TranscriptPiece("stderr", "c", 2, 1),
+        TranscriptPiece("stderr", "d", 13, 1, 10),
+    ]
     assert call.received == 14
 
 
@@ -268,3 +277,42 @@ def test_a_snapshot_keeps_the_hosts_of_its_moment():
     transcript.apply(connection(1, "a.org", "refused", duration=0.0))
     assert before.entries[0].network == {}
     assert transcript.now.entries[0].network
+
+
+@pytest.mark.parametrize("use", [ToolUse("s-1", "Bash", job=True), ToolUse("s-1", "Bash", arg="job s-1")])
+def test_a_job_is_known_as_one(use: ToolUse) -> None:
+    """By its field, and in journals from before there was one by its preview."""
+    (call,) = fold([use]).entries
+    assert isinstance(call, TranscriptCall)
+    assert call.is_job
+    (other,) = fold([ToolUse("s-1", "Bash", arg="job s-2")]).entries
+    assert not other.is_job
+
+
+def test_a_later_state_of_the_same_conversation_keeps_the_entries_that_were_known():
+    """A view that fell behind has blocks on them; what is new or changed is returned."""
+    begun = [stamp(event, seq, 1.0) for seq, event in enumerate([User("hi"), ToolUse("c", "Bash"), Text("a", 1)], 1)]
+    behind, ahead = Transcript(), Transcript()
+    for event in begun:
+        behind.apply(event)
+        ahead.apply(event)
+    message, call, _ = known = list(behind.now.entries)
+    for seq, event in enumerate([ToolResult("c", "done"), Text("b", 1), Text("new", 2)], 4):
+        ahead.apply(stamp(event, seq, 2.0))
+    changed = behind.catch_up(ahead.snapshot())
+    assert changed is not None
+    assert [id(entry) for entry in behind.now.entries[:3]] == [id(entry) for entry in known]
+    assert message not in changed
+    assert call in changed
+    assert behind.snapshot() == ahead.snapshot()
+    assert behind.catch_up(fold([stamp(User("another"), 99, 3.0)])) is None
+
+
+def test_a_host_that_is_gone_leaves_nothing_under_way():
+    """No run, no request, no queue; what was said stays."""
+    events = [RunStarted("s"), User("hi"), QueueState([]).as_state(), Request("q", "question", "which?", [], {})]
+    transcript = Transcript(fold([stamp(event, seq, 1.0) for seq, event in enumerate(events, 1)]))
+    transcript.lose_host()
+    now = transcript.now
+    assert (now.running, now.requests, now.state) == (False, {}, {})
+    assert len(now.entries) == 1

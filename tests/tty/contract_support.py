@@ -1,7 +1,7 @@
 """What the tests of the contract share: a component with a seam, a surface that takes anything, rows with numbers."""
 
 from sightline.tty._component import Component, Rows, Scrollback
-from sightline.tty._display import Display
+from sightline.tty.frame._display import Display
 from tests.tty.paper import Paper
 from tests.tty.support import a_display
 

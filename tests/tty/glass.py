@@ -3,9 +3,9 @@
 import re
 
 from sightline.testing.emulators import Emulator, Tape, TmuxEmulator
-from sightline.tty._capabilities import Capabilities
 from sightline.tty._component import CURSOR, Component, Rows
-from sightline.tty._display import Display
+from sightline.tty.frame._display import Display
+from sightline.tty.terminal._capabilities import Capabilities
 
 _SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\].*?\x1b\\")
 FORBIDDEN = re.compile(r"\x1b\[(?:\d*(?:;\d*)?[Hf]|[23]J)")

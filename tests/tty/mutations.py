@@ -7,13 +7,13 @@ import pytest
 
 from sightline.testing.emulators import Kind
 from sightline.testing.fidelity import _session
-from sightline.tty import _display, _painter, _rows
-from sightline.tty._capabilities import Capabilities
-from sightline.tty._composer import Composer, Frame
-from sightline.tty._display import Display
-from sightline.tty._ledger import Ledger, Step
-from sightline.tty._painter import Painter, Place
-from sightline.tty._width import measure
+from sightline.tty.cells._width import measure
+from sightline.tty.frame import _display, _painter, _rows
+from sightline.tty.frame._composer import Composer, Frame
+from sightline.tty.frame._display import Display
+from sightline.tty.frame._ledger import FrameStep, Ledger
+from sightline.tty.frame._painter import Painter, Place
+from sightline.tty.terminal._capabilities import Capabilities
 
 Break = Callable[[pytest.MonkeyPatch], None]
 
@@ -65,7 +65,7 @@ def an_update_goes_home(patch: pytest.MonkeyPatch) -> None:
 
 @mutation(2, "tape")
 def the_window_reaches_into_history(patch: pytest.MonkeyPatch) -> None:
-    def lower(step: Step, ledger: Ledger, length: int, boundary: int, height: int) -> Step:
+    def lower(step: FrameStep, ledger: Ledger, length: int, boundary: int, height: int) -> FrameStep:
         return step._replace(top=max(0, length - height))
 
     _after(patch, Ledger, "step", lower)
@@ -99,7 +99,7 @@ def rows_that_moved_are_not_written_again(patch: pytest.MonkeyPatch) -> None:
 
 @mutation(3, "tape")
 def the_chunk_is_one_row_short(patch: pytest.MonkeyPatch) -> None:
-    def shorter(step: Step, *_: Any) -> Step:
+    def shorter(step: FrameStep, *_: Any) -> FrameStep:
         return step._replace(end=max(step.start, step.end - 1))
 
     _after(patch, Ledger, "step", shorter)
@@ -151,7 +151,7 @@ def the_terminal_is_asked_where_the_cursor_is(patch: pytest.MonkeyPatch) -> None
 def rows_that_may_change_become_history(patch: pytest.MonkeyPatch) -> None:
     original = Ledger.step
 
-    def step(ledger: Ledger, length: int, boundary: int, height: int, *, frozen: bool = False) -> Step:
+    def step(ledger: Ledger, length: int, boundary: int, height: int, *, frozen: bool = False) -> FrameStep:
         return original(ledger, length, length, height, frozen=frozen)
 
     patch.setattr(Ledger, "step", step)
@@ -161,7 +161,7 @@ def rows_that_may_change_become_history(patch: pytest.MonkeyPatch) -> None:
 def what_lies_under_an_overlay_becomes_history(patch: pytest.MonkeyPatch) -> None:
     original = Ledger.step
 
-    def step(ledger: Ledger, length: int, boundary: int, height: int, *, frozen: bool = False) -> Step:
+    def step(ledger: Ledger, length: int, boundary: int, height: int, *, frozen: bool = False) -> FrameStep:
         return original(ledger, length, boundary, height)
 
     patch.setattr(Ledger, "step", step)
@@ -265,8 +265,8 @@ def a_gesture_forgets_what_left_the_composition(patch: pytest.MonkeyPatch) -> No
 
 @mutation(10, "tape after suspending")
 def what_is_final_is_lost_when_the_window_is_given_up(patch: pytest.MonkeyPatch) -> None:
-    def settle(ledger: Ledger, boundary: int, length: int) -> Step:
-        return Step(ledger.committed, ledger.committed, ledger.committed)
+    def settle(ledger: Ledger, boundary: int, length: int) -> FrameStep:
+        return FrameStep(ledger.committed, ledger.committed, ledger.committed)
 
     patch.setattr(Ledger, "settle", settle)
 

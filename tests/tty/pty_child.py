@@ -17,7 +17,7 @@ DEADLINE = 90.0
 _PROLOGUE = """
 import fcntl, os, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-from sightline.tty._terminal import Terminal
+from sightline.tty.terminal._terminal import Terminal
 """
 
 

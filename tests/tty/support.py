@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable
 
-from sightline.tty._capabilities import Capabilities
 from sightline.tty._component import Component, Input, Rows
-from sightline.tty._display import Display
+from sightline.tty.frame._display import Display
+from sightline.tty.terminal._capabilities import Capabilities
 from tests.tty.paper import Paper
 
 

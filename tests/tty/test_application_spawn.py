@@ -6,7 +6,7 @@ import re
 import pytest
 
 from sightline.tty import Capabilities
-from sightline.tty._notices import clipboard
+from sightline.tty.terminal._notices import clipboard
 from tests.tty.pty_child import on_pty, restored
 from tests.tty.test_application import PROLOGUE
 

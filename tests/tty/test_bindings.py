@@ -2,8 +2,8 @@
 
 import pytest
 
-from sightline.tty._bindings import DEFAULT_ACTIONS, Action, Bindings
-from sightline.tty._keys import Key, Paste
+from sightline.tty.input._bindings import DEFAULT_ACTIONS, Binding, Bindings
+from sightline.tty.input._keys import Key, Paste
 
 
 def test_the_defaults_have_no_problems():
@@ -71,5 +71,5 @@ def test_a_key_may_mean_different_things_in_different_places():
 
 def test_an_application_brings_its_own_actions():
     """The table is a parameter."""
-    bindings = Bindings({"wave": "f5"}, {"wave": Action("app", ("f2",))})
+    bindings = Bindings({"wave": "f5"}, {"wave": Binding("app", ("f2",))})
     assert bindings.matches(Key("f5"), "wave")

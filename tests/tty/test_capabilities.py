@@ -2,8 +2,8 @@
 
 import pytest
 
-from sightline.tty._capabilities import Answers, Capabilities, detect
-from sightline.tty._notices import notification
+from sightline.tty.terminal._capabilities import Capabilities, ProbeAnswers, detect
+from sightline.tty.terminal._notices import notification
 
 KITTY = {"TERM": "xterm-kitty", "KITTY_WINDOW_ID": "1", "COLORTERM": "truecolor"}
 GHOSTTY = {"TERM": "xterm-ghostty", "TERM_PROGRAM": "ghostty"}
@@ -77,12 +77,12 @@ def test_s4_synchronized_output_by_precedence(environment, on):
 )
 def test_s4_the_mode_2026_report_corrects_the_guess_but_not_the_person(environment, report, on):
     """§4: reconciled at runtime by DECRQM; a user override still wins."""
-    assert detect(environment).reconcile(Answers(modes={2026: report})).synchronized_output is on
+    assert detect(environment).reconcile(ProbeAnswers(modes={2026: report})).synchronized_output is on
 
 
 def test_s4_silence_leaves_the_guess():
     """A terminal that does not know DECRQM keeps what the environment said."""
-    settled = Answers(settled=frozenset({"synchronized_output", "keyboard"}))
+    settled = ProbeAnswers(settled=frozenset({"synchronized_output", "keyboard"}))
     assert detect(KITTY).reconcile(settled).synchronized_output is True
     assert detect(KITTY).reconcile(settled).kitty_keyboard is False
 
@@ -90,16 +90,16 @@ def test_s4_silence_leaves_the_guess():
 @pytest.mark.parametrize(
     ("environment", "answers", "images"),
     [
-        (KITTY, Answers(), "kitty"),
-        (KITTY, Answers(settled=frozenset({"graphics"})), "none"),
-        ({"TERM": "xterm-256color"}, Answers(graphics=True), "kitty"),
-        ({"TERM": "xterm-256color"}, Answers(attributes=(62, 4, 22)), "sixel"),
-        ({"TERM": "xterm-256color"}, Answers(attributes=(62, 22)), "none"),
-        ({"TERM_PROGRAM": "iTerm.app"}, Answers(attributes=(62, 4)), "iterm2"),
-        (IN_TMUX, Answers(attributes=(1, 4)), "none"),
-        ({**KITTY, "SIGHTLINE_FORCE_IMAGE_PROTOCOL": "sixel"}, Answers(graphics=True), "sixel"),
-        ({**IN_TMUX, "SIGHTLINE_FORCE_IMAGE_PROTOCOL": "iterm2"}, Answers(), "iterm2"),
-        ({**KITTY, "SIGHTLINE_FORCE_IMAGE_PROTOCOL": "off"}, Answers(graphics=True), "none"),
+        (KITTY, ProbeAnswers(), "kitty"),
+        (KITTY, ProbeAnswers(settled=frozenset({"graphics"})), "none"),
+        ({"TERM": "xterm-256color"}, ProbeAnswers(graphics=True), "kitty"),
+        ({"TERM": "xterm-256color"}, ProbeAnswers(attributes=(62, 4, 22)), "sixel"),
+        ({"TERM": "xterm-256color"}, ProbeAnswers(attributes=(62, 22)), "none"),
+        ({"TERM_PROGRAM": "iTerm.app"}, ProbeAnswers(attributes=(62, 4)), "iterm2"),
+        (IN_TMUX, ProbeAnswers(attributes=(1, 4)), "none"),
+        ({**KITTY, "SIGHTLINE_FORCE_IMAGE_PROTOCOL": "sixel"}, ProbeAnswers(graphics=True), "sixel"),
+        ({**IN_TMUX, "SIGHTLINE_FORCE_IMAGE_PROTOCOL": "iterm2"}, ProbeAnswers(), "iterm2"),
+        ({**KITTY, "SIGHTLINE_FORCE_IMAGE_PROTOCOL": "off"}, ProbeAnswers(graphics=True), "none"),
     ],
 )
 def test_s9_image_protocol(environment, answers, images):
@@ -121,7 +121,7 @@ def test_s9_image_protocol(environment, answers, images):
 )
 def test_s8_s9_kitty_placeholders(environment, on):
     """§8: default-on only for kitty and ghostty; §9: forced off and on."""
-    assert detect(environment).reconcile(Answers(graphics=True)).kitty_placeholders is on
+    assert detect(environment).reconcile(ProbeAnswers(graphics=True)).kitty_placeholders is on
 
 
 def test_s9_hardware_cursor_notifications_and_redraw_log():
@@ -133,7 +133,7 @@ def test_s9_hardware_cursor_notifications_and_redraw_log():
     assert detect({**KITTY, "SIGHTLINE_DEBUG_REDRAW": "/var/log/frames"}).redraw_log == "/var/log/frames"
     for off in ("off", "0", "false"):
         quiet = detect({**KITTY, "SIGHTLINE_NOTIFICATIONS": off})
-        assert quiet.reconcile(Answers(notifications=True)).notifications == "off"
+        assert quiet.reconcile(ProbeAnswers(notifications=True)).notifications == "off"
         assert notification(quiet.notifications, "title") == ""
 
 
@@ -150,7 +150,7 @@ def test_s9_hardware_cursor_notifications_and_redraw_log():
 def test_notifications_go_the_way_the_terminal_knows(environment, way):
     """And OSC 99 wherever it says so."""
     assert detect(environment).notifications == way
-    assert detect(environment).reconcile(Answers(notifications=True)).notifications == "osc99"
+    assert detect(environment).reconcile(ProbeAnswers(notifications=True)).notifications == "osc99"
 
 
 def test_a_notification_cannot_be_something_else():
@@ -207,13 +207,13 @@ def test_hyperlinks(environment, on):
 @pytest.mark.parametrize(
     ("environment", "answers", "dark"),
     [
-        ({}, Answers(), True),
-        ({"COLORFGBG": "0;15"}, Answers(), False),
-        ({"COLORFGBG": "15;default;0"}, Answers(), True),
-        ({}, Answers(background=(255, 255, 255)), False),
-        ({"COLORFGBG": "0;15"}, Answers(background=(30, 30, 46)), True),
-        ({}, Answers(background=(255, 255, 255), dark=True), True),
-        ({}, Answers(dark=False), False),
+        ({}, ProbeAnswers(), True),
+        ({"COLORFGBG": "0;15"}, ProbeAnswers(), False),
+        ({"COLORFGBG": "15;default;0"}, ProbeAnswers(), True),
+        ({}, ProbeAnswers(background=(255, 255, 255)), False),
+        ({"COLORFGBG": "0;15"}, ProbeAnswers(background=(30, 30, 46)), True),
+        ({}, ProbeAnswers(background=(255, 255, 255), dark=True), True),
+        ({}, ProbeAnswers(dark=False), False),
     ],
 )
 def test_dark_or_light(environment, answers, dark):
@@ -241,7 +241,7 @@ def test_linear_mode(environment, linear):
 def test_answers_change_only_what_they_are_about():
     """No answer, no change."""
     for environment in (KITTY, GHOSTTY, IN_TMUX, {}):
-        assert detect(environment).reconcile(Answers()) == detect(environment)
-    assert Capabilities().reconcile(Answers(cell_size=(10, 20), keyboard=0)) == Capabilities(
+        assert detect(environment).reconcile(ProbeAnswers()) == detect(environment)
+    assert Capabilities().reconcile(ProbeAnswers(cell_size=(10, 20), keyboard=0)) == Capabilities(
         cell_size=(10, 20), kitty_keyboard=True
     )

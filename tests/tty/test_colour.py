@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.tty._colour import contrast, indexed, luminance, nearest_16, nearest_256, parameters, rgb
+from sightline.tty.theme._colour import contrast, indexed, luminance, nearest_16, nearest_256, parameters, rgb
 
 colours = st.tuples(*[st.integers(0, 255)] * 3)
 

@@ -1,8 +1,8 @@
 """Components into frames: what is asked, what is kept, what has left (runtime internals: render loop)."""
 
-from sightline.tty._composer import Composer
 from sightline.tty.components._container import Container
-from sightline.tty.components._transcript import Transcript
+from sightline.tty.components._transcript import BlockColumn
+from sightline.tty.frame._composer import Composer
 from tests.tty.paper import Paper
 from tests.tty.support import FakeClock, Lines, a_display
 
@@ -14,7 +14,7 @@ def _composer(*children: Lines) -> Composer:
 
 
 def test_s2_the_boundary_is_what_the_first_child_with_one_says_else_the_end() -> None:
-    composer, transcript = Composer(), Transcript(gap=0)
+    composer, transcript = Composer(), BlockColumn(gap=0)
     transcript.append(Lines("a"))
     transcript.append(Lines("live"), live=True)
     composer.children.extend([Lines("head"), transcript, Lines("chrome")])
@@ -99,8 +99,8 @@ def test_a_child_that_is_history_whole_is_not_asked_again() -> None:
 
 def test_render_loop_frames_wait_for_a_terminal_that_is_slow() -> None:
     """While bytes are still queued nothing is drawn; afterwards one frame shows the latest state."""
-    from sightline.tty._capabilities import Capabilities
-    from sightline.tty._display import Display
+    from sightline.tty.frame._display import Display
+    from sightline.tty.terminal._capabilities import Capabilities
 
     paper, clock, lines = Paper(), FakeClock(), Lines("0")
     display = Display(paper, Capabilities(), clock)

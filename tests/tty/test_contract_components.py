@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from sightline.tty._bindings import DEFAULT_ACTIONS, Bindings
 from sightline.tty._component import CURSOR, Component, Input, Rows
-from sightline.tty._keys import Key, Paste, is_release, is_repeat, matches
-from sightline.tty._overlays import Overlay
-from sightline.tty._width import expand_tabs, measure, truncate, wrap
+from sightline.tty.cells._width import expand_tabs, measure, truncate, wrap
 from sightline.tty.components import CancellableLoader, Container, Editor
 from sightline.tty.components._box import Box
+from sightline.tty.frame._overlays import Overlay
+from sightline.tty.input._bindings import DEFAULT_ACTIONS, Bindings
+from sightline.tty.input._keys import Key, Paste, is_release, is_repeat, matches
 from tests.tty.contract_support import drawn, numbered
 from tests.tty.paper import Paper
 from tests.tty.pty_child import KITTY

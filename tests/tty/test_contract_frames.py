@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from sightline.tty._capabilities import Capabilities, detect
 from sightline.tty._component import CURSOR
-from sightline.tty._display import Display
-from sightline.tty._keys import Key
-from sightline.tty._overlays import Overlay
-from sightline.tty._scheduler import FRAME_INTERVAL, RESIZE_SETTLE, TMUX_SETTLE
-from sightline.tty.components._transcript import Transcript
+from sightline.tty.components._transcript import BlockColumn
+from sightline.tty.frame._display import Display
+from sightline.tty.frame._overlays import Overlay
+from sightline.tty.frame._scheduler import FRAME_INTERVAL, RESIZE_SETTLE, TMUX_SETTLE
+from sightline.tty.input._keys import Key
+from sightline.tty.terminal._capabilities import Capabilities, detect
 from tests.tty.contract_support import Sink, drawn, numbered
 from tests.tty.paper import Paper
 from tests.tty.support import FakeClock, Lines, Words, a_display
@@ -81,7 +81,7 @@ def test_render_loop_a_component_scoped_request_becomes_a_full_one(unsafe: str) 
 
 def test_render_loop_a_scoped_frame_reuses_rows_and_seam_of_the_others() -> None:
     """What the other roots gave last, their boundary included, is used again."""
-    paper, transcript, spinner = Paper(rows=4), Transcript(gap=0), Lines("|")
+    paper, transcript, spinner = Paper(rows=4), BlockColumn(gap=0), Lines("|")
     display = drawn(paper, transcript, spinner)
     live = Lines(*numbered(9))
     transcript.append(live, live=True)
@@ -184,7 +184,7 @@ def test_s9_without_the_hardware_cursor_it_stays_hidden_and_parked() -> None:
 )
 def test_s4_the_tape_is_the_same_on_every_terminal(environment: dict[str, str]) -> None:
     """§4: what is known of a terminal selects optimizations; a miss is cosmetic, never another tape."""
-    paper, transcript, chrome = Paper(rows=5), Transcript(gap=0), Lines("---", "> ")
+    paper, transcript, chrome = Paper(rows=5), BlockColumn(gap=0), Lines("---", "> ")
     display = Display(paper, detect(environment))
     display.add(transcript)
     display.add(chrome)

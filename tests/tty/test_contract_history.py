@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.tty._component import CURSOR
-from sightline.tty._display import Display
-from sightline.tty._ledger import Ledger
-from sightline.tty._modes import Modes
-from sightline.tty.components._transcript import Transcript
+from sightline.tty.components._transcript import BlockColumn
+from sightline.tty.frame._display import Display
+from sightline.tty.frame._ledger import Ledger
+from sightline.tty.terminal._modes import Modes
 from tests.tty.contract_support import Seam, drawn, numbered
 from tests.tty.paper import Paper
 from tests.tty.support import Lines, a_display
@@ -58,7 +58,7 @@ class _World:
     def __init__(self, height: int, above: int, multiplexer: str) -> None:
         self.paper = Paper(rows=height, above=above)
         self.display = a_display(self.paper, multiplexer=multiplexer)
-        self.transcript, self.chrome = Transcript(gap=0), Lines("chrome")
+        self.transcript, self.chrome = BlockColumn(gap=0), Lines("chrome")
         self.display.add(self.transcript)
         self.display.add(self.chrome)
         self.above = above
@@ -164,7 +164,7 @@ def test_s1_everything_is_on_the_normal_screen() -> None:
 
 def test_s1_what_was_said_is_still_there_after_the_end() -> None:
     """§1: the transcript persists: ended, the tape is every row of it, and nothing of the chrome."""
-    paper, transcript = Paper(rows=4, above=2), Transcript(gap=0)
+    paper, transcript = Paper(rows=4, above=2), BlockColumn(gap=0)
     display = drawn(paper, transcript, Lines("---", "> "))
     for index in range(7):
         transcript.append(Lines(f"row {index}"))

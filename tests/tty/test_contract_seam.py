@@ -3,9 +3,9 @@
 import pytest
 
 from sightline.tty._component import CURSOR, Component, Rows
-from sightline.tty._ledger import first_moved
 from sightline.tty.components._settling import REARM_FRAMES, STABLE_FRAMES, Settling
-from sightline.tty.components._transcript import Transcript
+from sightline.tty.components._transcript import BlockColumn
+from sightline.tty.frame._ledger import first_moved
 from tests.tty.contract_support import Seam, drawn, numbered
 from tests.tty.paper import Paper
 from tests.tty.support import Lines, a_display
@@ -68,7 +68,7 @@ def test_s2_the_cursor_mark_is_in_no_row_that_is_compared_or_written() -> None:
 
 def test_s2_an_overlay_is_in_the_window_only() -> None:
     """§2 step 5: neither the frame nor the ledger knows of it, whatever happens below it."""
-    paper, transcript = Paper(rows=4), Transcript(gap=0)
+    paper, transcript = Paper(rows=4), BlockColumn(gap=0)
     display = drawn(paper, transcript)
     handle = display.show_overlay(Lines("OVER", "OVER"))
     for index in range(9):
@@ -148,7 +148,7 @@ class _Ticking(Component):
 
 def test_s2_a_head_that_stood_still_becomes_history_below_a_ticking_row() -> None:
     """§2, stable-prefix ratchet: a tall block is not cut off for as long as its last row is animated."""
-    paper, transcript, block = Paper(rows=4), Transcript(gap=0), _Ticking(numbered(10))
+    paper, transcript, block = Paper(rows=4), BlockColumn(gap=0), _Ticking(numbered(10))
     display = drawn(paper, transcript)
     transcript.append(block, live=True)
     for _ in range(STABLE_FRAMES + 2):
@@ -160,7 +160,7 @@ def test_s2_a_head_that_stood_still_becomes_history_below_a_ticking_row() -> Non
 
 def test_s2_a_head_that_moves_after_it_became_history_is_doubled_not_lost() -> None:
     """§2, stable-prefix ratchet: rows that committed already are the audit's."""
-    paper, transcript, block = Paper(rows=4), Transcript(gap=0), _Ticking(numbered(10))
+    paper, transcript, block = Paper(rows=4), BlockColumn(gap=0), _Ticking(numbered(10))
     display = drawn(paper, transcript)
     transcript.append(block, live=True)
     for _ in range(STABLE_FRAMES + 2):
@@ -191,7 +191,7 @@ def test_s2_a_block_that_only_grows_again_is_safe_past_its_floor() -> None:
 @pytest.mark.parametrize("synchronized", [True, False])
 def test_s2_freezing_does_not_depend_on_the_terminal(multiplexer: str, synchronized: bool) -> None:
     """§2: it is a guarantee, not an optimization: a finished block keeps its rows on every terminal."""
-    paper, transcript, block = Paper(rows=8), Transcript(), Lines("as it was")
+    paper, transcript, block = Paper(rows=8), BlockColumn(), Lines("as it was")
     display = a_display(paper, multiplexer=multiplexer, synchronized=synchronized)
     display.add(transcript)
     transcript.append(block)

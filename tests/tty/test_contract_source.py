@@ -40,8 +40,8 @@ def imported(tree: ast.Module) -> set[str]:
 def test_s2_s3_1_history_is_erased_in_one_place() -> None:
     """§2, §3.1: one text of the whole engine erases screen or scrollback or goes home; one function writes it."""
     clears = [(name, text) for name, tree in modules() for text in texts(tree) if re.search(r"\[[23]J|\[H", text)]
-    assert clears == [("_painter.py", "\x1b[2J\x1b[H\x1b[3J")]
-    tree = dict(modules())["_painter.py"]
+    assert clears == [("frame/_painter.py", "\x1b[2J\x1b[H\x1b[3J")]
+    tree = dict(modules())["frame/_painter.py"]
     writers = {
         function.name
         for function in ast.walk(tree)
@@ -73,10 +73,10 @@ def test_s3_4_the_update_path_knows_no_platform_and_no_terminal() -> None:
 def test_s5_there_is_one_model_of_width() -> None:
     """§5: only one module of the engine has tables of widths; all others measure through it."""
     tables = {name for name, tree in modules() if any(module.startswith("wcwidth") for module in imported(tree))}
-    assert tables <= {"_cells.py"}
+    assert tables <= {"cells/_cells.py"}
     for name, tree in modules():
         called = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-        assert not called & {"east_asian_width", "wcswidth", "wcwidth"} or name == "_cells.py", name
+        assert not called & {"east_asian_width", "wcswidth", "wcwidth"} or name == "cells/_cells.py", name
 
 
 def test_runtime_layers_the_engine_knows_nothing_of_agents() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from sightline.testing.emulators import Emulator, open_emulator
-from sightline.tty.components._transcript import Transcript
+from sightline.tty.components._transcript import BlockColumn
 from tests.tty.glass import Glass
 from tests.tty.support import Lines, Words
 
@@ -28,7 +28,7 @@ def xterm() -> Iterator[Emulator]:
 
 def test_s1_s3_9_resize_in_a_multiplexer_keeps_history_as_it_was_wrapped(tmux: Emulator) -> None:
     """§1, §3.9, resize handling: pane history keeps its old wrap, the window is painted in place, no word twice."""
-    glass, transcript = Glass(tmux), Transcript(gap=0)
+    glass, transcript = Glass(tmux), BlockColumn(gap=0)
     display = glass.display()
     display.add(transcript)
     transcript.append(Words(*WORDS))
@@ -46,7 +46,7 @@ def test_s1_s3_9_resize_in_a_multiplexer_keeps_history_as_it_was_wrapped(tmux: E
 
 def test_resize_outside_a_multiplexer_lays_history_out_anew(xterm: Emulator) -> None:
     """Resize handling: an explicit gesture: erased and replayed; history wraps at the new width."""
-    glass, transcript = Glass(xterm), Transcript(gap=0)
+    glass, transcript = Glass(xterm), BlockColumn(gap=0)
     display = glass.display()
     display.add(transcript)
     transcript.append(Words(*WORDS))
@@ -58,7 +58,7 @@ def test_resize_outside_a_multiplexer_lays_history_out_anew(xterm: Emulator) -> 
 
 def test_s1_a_reader_who_scrolled_up_is_not_disturbed(xterm: Emulator) -> None:
     """§1: where the reader is cannot be known, and does not matter: ordinary updates change nothing he looks at."""
-    glass, transcript, chrome = Glass(xterm), Transcript(gap=0), Lines("tick 0", "> ")
+    glass, transcript, chrome = Glass(xterm), BlockColumn(gap=0), Lines("tick 0", "> ")
     display = glass.display()
     display.add(transcript)
     display.add(chrome)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.tty._guard import make_safe
-from sightline.tty._width import graphemes, measure, pad, slice_columns, truncate, wrap
+from sightline.tty.cells._width import graphemes, measure, pad, slice_columns, truncate, wrap
+from sightline.tty.frame._rows import make_safe
 from tests.tty.contract_support import Sink, drawn
 from tests.tty.paper import Paper
 from tests.tty.support import Lines

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.tty._component import CURSOR
-from sightline.tty._cursor import drawn, take_mark
-from sightline.tty._link import link
-from sightline.tty._marks import strip_marks
-from sightline.tty._width import measure, pad, slice_columns
+from sightline.tty.cells._link import link
+from sightline.tty.cells._marks import strip_marks
+from sightline.tty.cells._width import measure, pad, slice_columns
+from sightline.tty.frame._cursor import drawn, take_mark
 from tests.tty.paper import Paper
 from tests.tty.support import Lines, a_display
 

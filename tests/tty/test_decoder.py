@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.tty import _paste
-from sightline.tty._decoder import ESCAPE_MS, Decoder
-from sightline.tty._keys import Key, Paste, parse_key
-from sightline.tty._sequences import Reply
+from sightline.tty.input import _paste
+from sightline.tty.input._decoder import ESCAPE_MS, Decoder
+from sightline.tty.input._keys import Key, Paste, parse_key
+from sightline.tty.input._sequences import TerminalReply
 
 LEGACY = {
     b"\r": "enter",
@@ -136,18 +136,18 @@ DROPPED = [
     "\u202e".encode(),
 ]
 REPLIES = {
-    b"\x1b[?62;4c": Reply("csi", "?62;4c"),
-    b"\x1b[?7u": Reply("csi", "?7u"),
-    b"\x1b[?2026;2$y": Reply("csi", "?2026;2$y"),
-    b"\x1b[?997;1n": Reply("csi", "?997;1n"),
-    b"\x1b[6;20;10t": Reply("csi", "6;20;10t"),
-    b"\x1b[24;80R": Reply("csi", "24;80R"),
-    b"\x1b[>1;10;0c": Reply("csi", ">1;10;0c"),
-    b"\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\": Reply("osc", "11;rgb:1e1e/1e1e/2e2e"),
-    b"\x1b]11;rgb:ff/ff/ff\x07": Reply("osc", "11;rgb:ff/ff/ff"),
-    b"\x1b]99;i=sightline:p=?;p=title,body\x1b\\": Reply("osc", "99;i=sightline:p=?;p=title,body"),
-    b"\x1b_Gi=31;OK\x1b\\": Reply("apc", "Gi=31;OK"),
-    b"\x1bP1+r544e\x1b\\": Reply("dcs", "1+r544e"),
+    b"\x1b[?62;4c": TerminalReply("csi", "?62;4c"),
+    b"\x1b[?7u": TerminalReply("csi", "?7u"),
+    b"\x1b[?2026;2$y": TerminalReply("csi", "?2026;2$y"),
+    b"\x1b[?997;1n": TerminalReply("csi", "?997;1n"),
+    b"\x1b[6;20;10t": TerminalReply("csi", "6;20;10t"),
+    b"\x1b[24;80R": TerminalReply("csi", "24;80R"),
+    b"\x1b[>1;10;0c": TerminalReply("csi", ">1;10;0c"),
+    b"\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\": TerminalReply("osc", "11;rgb:1e1e/1e1e/2e2e"),
+    b"\x1b]11;rgb:ff/ff/ff\x07": TerminalReply("osc", "11;rgb:ff/ff/ff"),
+    b"\x1b]99;i=sightline:p=?;p=title,body\x1b\\": TerminalReply("osc", "99;i=sightline:p=?;p=title,body"),
+    b"\x1b_Gi=31;OK\x1b\\": TerminalReply("apc", "Gi=31;OK"),
+    b"\x1bP1+r544e\x1b\\": TerminalReply("dcs", "1+r544e"),
 }
 KNOWN = [*LEGACY, *TYPED, *DROPPED, *REPLIES, b"\x1b[200~pasted\x1b[201~"]
 
@@ -204,7 +204,7 @@ def test_escape_twice_is_escape_twice():
     """A double escape is a gesture, not alt."""
     decoder = Decoder()
     assert decoder.feed(b"\x1b\x1b") + decoder.flush() == [Key("escape"), Key("escape")]
-    assert decode(b"\x1b\x1b[?62c") == [Key("escape"), Reply("csi", "?62c")]
+    assert decode(b"\x1b\x1b[?62c") == [Key("escape"), TerminalReply("csi", "?62c")]
     assert decode(b"\x1b\x1bx") == [Key("escape"), Key("x", alt=True)]
 
 

@@ -3,12 +3,12 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.tty._capabilities import Capabilities
 from sightline.tty._component import CURSOR
-from sightline.tty._display import Display
 from sightline.tty._images import ImageRow
-from sightline.tty._keys import Key
-from sightline.tty.components._transcript import Transcript
+from sightline.tty.components._transcript import BlockColumn
+from sightline.tty.frame._display import Display
+from sightline.tty.input._keys import Key
+from sightline.tty.terminal._capabilities import Capabilities
 from tests.tty.paper import Paper
 from tests.tty.support import Lines, Words, a_display
 
@@ -35,7 +35,7 @@ def test_an_unchanged_frame_writes_nothing() -> None:
 def test_s2_scroll_append_moves_the_chrome_instead_of_writing_it_again() -> None:
     """A row that comes in above the chrome costs its own bytes, not those of the chrome."""
     paper = Paper(rows=6)
-    display, transcript, chrome = a_display(paper), Transcript(gap=0), Lines("=" * 30, "> ", "=" * 30)
+    display, transcript, chrome = a_display(paper), BlockColumn(gap=0), Lines("=" * 30, "> ", "=" * 30)
     display.add(transcript)
     display.add(chrome)
     display.render_now()
@@ -51,7 +51,7 @@ def test_s2_scroll_append_moves_the_chrome_instead_of_writing_it_again() -> None
 def test_s2_a_live_block_stays_out_of_history_until_it_is_final() -> None:
     """Rows past the boundary are neither history nor shown when the block is taller than the window."""
     paper = Paper(rows=4)
-    display, transcript, block = a_display(paper), Transcript(), Lines(*(f"live {index}" for index in range(10)))
+    display, transcript, block = a_display(paper), BlockColumn(), Lines(*(f"live {index}" for index in range(10)))
     display.add(transcript)
     transcript.append(block, live=True)
     display.render_now()
@@ -63,7 +63,7 @@ def test_s2_a_live_block_stays_out_of_history_until_it_is_final() -> None:
 
 def test_s2_overlays_freeze_commits_and_the_gap_is_filled_when_they_close() -> None:
     paper = Paper(rows=5)
-    display, transcript = a_display(paper), Transcript(gap=0)
+    display, transcript = a_display(paper), BlockColumn(gap=0)
     display.add(transcript)
     transcript.append(Lines("a", "b"))
     handle = display.show_overlay(Lines("over"))
@@ -115,7 +115,7 @@ def test_s2_an_edit_in_place_of_history_is_ignored() -> None:
 
 def test_a_block_inserted_among_those_that_were_let_go_is_written_with_all_that_follow() -> None:
     paper = Paper(rows=3)
-    display, transcript = a_display(paper), Transcript(gap=0)
+    display, transcript = a_display(paper), BlockColumn(gap=0)
     display.add(transcript)
     for index in range(8):
         transcript.append(Lines(f"row {index}"))
@@ -128,7 +128,7 @@ def test_a_block_inserted_among_those_that_were_let_go_is_written_with_all_that_
 def test_what_stands_below_never_passes_for_history() -> None:
     """A block of one row that is history is removed: the chrome moves up in the frame, and is shown whole."""
     paper = Paper(rows=3)
-    display, transcript, block = a_display(paper), Transcript(gap=0), Lines("block")
+    display, transcript, block = a_display(paper), BlockColumn(gap=0), Lines("block")
     display.add(transcript)
     display.add(Lines("spinner", "rule", "prompt"))
     transcript.append(block)
@@ -173,7 +173,7 @@ def test_s3_7_the_cursor_is_placed_inside_the_frame() -> None:
 def test_resize_outside_a_multiplexer_is_written_anew_at_the_new_width() -> None:
     """Resize handling: erase and replay, so that history is wrapped at the new width."""
     paper = Paper(columns=20, rows=5)
-    display, transcript = a_display(paper), Transcript(gap=0)
+    display, transcript = a_display(paper), BlockColumn(gap=0)
     display.add(transcript)
     for index in range(10):
         transcript.append(Words(*(f"w{index}-{word}" for word in range(6))))
@@ -187,7 +187,7 @@ def test_resize_outside_a_multiplexer_is_written_anew_at_the_new_width() -> None
 
 def test_suspended_what_is_final_stays_and_is_not_written_again() -> None:
     paper = Paper(rows=6)
-    display, transcript, chrome = a_display(paper), Transcript(gap=0), Lines("----", "> ")
+    display, transcript, chrome = a_display(paper), BlockColumn(gap=0), Lines("----", "> ")
     display.add(transcript)
     display.add(chrome)
     for index in range(9):
@@ -205,7 +205,7 @@ def test_suspended_what_is_final_stays_and_is_not_written_again() -> None:
 def test_ended_everything_above_the_chrome_stays_as_it_stands() -> None:
     """Also a block that was still live, and what was finished below it: nothing will change any more."""
     paper = Paper(rows=4)
-    display, transcript, chrome = a_display(paper), Transcript(gap=0), Lines("> ")
+    display, transcript, chrome = a_display(paper), BlockColumn(gap=0), Lines("> ")
     display.add(transcript)
     display.add(chrome)
     transcript.append(Lines("a job, 3 %"), live=True)
@@ -250,7 +250,7 @@ def test_every_final_row_is_on_the_tape_once_and_in_order(
 ) -> None:
     """Whatever happens, short of changing what is history."""
     paper = Paper(rows=height, above=above)
-    display, transcript, chrome = a_display(paper), Transcript(gap=0), Lines("chrome")
+    display, transcript, chrome = a_display(paper), BlockColumn(gap=0), Lines("chrome")
     display.add(transcript)
     display.add(chrome)
     live: list[Lines] = []
@@ -291,7 +291,7 @@ def test_every_final_row_is_on_the_tape_once_and_in_order(
     assert paper.tape == wanted
 
 
-def _is_live(transcript: Transcript, block: Lines) -> bool:
+def _is_live(transcript: BlockColumn, block: Lines) -> bool:
     return any(entry.block is block and entry.live for entry in transcript._entries)
 
 

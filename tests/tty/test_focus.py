@@ -1,8 +1,8 @@
 """Input routing and focus (runtime internals: input routing and focus model)."""
 
 from sightline.tty._component import CURSOR, Component, Input, Rows
-from sightline.tty._keys import Key, Paste
-from sightline.tty._overlays import Overlay
+from sightline.tty.frame._overlays import Overlay
+from sightline.tty.input._keys import Key, Paste
 from tests.tty.paper import Paper
 from tests.tty.support import Lines, a_display
 

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from sightline.tty._component import Component
-from sightline.tty._images import ImageBudget, ImageRow, Images
+from sightline.tty._images import ImageBudget, ImageRow, ImageStore
 from sightline.tty._images import _kitty as kitty
-from sightline.tty._width import measure
+from sightline.tty.cells._width import measure
 
 
 def png(width=100, height=60, filler=b""):
@@ -33,7 +33,7 @@ def commands(texts):
 
 
 def kitty_images(**options):
-    return Images("kitty", cell=(10, 20), first_number=0x20001, **options)
+    return ImageStore("kitty", cell=(10, 20), first_number=0x20001, **options)
 
 
 class TestKitty:
@@ -192,7 +192,7 @@ class TestOtherProtocols:
 
     def test_iterm2_gets_the_file_in_one_sequence(self):
         """The last row carries the file, fitted into the cells; nothing else is ever sent."""
-        images = Images("iterm2")
+        images = ImageStore("iterm2")
         data = png(filler=b"pixels")
         *_, last = images.draw(images.picture(data, Owner()), 10, 3)
         options, payload = re.fullmatch("\r\x1b\\]1337;File=([^:]*):([^\x07]*)\x07", last.sequence).groups()
@@ -202,7 +202,7 @@ class TestOtherProtocols:
 
     def test_a_terminal_without_images_gets_none(self):
         """Text is all there is: in a multiplexer, over a pipe, when switched off."""
-        images = Images("none")
+        images = ImageStore("none")
         assert images.draw(images.picture(png(), Owner()), 10, 3) is None
 
     @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ class TestOtherProtocols:
     @pytest.mark.parametrize("protocol", ["kitty", "iterm2", "sixel"])
     def test_what_is_no_image_is_never_sent(self, protocol, data):
         """Bytes that are no image, or an absurd one, do not reach the terminal."""
-        images = Images(protocol)
+        images = ImageStore(protocol)
         picture = images.picture(data, Owner())
         assert images.draw(picture, 10, 3) is None
         assert images.take_pending() == []
@@ -219,7 +219,7 @@ class TestOtherProtocols:
 
     def test_a_huge_file_is_not_kept(self):
         """Bounded everywhere: over 16 MiB it is words."""
-        picture = Images("kitty").picture(png(filler=bytes(16 * 1024 * 1024)), Owner())
+        picture = ImageStore("kitty").picture(png(filler=bytes(16 * 1024 * 1024)), Owner())
         assert (picture.data, picture.problem) == (b"", "too large")
 
 
@@ -242,7 +242,7 @@ class TestSize:
     )
     def test_it_keeps_its_proportions_and_fits(self, pixels, most, cells):
         """Never larger than it is, never larger than there is room, at least one cell."""
-        images = Images("kitty", cell=(10, 20))
+        images = ImageStore("kitty", cell=(10, 20))
         assert images.fit(images.picture(png(*pixels), Owner()), *most) == cells
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sightline.tty._images import Header, read_header
+from sightline.tty._images import ImageHeader, read_header
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x06\0\0\0"
 GIF = b"GIF89a\x80\x02\xe0\x01\xf7\0\0"
@@ -30,14 +30,14 @@ VP8 = b"RIFF\0\0\0\0WEBPVP8 \0\0\0\0\0\0\0\x9d\x01\x2a\x80\x02\xe0\x01\0\0"
 )
 def test_size_and_format_are_read(data, format):
     """PNG, JPEG (baseline and progressive, whatever precedes the frame), GIF and the three kinds of WebP."""
-    assert read_header(data) == Header(format, 640, 480)
+    assert read_header(data) == ImageHeader(format, 640, 480)
 
 
 @pytest.mark.parametrize("data", [PNG, GIF, JPEG_START + b"\xff\xc0" + JPEG_FRAME, VP8X, VP8L, VP8])
 def test_a_cut_header_is_no_image(data):
     """At whatever byte it ends: no exception, and never a made-up size."""
     for end in range(len(data)):
-        assert read_header(data[:end]) in (None, Header(read_header(data).format, 640, 480))
+        assert read_header(data[:end]) in (None, ImageHeader(read_header(data).format, 640, 480))
 
 
 @given(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.tty._component import Component
-from sightline.tty._images import Images
+from sightline.tty._images import ImageStore
 from sightline.tty._images import _pixels as pixels_module
 from sightline.tty._images._sixel import encode
 
@@ -74,7 +74,7 @@ PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x06\0\0\0"
 def test_without_a_decoder_there_are_words_and_a_hint(protocol, data, monkeypatch):
     """Sixel needs pixels and kitty PNG: where Pillow is missing the text says how to get it, and nothing is sent."""
     monkeypatch.setattr(pixels_module, "can_decode", lambda: False)
-    images = Images(protocol)
+    images = ImageStore(protocol)
     picture = images.picture(data, _Owner())
     assert images.draw(picture, 10, 3) is None
     assert "pip install 'sightline[images]'" in picture.problem
@@ -93,7 +93,7 @@ def _real_image(format):
 @pytest.mark.parametrize("format", ["PNG", "JPEG", "GIF", "WEBP"])
 def test_sixel_of_a_real_image_fits_its_cells(format):
     """Whatever the format: no wider than its columns, no higher than its rows, in whole bands."""
-    images = Images("sixel", cell=(10, 20))
+    images = ImageStore("sixel", cell=(10, 20))
     *blank, last = images.draw(images.picture(_real_image(format), _Owner()), 15, 5)
     wide, high, found = decode(last.sequence.removeprefix("\r"))
     assert len(blank) == 4
@@ -104,7 +104,7 @@ def test_sixel_of_a_real_image_fits_its_cells(format):
 
 def test_kitty_gets_a_jpeg_as_png():
     """Kitty knows no JPEG: it is decoded and sent as PNG, once."""
-    images = Images("kitty")
+    images = ImageStore("kitty")
     picture = images.picture(_real_image("JPEG"), _Owner())
     assert images.draw(picture, 15, 5) is not None
     assert "iVBORw0KGgo" in "".join(images.take_pending())
@@ -115,7 +115,7 @@ def test_kitty_gets_a_jpeg_as_png():
 def test_broken_pixels_are_words():
     """A right header with nothing behind it cannot be decoded: text, said so, and not tried again."""
     pytest.importorskip("PIL.Image")
-    images = Images("sixel")
+    images = ImageStore("sixel")
     picture = images.picture(PNG, _Owner())
     assert images.draw(picture, 10, 3) is None
     assert picture.problem == "not readable"
@@ -124,7 +124,7 @@ def test_broken_pixels_are_words():
 def test_work_can_be_done_elsewhere():
     """With a background nothing is decoded while rows are made: first text, then, when told, pixels."""
     waiting = []
-    images = Images("sixel", background=lambda work, done: waiting.append((work, done)))
+    images = ImageStore("sixel", background=lambda work, done: waiting.append((work, done)))
     told = []
     images.on_change = told.append
     owner = _Owner()

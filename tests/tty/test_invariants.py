@@ -105,7 +105,7 @@ def test_invariant_3_history_grows_by_the_chunk() -> None:
 
 def test_invariant_4_nothing_asks_for_the_viewport_or_the_platform() -> None:
     """The modules that make a frame know no platform, no environment and no question to the terminal."""
-    folder = Path(sightline.tty.__file__).parent
+    folder = Path(sightline.tty.__file__).parent / "frame"
     frame = ("_ledger", "_composer", "_painter", "_rows", "_display", "_overlays", "_reflow", "_continuation")
     for module in frame:
         tree = ast.parse((folder / f"{module}.py").read_text())

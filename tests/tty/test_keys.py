@@ -2,7 +2,7 @@
 
 import pytest
 
-from sightline.tty._keys import (
+from sightline.tty.input._keys import (
     MODIFIERS,
     NAMED_KEYS,
     Key,

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.tty._ledger import Ledger, first_changed, first_moved
+from sightline.tty.frame._ledger import Ledger, first_changed, first_moved
 
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(1, 20), st.booleans()), max_size=30))

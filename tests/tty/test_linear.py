@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.tty._capabilities import Capabilities
 from sightline.tty._component import Component, Rows
-from sightline.tty._keys import Key, Paste, matches
 from sightline.tty._linear import LAST_QUIET, PROMPT, QUIET, LinearDisplay
-from sightline.tty._theme import theme_for
 from sightline.tty.components._box import Box
 from sightline.tty.components._input import Input
 from sightline.tty.components._key_hints import KeyHints
 from sightline.tty.components._select import Item, SelectList
-from sightline.tty.components._text import Text
-from sightline.tty.components._transcript import Transcript
+from sightline.tty.components._text import TextComponent
+from sightline.tty.components._transcript import BlockColumn
 from sightline.tty.components.editor import Editor
+from sightline.tty.input._keys import Key, Paste, matches
+from sightline.tty.terminal._capabilities import Capabilities
+from sightline.tty.theme._theme import theme_for
 from tests.tty.support import FakeClock
 
 THEME = theme_for(dark=True, depth="true")
@@ -65,10 +65,10 @@ class Ear(Component):
         return True
 
 
-def linear() -> tuple[LinearDisplay, Paper, Transcript]:
+def linear() -> tuple[LinearDisplay, Paper, BlockColumn]:
     paper = Paper()
     display = LinearDisplay(paper, Capabilities(linear=True))
-    transcript = Transcript(gap=0)
+    transcript = BlockColumn(gap=0)
     display.add(transcript)
     return display, paper, transcript
 
@@ -112,7 +112,7 @@ def test_the_end_makes_everything_final():
 def test_no_sequence_is_written():
     """Neither style nor links nor anything that moves a cursor."""
     display, paper, transcript = linear()
-    transcript.append(Text("\x1b[31mred\x1b[0m \x1b[5;5Hmoved", role="error", theme=THEME))
+    transcript.append(TextComponent("\x1b[31mred\x1b[0m \x1b[5;5Hmoved", role="error", theme=THEME))
     display.render_now()
     assert paper.text == "red moved\n"
 
@@ -198,7 +198,7 @@ def test_a_line_replaces_what_was_there():
 def test_the_prompt_comes_after_a_moment_of_quiet():
     """Not between batches of lines that follow each other closely."""
     clock, paper = FakeClock(), Paper()
-    display, transcript = LinearDisplay(paper, Capabilities(linear=True), clock), Transcript(gap=0)
+    display, transcript = LinearDisplay(paper, Capabilities(linear=True), clock), BlockColumn(gap=0)
     display.add(transcript)
     display.set_focus(Ear())
     for number in range(3):
@@ -213,7 +213,7 @@ def test_the_prompt_comes_after_a_moment_of_quiet():
 def test_input_that_ended_ends_the_program_when_nothing_is_going_on():
     """What streams is shown to its end first, and so is what comes closely after it."""
     clock, paper, left = FakeClock(), Paper(), []
-    display, transcript = LinearDisplay(paper, Capabilities(linear=True), clock), Transcript(gap=0)
+    display, transcript = LinearDisplay(paper, Capabilities(linear=True), clock), BlockColumn(gap=0)
     display.add(transcript)
     live = Block("streaming")
     transcript.append(live, live=True)
@@ -260,7 +260,7 @@ def test_an_overlays_choices_have_numbers():
 def test_what_is_around_a_list_is_written_with_it():
     """The question of a dialog comes before its choices."""
     display, paper, _ = linear()
-    question = Text("Delete it?", theme=THEME)
+    question = TextComponent("Delete it?", theme=THEME)
     display.show_overlay(Box(question, SelectList([Item("y", "Yes"), Item("n", "No")], theme=THEME), theme=THEME))
     display.render_now()
     assert paper.lines == ["Delete it?", "1. Yes", "2. No", "Enter a number to choose."]
@@ -270,7 +270,7 @@ def test_an_overlay_is_written_once_until_it_is_answered():
     """Frames in between do not repeat it; an answer that leaves it open does."""
     display, paper, _ = linear()
     heard: list[object] = []
-    text = Text("Really?", theme=THEME)
+    text = TextComponent("Really?", theme=THEME)
     text.handle_input = lambda event: bool(heard.append(event)) or True  # type: ignore[method-assign]
     display.show_overlay(text)
     for _ in range(3):
@@ -346,7 +346,7 @@ def test_keys_of_a_dialog_are_said_with_how_to_enter_them():
     """All of them, however narrow the terminal."""
     display, paper, _ = linear()
     hints = KeyHints([("ctrl+x", "cancel it"), ("ctrl+t", "something else entirely")], theme=THEME)
-    display.show_overlay(Box(Text("Jobs", theme=THEME), hints, theme=THEME))
+    display.show_overlay(Box(TextComponent("Jobs", theme=THEME), hints, theme=THEME))
     display.render_now()
     assert paper.lines == ["Jobs", "keys, entered after a dot: ctrl+x cancel it · ctrl+t something else entirely"]
 
@@ -354,12 +354,12 @@ def test_keys_of_a_dialog_are_said_with_how_to_enter_them():
 def test_of_an_overlay_that_changed_what_is_new_is_written():
     """What stood before it was heard."""
     display, paper, _ = linear()
-    question, choices = Text("Delete it?", theme=THEME), SelectList([Item("n", "No")], theme=THEME)
+    question, choices = TextComponent("Delete it?", theme=THEME), SelectList([Item("n", "No")], theme=THEME)
     hints = KeyHints([("escape", "back")], theme=THEME)
     box = Box(question, choices, hints, theme=THEME)
 
     def ask_why(item: Item) -> None:
-        box.children = [question, Text("Why?", theme=THEME), Input(theme=THEME), hints]
+        box.children = [question, TextComponent("Why?", theme=THEME), Input(theme=THEME), hints]
 
     choices.on_select = ask_why
     display.show_overlay(box)
@@ -404,11 +404,11 @@ def test_there_is_no_prompt_while_somebody_says_it_is_busy():
 def test_another_width_changes_nothing():
     """The window's size at the beginning counts."""
     display, paper, transcript = linear()
-    transcript.append(Text("some words that fill a good part of a line"))
+    transcript.append(TextComponent("some words that fill a good part of a line"))
     display.render_now()
     paper.size = (10, 5)
     display.resized()
-    transcript.append(Text("more words that fill a good part of a line"))
+    transcript.append(TextComponent("more words that fill a good part of a line"))
     display.request_render()
     display.render_now()
     assert paper.lines == [

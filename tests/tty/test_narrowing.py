@@ -10,9 +10,9 @@ import pytest
 from sightline.testing.emulators import Emulator, TmuxEmulator, open_emulator
 from sightline.testing.fidelity import Case, failure_of
 from sightline.tty._component import CURSOR, Component, Rows
-from sightline.tty._display import Display
 from sightline.tty.components._markdown import Markdown
-from sightline.tty.components._transcript import Transcript
+from sightline.tty.components._transcript import BlockColumn
+from sightline.tty.frame._display import Display
 from tests.tty.glass import Glass
 from tests.tty.support import Lines
 
@@ -46,7 +46,7 @@ class Narrowing:
     def __init__(self, tmux: Emulator, live: Component) -> None:
         self.glass = Glass(tmux)
         self.display: Display = self.glass.display()
-        self.transcript, self.live = Transcript(), live
+        self.transcript, self.live = BlockColumn(), live
         self.transcript.append(live, live=True)
         self.display.add(self.transcript)
         self.display.add(Chrome())

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sightline.tty._overlays import Anchor, Overlay
-from sightline.tty._width import measure
+from sightline.tty.cells._width import measure
+from sightline.tty.frame._overlays import Anchor, Overlay
 from tests.tty.paper import Paper
 from tests.tty.support import Lines, a_display
 

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.tty._capabilities import Capabilities, detect
-from sightline.tty._decoder import Decoder
-from sightline.tty._keys import Key, parse_key
-from sightline.tty._listener import Listener
-from sightline.tty._probes import Probes
-from sightline.tty._sequences import Reply
+from sightline.tty.input._decoder import Decoder
+from sightline.tty.input._keys import Key, parse_key
+from sightline.tty.input._listener import InputReader
+from sightline.tty.input._sequences import TerminalReply
+from sightline.tty.terminal._capabilities import Capabilities, detect
+from sightline.tty.terminal._probes import Probes
 from tests.tty.support import FakeClock
 
 KINDS = (
@@ -49,7 +49,7 @@ def asked(environment=None) -> Probes:
 def tell(probes: Probes, *sent: bytes) -> None:
     decoder = Decoder()
     for event in decoder.feed(b"".join(sent)):
-        assert isinstance(event, Reply)
+        assert isinstance(event, TerminalReply)
         probes.take(event)
 
 
@@ -124,7 +124,7 @@ def test_s7_the_deadline_of_an_earlier_question_is_not_that_of_a_later_one():
     """And a question whose sentinel got lost can be asked again."""
     loop, sent, expired = _Loop(), [], []
     tell_nobody = {"on_input": str, "on_hangup": str}
-    listener = Listener(loop, 0, send=sent.append, on_answers=lambda: expired.append(loop.now), **tell_nobody)
+    listener = InputReader(loop, 0, send=sent.append, on_answers=lambda: expired.append(loop.now), **tell_nobody)
     listener.start(detect({"TERM_PROGRAM": "Apple_Terminal"}), silent=False)
     loop.advance(0.06)
     listener.feed(REPLIES["background"] + DA1)
@@ -154,9 +154,9 @@ def test_mode_2031_is_followed_live():
     probes = asked()
     tell(probes, b"\x1b[?997;1n")
     assert probes.answers.dark is True
-    assert probes.take(Reply("csi", "?997;2n"))
+    assert probes.take(TerminalReply("csi", "?997;2n"))
     assert probes.answers.dark is False
-    assert not probes.take(Reply("csi", "?997;2n"))
+    assert not probes.take(TerminalReply("csi", "?997;2n"))
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_mode_2031_is_followed_live():
 def test_background_colours_in_every_form(body, colour):
     """XParseColor's forms; anything else is no answer."""
     probes = asked()
-    probes.take(Reply("osc", body))
+    probes.take(TerminalReply("osc", body))
     assert probes.answers.background == colour
 
 
@@ -185,7 +185,7 @@ def test_background_colours_in_every_form(body, colour):
 @settings(max_examples=200, deadline=None)
 def test_no_reply_raises(kind, body):
     """Whatever a terminal says."""
-    asked().take(Reply(kind, body))
+    asked().take(TerminalReply(kind, body))
 
 
 @pytest.mark.parametrize("name", REPLIES)
@@ -195,7 +195,7 @@ def test_s7_reply_fed_byte_by_byte_leaks_nothing_to_input(name, expecting):
     decoder = Decoder()
     decoder.expecting = expecting
     events = [event for byte in REPLIES[name] for event in decoder.feed(bytes([byte]))]
-    assert [type(event) for event in events] == [Reply]
+    assert [type(event) for event in events] == [TerminalReply]
     assert decoder.flush() == []
 
 
@@ -207,7 +207,7 @@ def test_s7_an_awaited_reply_may_pause_at_every_byte(name):
     events = []
     for byte in REPLIES[name]:
         events += decoder.feed(bytes([byte])) + decoder.flush()
-    assert [type(event) for event in events] == [Reply]
+    assert [type(event) for event in events] == [TerminalReply]
 
 
 @pytest.mark.parametrize("name", REPLIES)
@@ -219,7 +219,7 @@ def test_s7_a_late_reply_may_pause_once_it_can_be_told_from_a_key(name):
         if reply[:cut].endswith(b"\x1b"):
             continue  # between the two bytes of the terminator: an Escape key must not wait for the next one
         events = decoder.feed(reply[:cut]) + decoder.flush() + decoder.feed(reply[cut:])
-        assert [type(event) for event in events] == [Reply], cut
+        assert [type(event) for event in events] == [TerminalReply], cut
 
 
 @pytest.mark.parametrize("paused", [True, False], ids=["after a pause", "at once"])

@@ -5,11 +5,11 @@ import time
 import pytest
 
 from sightline.testing.emulators import open_emulator
-from sightline.tty._capabilities import detect
-from sightline.tty._decoder import Decoder
-from sightline.tty._modes import Modes
-from sightline.tty._probes import Probes
-from sightline.tty._sequences import Reply
+from sightline.tty.input._decoder import Decoder
+from sightline.tty.input._sequences import TerminalReply
+from sightline.tty.terminal._capabilities import detect
+from sightline.tty.terminal._modes import Modes
+from sightline.tty.terminal._probes import Probes
 
 ENVIRONMENTS = {
     "xterm": {"TERM": "xterm-256color"},
@@ -44,7 +44,7 @@ def test_s7_questions_do_not_show_and_answers_are_no_input(terminal):
     probes, events = conversation(terminal, ENVIRONMENTS[terminal.name])
     assert [row for row in terminal.screen() if row] == ["before"]
     assert terminal.cursor() == (6, 0)
-    assert all(isinstance(event, Reply) for event in events)
+    assert all(isinstance(event, TerminalReply) for event in events)
     # Ghostty's core as it is here answers none of this: it is the terminal that never answers.
     assert probes.outstanding == (8 if terminal.name == "ghostty" else 0)
 

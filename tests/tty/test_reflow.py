@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.tty import wrap
-from sightline.tty._continuation import Mark, end_of_history, letters_of, rest_after
-from sightline.tty._reflow import reflowed
+from sightline.tty.frame._continuation import HistoryMark, end_of_history, letters_of, rest_after
+from sightline.tty.frame._reflow import reflowed
 from tests.tty.support import Words
 
 
@@ -53,7 +53,7 @@ def test_text_goes_on_after_history_at_any_other_width(words: list[str], data: s
     text = Words(*words)
     old = text.render(data.draw(st.integers(9, 40)))
     history = old[: data.draw(st.integers(0, len(old)))]
-    mark = Mark()
+    mark = HistoryMark()
     mark.add(history)
     new = text.render(data.draw(st.integers(9, 40)))
     done, rest = rest_after(new, mark)
@@ -62,14 +62,14 @@ def test_text_goes_on_after_history_at_any_other_width(words: list[str], data: s
 
 
 def test_punctuation_stays_with_its_word() -> None:
-    mark = Mark()
+    mark = HistoryMark()
     mark.add(["one, two,"])
     assert rest_after(["one, two, three"], mark) == (0, "three")
 
 
 def test_words_that_a_narrower_layout_cuts_off_do_not_count() -> None:
     """A caption that is cut at the new width must not cost the text after it its first letters."""
-    mark = Mark()
+    mark = HistoryMark()
     mark.add(["a caption that is longer than the new row", 'rows = ["row 1", "row 2", "r'])
     rows = ["a caption tha…", 'rows = ["row 1",', '"row 2", "row 3"]']
     assert rest_after(rows, mark) == (2, 'ow 3"]')
@@ -77,13 +77,13 @@ def test_words_that_a_narrower_layout_cuts_off_do_not_count() -> None:
 
 def test_what_is_not_found_again_is_shown_again() -> None:
     """Doubled, never lost."""
-    mark = Mark()
+    mark = HistoryMark()
     mark.add(["something else entirely"])
     assert rest_after(["new words", "and more"], mark) == (0, None)
 
 
 def test_a_blank_row_that_is_history_is_not_shown_again() -> None:
-    mark = Mark()
+    mark = HistoryMark()
     mark.add(["one", ""])
     assert rest_after(["one", "", "two"], mark) == (2, None)
 
@@ -120,7 +120,7 @@ def test_text_without_letters_goes_on_where_it_stopped(before: str, width: int) 
     """A wider layout has fewer rows of the same signs: not as many rows are history, but as many signs."""
     text = before + "=-" * 4000
     told = wrap(text, 80)[:40]
-    mark = Mark()
+    mark = HistoryMark()
     mark.add(told)
     rows = wrap(text, width)
     done, rest = rest_after(rows, mark)

@@ -12,10 +12,10 @@ import pytest
 
 from sightline.testing.emulators import Emulator, Kind, TmuxEmulator, open_emulator
 from sightline.tty._component import Component, Rows
-from sightline.tty._display import Display
-from sightline.tty._width import wrap
+from sightline.tty.cells._width import wrap
 from sightline.tty.components._markdown import Markdown
-from sightline.tty.components._transcript import Transcript
+from sightline.tty.components._transcript import BlockColumn
+from sightline.tty.frame._display import Display
 from tests.tty.glass import Chrome, Glass, first_difference, letters, plain, prompts
 
 COUNT = 1000
@@ -60,7 +60,7 @@ class Session:
         self.words = WORDS
         self.count = 0
         self.glass = Glass(emulator)
-        self.transcript = Transcript()
+        self.transcript = BlockColumn()
         self.chrome = Chrome()
         self.display: Display = self.glass.display()
         self.display.add(self.transcript)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.tty._rows import fitted, rewrite
+from sightline.tty.frame._rows import fitted, rewrite
 from tests.tty.paper import Paper
 
 PLAIN = st.text(st.sampled_from("ab c\x1b"), max_size=12).map(lambda text: text.replace("\x1b", "\x1b[1m"))

@@ -1,6 +1,6 @@
 """When frames are drawn (runtime internals: render loop)."""
 
-from sightline.tty._scheduler import FRAME_INTERVAL, LONGEST_HOLD, RESIZE_SETTLE, Scheduler
+from sightline.tty.frame._scheduler import FRAME_INTERVAL, LONGEST_HOLD, RESIZE_SETTLE, Scheduler
 from tests.tty.support import FakeClock
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from sightline.testing.documents import mixed_markdown
 from sightline.testing.emulators import KINDS, Kind, open_emulator
-from sightline.tty._theme import theme_for
 from sightline.tty.components._markdown import Markdown
-from sightline.tty.components._transcript import Transcript
+from sightline.tty.components._transcript import BlockColumn
+from sightline.tty.theme._theme import theme_for
 from tests.tty.glass import Chrome, Glass, first_difference, letters, plain
 
 LINES, PIECE_COUNT = 2310, 2000
@@ -32,7 +32,7 @@ class Stream:
         self.glass = Glass(self.emulator)
         self.message = Markdown(theme=THEME)
         self.chrome = Chrome()
-        self.transcript = Transcript()
+        self.transcript = BlockColumn()
         self.display = self.glass.display()
         self.display.add(self.transcript)
         self.display.add(self.chrome)

@@ -181,13 +181,14 @@ def test_first_paint_needs_few_modules():
     prologue = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); import sightline.tty\n"
     program = """
 before = set(sys.modules)
-from sightline.tty._terminal import Terminal
+from sightline.tty.terminal._terminal import Terminal
 with Terminal() as terminal:
     terminal.write(f"<{terminal.size}>")
     terminal.write(f"<loaded {' '.join(sorted(set(sys.modules) - before))}>")
 """
     cheap = "__future__ atexit collections enum functools itertools keyword operator reprlib select signal time types"
-    ours = {f"sightline.tty._{name}" for name in ("endings", "modes", "raw", "terminal", "writer")}
+    ours = {f"sightline.tty.terminal._{name}" for name in ("endings", "modes", "raw", "terminal", "writer")}
+    ours.add("sightline.tty.terminal")
     with on_pty(program, size=(91, 31), prologue=prologue) as child:
         assert child.wait() == 0
         assert b"<(91, 31)>" in child.written

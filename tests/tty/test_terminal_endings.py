@@ -146,7 +146,8 @@ if not child:
     os.setpgid(0, 0)
     os.tcsetpgrp(0, os.getpid())
     signal.signal(signal.SIGTTOU, signal.SIG_DFL)
-    os.execv(sys.executable, [sys.executable, "-c", "from sightline.tty._terminal import Terminal\\n" + PROGRAM])
+    begin = "from sightline.tty.terminal._terminal import Terminal\\n"
+    os.execv(sys.executable, [sys.executable, "-c", begin + PROGRAM])
 cooked = termios.tcgetattr(0)
 while True:
     _, status = os.waitpid(child, os.WUNTRACED)

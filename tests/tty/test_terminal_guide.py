@@ -11,8 +11,8 @@ import sightline.tty
 import sightline.tty.components
 from sightline.testing.emulators import open_emulator
 from sightline.tty import PLAIN, Application, Bindings, Capabilities, Display, Key, Paste
-from sightline.tty._bindings import DEFAULT_ACTIONS
-from sightline.tty.components import Editor, Input, Markdown, SelectList, Text, Transcript
+from sightline.tty.components import BlockColumn, Editor, Input, Markdown, SelectList, TextComponent
+from sightline.tty.input._bindings import DEFAULT_ACTIONS
 from tests.tty.pty_child import on_pty, restored
 
 ROOT = Path(__file__).parents[2]
@@ -73,7 +73,7 @@ async def test_the_guides_own_test_passes(guide):
 
 async def test_an_answer_that_streams_is_shown_once(guide, application, emulator):
     """The last line waits until the text is finished: that is why both are."""
-    transcript = Transcript()
+    transcript = BlockColumn()
     application.display.add(transcript)
 
     async def pieces():
@@ -121,7 +121,7 @@ def test_keys_of_ones_own(guide):
 async def test_what_goes_wrong_in_a_task_ends_the_program(guide, application):
     """At once, not when somebody happens to ask for the result."""
 
-    class Lost(Text):
+    class Lost(TextComponent):
         def set_text(self, text):
             raise LookupError("lost")
 
@@ -132,7 +132,7 @@ async def test_what_goes_wrong_in_a_task_ends_the_program(guide, application):
 
 async def test_what_is_done_beside_the_window_is_shown(guide, application, emulator):
     """Until the program ends, which cancels it."""
-    text = Text("")
+    text = TextComponent("")
     application.display.add(text)
     guide["begin"](application, text)
     await asyncio.sleep(0)
@@ -156,7 +156,7 @@ async def test_a_log_is_on_the_tape_once_and_keeps_no_rows(guide, application, e
     """Also after a resize, which writes all of it again."""
     log = guide["Log"]()
     application.display.add(log)
-    application.display.add(Text("below"))
+    application.display.add(TextComponent("below"))
     for number in range(100):
         log.add(f"line {number}")
         if number % 7 == 0:

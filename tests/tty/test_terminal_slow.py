@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from sightline.tty._writer import Writer
+from sightline.tty.terminal._writer import Writer
 from tests.tty.pty_child import LOOP, is_raw, on_pty, restored
 
 LINES = 4000
@@ -101,7 +101,8 @@ def test_a_terminal_that_is_given_up_is_still_switched_off(tmp_path):
     """What was queued is dropped; the end of any half sequence and everything off are the last bytes."""
     mark = tmp_path / "given up"
     program = f"""
-from sightline.tty import _terminal, _writer
+from sightline.tty.terminal import _terminal
+from sightline.tty.terminal import _writer
 _terminal._PATIENCE, _terminal._SHORT_PATIENCE = 0.05, 10
 discard = _writer.Writer.discard
 def seen(self):

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from sightline.text import Style
-from sightline.tty._colour import contrast, indexed, nearest_256, rgb
-from sightline.tty._theme import PLAIN, Theme, on_background, theme_for
-from sightline.tty._themes import DARK_COLOURS, LIGHT_COLOURS, LOOKS
+from sightline.tty.theme._colour import contrast, indexed, nearest_256, rgb
+from sightline.tty.theme._theme import PLAIN, Theme, on_background, theme_for
+from sightline.tty.theme._themes import DARK_COLOURS, LIGHT_COLOURS, LOOKS
 
 ROLES = re.findall(
     r"\w+",

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.tty._cells import LONGEST, NARROW, WIDE
 from sightline.tty._component import CURSOR
-from sightline.tty._guard import is_safe
-from sightline.tty._link import LINK_END, link
-from sightline.tty._width import expand_tabs, graphemes, measure, pad, slice_columns, truncate, wrap
+from sightline.tty.cells._cells import LONGEST, NARROW, WIDE
+from sightline.tty.cells._link import LINK_END, link
+from sightline.tty.cells._width import expand_tabs, graphemes, measure, pad, slice_columns, truncate, wrap
+from sightline.tty.frame._rows import is_safe
 from tests.tty.width_corpus import GRAPHEMES
 from tests.tty.width_text import any_texts, is_complete, plain_texts, seen, styled_texts, unhurried, visible, widths
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from sightline.testing.emulators import KINDS, Emulator, Kind, open_emulator
-from sightline.tty._width import doubtful, measure, pin, slice_columns, truncate, wrap
+from sightline.tty.cells._width import doubtful, measure, pin, slice_columns, truncate, wrap
 from tests.tty.width_corpus import CORPUS, GRAPHEMES
 from tests.tty.width_tmux import COLUMNS as COLUMNS_IN_TMUX
 from tests.tty.width_tmux import VERSION as VERSION_OF_TMUX

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 
 from sightline.tty._component import CURSOR
-from sightline.tty._guard import is_safe, make_safe
-from sightline.tty._link import link
+from sightline.tty.cells._link import link
+from sightline.tty.frame._rows import is_safe, make_safe
 from tests.text.escape_attacks import ATTACKS
 from tests.tty.width_text import any_texts, styled_texts, unhurried
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given
 
-from sightline.tty._width import doubtful, is_doubtful, measure, pin
+from sightline.tty.cells._width import doubtful, is_doubtful, measure, pin
 from tests.tty.width_corpus import CORPUS
 from tests.tty.width_text import styled_texts, unhurried, visible
 

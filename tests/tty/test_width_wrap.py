@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.tty import _wrap
-from sightline.tty._link import link
-from sightline.tty._width import measure, wrap
+from sightline.tty.cells import _wrap
+from sightline.tty.cells._link import link
+from sightline.tty.cells._width import measure, wrap
 from tests.tty.width_text import ascii_texts, is_complete, plain_texts, seen, styled_texts, unhurried, visible
 
 RED, BOLD, RESET = "\x1b[31m", "\x1b[1m", "\x1b[0m"

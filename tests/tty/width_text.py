@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sightline.text import DEFAULT, Style
 from sightline.text._style import styled
-from sightline.tty._link import LINK_END, link
+from sightline.tty.cells._link import LINK_END, link
 from tests.tty.width_corpus import GRAPHEMES
 
 STYLES = ["\x1b[0m", "\x1b[m", "\x1b[1m", "\x1b[22m", "\x1b[31m", "\x1b[1;4;38;5;0m", "\x1b[48;2;0;0;7m", "\x1b[39m"]

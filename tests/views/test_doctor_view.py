@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from sightline.exec import SandboxStatus, gateway
-from sightline.views.plain import doctor
+from sightline.providers import ProviderStatus
 from sightline.views.plain._palette import PLAIN
+from sightline.views.plain.commands import doctor
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_doctor_says_which_sandbox_is_active_and_why_no_better_one(monkeypatch, 
     monkeypatch.setattr(doctor, "sandbox_status", lambda: status)
     monkeypatch.setattr(gateway, "gateway_problem", lambda: "")
     text, code = doctor.show_doctor(tmp_path, {}, PLAIN)
-    assert text.startswith("✕ native             there is no model to work with\n    hint: set ANTHROPIC_API_KEY")
+    assert text.startswith("✕ Sightline          there is no model to work with\n    hint: set ANTHROPIC_API_KEY")
     assert text.split("\n", 2)[2] == f"{shown}✓ ripgrep            /bin/rg\n"
     assert code == 1
 
@@ -51,7 +52,7 @@ def test_doctor_says_which_model_our_own_agent_would_use(monkeypatch, tmp_path, 
     monkeypatch.setattr(doctor, "ripgrep", lambda: None)
     text, code = doctor.show_doctor(tmp_path, {"OPENAI_API_KEY": "k"}, PLAIN)
     first, *_, missing, hint, end = text.split("\n")
-    assert first.startswith("✓ native             openai/")
+    assert first.startswith("✓ Sightline          openai/")
     assert first.endswith("found by OPENAI_API_KEY")
     assert (missing, hint) == (
         "✕ ripgrep            not found",
@@ -64,7 +65,7 @@ def test_doctor_tells_a_mistake_in_the_settings_as_what_is_missing(monkeypatch, 
     """It says what is wrong instead of failing itself."""
     monkeypatch.setenv("SIGHTLINE_MODELS_DISCOVER", "perhaps")
     text, code = doctor.show_doctor(tmp_path, {}, PLAIN)
-    assert text.startswith("✕ native             ")
+    assert text.startswith("✕ Sightline          ")
     assert "SIGHTLINE_MODELS_DISCOVER" in text
     assert code == 1
 
@@ -83,3 +84,16 @@ def test_doctor_breaks_lines_between_words(monkeypatch, tmp_path, alone, columns
     below = rows[rows.index(next(row for row in rows if "sandbox" in row)) + 1 :]
     assert below[0].startswith(" " * 21)
     assert any(row.startswith("    hint: let users") for row in below)
+
+
+def test_an_agent_that_is_not_installed_is_no_failure(monkeypatch, tmp_path, alone):
+    """It is not there, and how to install it is said; one that does not work is marked."""
+
+    async def some() -> list[ProviderStatus]:
+        gone = ProviderStatus(name="claude", title="Claude Code", problem="not installed", hint="install", missing=True)
+        return [gone, ProviderStatus(name="codex", title="Codex", problem="`codex --version` does not work")]
+
+    monkeypatch.setattr(doctor, "survey", some)
+    _, _, first, _, second, *_ = doctor.show_doctor(tmp_path, {}, PLAIN)[0].split("\n")
+    assert first == "– claude             not installed"
+    assert second.startswith("✕ codex ")

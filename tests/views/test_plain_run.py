@@ -112,7 +112,8 @@ def _wait_until_full(fd: int) -> None:
 def test_the_last_conversation_is_gone_on_with(claude, tmp_path):
     """`--continue` passes the id the CLI gave last time in this folder."""
     init = '{"type":"system","subtype":"init","session_id":"abc-123","model":"m","cwd":"/"}'
-    env = claude(f"print({init!r}); open({str(tmp_path / 'argv')!r}, 'w').write(' '.join(sys.argv))")
+    result = '{"type":"result","subtype":"success","is_error":false,"result":"","session_id":"abc-123"}'
+    env = claude(f"print({init!r}); print({result!r}); open({str(tmp_path / 'argv')!r}, 'w').write(' '.join(sys.argv))")
     env["SIGHTLINE_HOME"] = str(tmp_path / "home")
     assert run(env).returncode == 0
     assert run(env, "--continue").returncode == 0
@@ -121,7 +122,7 @@ def test_the_last_conversation_is_gone_on_with(claude, tmp_path):
 
 def test_an_idle_pipe_on_stdin_is_waited_for_only_a_while(claude):
     """A runner that never closes stdin does not hang the run."""
-    from sightline.views.plain.piped import read_piped
+    from sightline.views.plain.commands.piped import read_piped
 
     reader, writer = os.pipe()
     assert read_piped("prompt", reader, patience=0.05) == "prompt"
@@ -129,3 +130,22 @@ def test_an_idle_pipe_on_stdin_is_waited_for_only_a_while(claude):
     os.close(writer)
     assert read_piped("prompt", reader) == "prompt\n\npiped"
     os.close(reader)
+
+
+def test_what_is_no_text_on_stdin_is_reported(capfd):
+    """How many bytes; a mark stands in their place, and text stays as it is."""
+    from sightline.views.plain.commands.piped import read_piped
+
+    def piped(data):
+        reader, writer = os.pipe()
+        os.write(writer, data)
+        os.close(writer)
+        try:
+            return read_piped("-", reader), capfd.readouterr().err
+        finally:
+            os.close(reader)
+
+    assert piped("tab\there, \x1b[1mbold\x1b[0m ünd €\r\n".encode()) == ("tab\there, \x1b[1mbold\x1b[0m ünd €\r\n", "")
+    text, said = piped(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR \xff\xfe")
+    assert text == "\ufffdPNG\r\n\ufffd\n\ufffd\rIHDR \ufffd"
+    assert said.startswith("warning: 7 of 19 bytes on stdin are not text; the agent gets \ufffd in their place\nhint: ")

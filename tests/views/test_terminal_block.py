@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.text import Screen, clean_output
+from sightline.text import OutputScreen, clean_output
 from sightline.views.plain._palette import COLOUR
 from sightline.views.plain.terminal_block import TerminalBlock
 from tests.text.escape_attacks import ATTACKS
@@ -26,7 +26,7 @@ def drawn(pieces, columns=20, rows=8):
 
 
 def interpreted(text, columns=20, rows=8):
-    screen = Screen(columns, rows - 1)
+    screen = OutputScreen(columns, rows - 1)
     screen.feed(clean_output(text))
     screen.finish()
     return plain(screen.take_settled())

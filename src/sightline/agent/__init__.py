@@ -3,90 +3,34 @@
 from sightline._later import later
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from sightline.agent._agent import PROMPT_AT_MOST, Agent
-    from sightline.agent._bounds import bounded_text, bounded_value
-    from sightline.agent._build import Wanted, build, model_of, wanted_in
-    from sightline.agent._extension_files import add_extensions
-    from sightline.agent._headless import headless_commands
-    from sightline.agent._hooks import Block, Call, Cancelled, Hooks, NewArgs, Summary
-    from sightline.agent._mending import mended
-    from sightline.agent._permissions import (
-        LEVELS,
-        approval_facts,
-        begin_with_level,
-        forget_answer,
-        level_left,
-        level_notice,
-        level_to_go_on_with,
-        set_approval,
-        tell_approval,
-    )
-    from sightline.agent._queue import GivenBack, How
-    from sightline.agent._reloading import take_settings
-    from sightline.agent._run import RunOutcome
-    from sightline.agent._secrets import HARMLESS, HARMLESS_CODED, MaskedStream, Secrets, secrets_in
-    from sightline.agent._stage import Stage
-    from sightline.agent._summaries import summarise_branch
-
-__all__ = [
-    "HARMLESS",
-    "HARMLESS_CODED",
-    "LEVELS",
-    "PROMPT_AT_MOST",
-    "Agent",
-    "Block",
-    "Call",
-    "Cancelled",
-    "GivenBack",
-    "Hooks",
-    "How",
-    "MaskedStream",
-    "NewArgs",
-    "RunOutcome",
-    "Secrets",
-    "Stage",
-    "Summary",
-    "Wanted",
-    "add_extensions",
-    "approval_facts",
-    "begin_with_level",
-    "bounded_text",
-    "bounded_value",
-    "build",
-    "forget_answer",
-    "headless_commands",
-    "level_left",
-    "level_notice",
-    "level_to_go_on_with",
-    "mended",
-    "model_of",
-    "secrets_in",
-    "set_approval",
-    "summarise_branch",
-    "take_settings",
-    "tell_approval",
-    "wanted_in",
-]
-
 # An extension's file needs a few of these names in the console too, which runs no agent.
-_MODULES = {
-    "_agent": "PROMPT_AT_MOST Agent",
-    "_bounds": "bounded_text bounded_value",
-    "_build": "Wanted build model_of wanted_in",
-    "_extension_files": "add_extensions",
-    "_headless": "headless_commands",
-    "_hooks": "Block Call Cancelled Hooks NewArgs Summary",
-    "_mending": "mended",
-    "_permissions": "LEVELS approval_facts begin_with_level forget_answer level_left level_notice level_to_go_on_with"
-    " set_approval tell_approval",
-    "_queue": "GivenBack How",
-    "_reloading": "take_settings",
-    "_run": "RunOutcome",
-    "_secrets": "HARMLESS HARMLESS_CODED MaskedStream Secrets secrets_in",
-    "_stage": "Stage",
-    "_summaries": "summarise_branch",
-}
-_LATER = {name: module for module, names in _MODULES.items() for name in names.split()}
+if TYPE_CHECKING:
+    from sightline.agent._agent import PROMPT_AT_MOST as PROMPT_AT_MOST
+    from sightline.agent._agent import Agent as Agent
+    from sightline.agent._build import AgentSpec as AgentSpec
+    from sightline.agent._build import agent_spec as agent_spec
+    from sightline.agent._build import build as build
+    from sightline.agent._build import model_of as model_of
+    from sightline.agent._reloading import take_settings as take_settings
+    from sightline.agent.conversation._repair import missing_messages as missing_messages
+    from sightline.agent.conversation._summaries import summarise_branch as summarise_branch
+    from sightline.agent.extensions._files import add_extensions as add_extensions
+    from sightline.agent.extensions._hooks import Block as Block
+    from sightline.agent.extensions._hooks import Call as Call
+    from sightline.agent.extensions._hooks import Cancelled as Cancelled
+    from sightline.agent.extensions._hooks import Hooks as Hooks
+    from sightline.agent.extensions._hooks import NewArgs as NewArgs
+    from sightline.agent.extensions._hooks import Summary as Summary
+    from sightline.agent.loop._headless_commands import headless_commands as headless_commands
+    from sightline.agent.loop._queue import How as How
+    from sightline.agent.loop._queue import ReturnedPrompts as ReturnedPrompts
+    from sightline.agent.loop._run import RunOutcome as RunOutcome
+    from sightline.agent.permissions._given_rules import begin_with_rules as begin_with_rules
+    from sightline.agent.permissions._given_rules import with_stored_rules as with_stored_rules
+    from sightline.agent.permissions._permissions import LEVELS as LEVELS
+    from sightline.agent.permissions._permissions import level_left as level_left
+    from sightline.agent.permissions._permissions import level_notice as level_notice
+    from sightline.agent.permissions._permissions import level_to_go_on_with as level_to_go_on_with
 
-__getattr__ = later(__name__, _LATER)
+if not TYPE_CHECKING:  # so that a wrong name is found by the type checker
+    __getattr__, __dir__ = later(__name__, __file__)

@@ -1,76 +1,72 @@
 """An agent put together from settings, for a session."""
 
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
+from sightline.actors import Actor, encodable
 from sightline.agent._agent import Agent
-from sightline.agent._bounds import encodable
-from sightline.agent._hooks import Hooks
-from sightline.agent._instructions import find_context_files, system_prompt
-from sightline.agent._known_rules import KnownRule, known_rules
-from sightline.agent._memory import Memory
-from sightline.agent._missing_model import MissingModel
-from sightline.agent._questions import asked
-from sightline.agent._requests import Requests
-from sightline.agent._secrets import Secrets
-from sightline.agent._stage import Stage
+from sightline.agent._current_model import CurrentModel, MissingModel
+from sightline.agent.conversation._conversation import AgentConversation
+from sightline.agent.conversation._instructions import find_context_files, system_prompt
+from sightline.agent.conversation._memory import Memory
+from sightline.agent.extensions._hooks import Hooks
+from sightline.agent.loop._model_request import ModelRequests
+from sightline.agent.loop._questions import asked
+from sightline.agent.loop._requests import OpenRequests
+from sightline.agent.permissions._known_rules import KnownRule, known_rules
+from sightline.agent.permissions._permissions import SessionPermissions
 from sightline.events import Notice
-from sightline.exceptions import SightlineError
+from sightline.exceptions import SightlineError, UserMistake
 from sightline.exec import Jobs
-from sightline.journal import Tree
+from sightline.journal import SessionTree
 from sightline.models import Model, open_model
-from sightline.settings import Approval, Policy, Settings, Thinking, denied_paths, load, remembered_rules
-from sightline.tools import ArtifactShelf, History, Need, Tool, Tools, Workplace, builtin_tools, remove_leftovers
+from sightline.settings import Approval, Policy, Settings, StartOptions, Thinking, load, remembered_rules
+from sightline.tools import ArtifactShelf, StoredHistory, Tool, ToolRegistry, Workplace, builtin_tools, remove_leftovers
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What whoever starts an agent asks for; the rest is in the settings."""
+class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent is built from: what was asked for, and the settings, rules and tools that hold with it."""
 
     cwd: Path
     settings: Settings
     policy: Policy
-    model: str = ""  # empty: that of the session, else of the settings
-    thinking: Thinking | None = None
-    approval: Approval | None = None  # that somebody named now; the policy has it
+    options: StartOptions = StartOptions()
+    named_level: Approval | None = None  # that was named for this session now; the policy has it
     rules: tuple[KnownRule, ...] = ()  # those of the policy, as far as it is known where they come from
     environ: Mapping[str, str] = {}
     tools: tuple[Any, ...] = ()  # besides those there are, tools.Tool
     notices: tuple[str, ...] = ()  # about the settings, to be told first
-    may_lack_model: bool = False  # begin even where there is no model to ask: the person may choose one
+    may_lack_model: bool = False  # begin even where there is no model to ask: the user may choose one
 
 
-def wanted_in(
-    cwd: Path,
-    *,
-    flags: Mapping[str, str] | None = None,
-    approval: Approval | None = None,
-    allow: Iterable[str] = (),
-    deny: Iterable[str] = (),
-    model: str = "",
-    thinking: Thinking | None = None,
-    tools: Iterable[Tool[Any]] = (),
-    may_lack_model: bool = False,
-) -> Wanted:
+def agent_spec(options: StartOptions, *, tools: Iterable[Tool[Any]] = (), may_lack_model: bool = False) -> AgentSpec:
     """What the settings that hold in a folder say, what is remembered there, and what is asked for besides."""
-    loaded, allow, deny = load(cwd, flags=flags), tuple(allow), tuple(deny)
+    cwd = Path(options.cwd)
+    asked = _one_of(Approval, options.approval, "approval")
+    _one_of(Thinking, options.thinking, "thinking")
+    loaded = load(cwd, flags=options.flags)
     rules, remembered = loaded.settings.permissions, remembered_rules(cwd)
-    return Wanted(
+    given = loaded.given.get(("permissions", "approval"), [])
+    named = asked or (rules.approval if given and given[-1].source.kind == "flag" else None)
+    return AgentSpec(
         cwd=cwd,
         settings=loaded.settings,
         policy=Policy(
-            approval or rules.approval,
-            [*rules.allow, *remembered.allow, *allow],
-            [*rules.deny, *remembered.deny, *deny],
+            asked or rules.approval,
+            [*rules.allow, *remembered.allow, *options.allow],
+            [*rules.deny, *remembered.deny, *options.deny],
             cwd,
         ),
-        model=model,
-        thinking=thinking,
-        approval=approval,
-        rules=known_rules(loaded, remembered, allow, deny),
+        options=options,
+        # The level of a new session is that of the console it is opened in.
+        named_level=named if options.approval_named or not options.resume else None,
+        rules=known_rules(loaded, remembered, options.allow, options.deny),
         environ=dict(os.environ),
         tools=tuple(tools),
         notices=(*loaded.notices, *remembered.notices),
@@ -78,70 +74,88 @@ def wanted_in(
     )
 
 
+def _one_of(kind: Any, word: str, what: str) -> Any:
+    try:
+        return msgspec.convert(word, kind) if word else None
+    except msgspec.ValidationError:
+        raise UserMistake(f"no {what} level {word}", f"one of {', '.join(get_args(kind))}") from None
+
+
 def build(
-    wanted: Wanted, stage: Stage, tree: Tree, artifacts: ArtifactShelf, local: Path, history: History, secrets: Secrets
+    spec: AgentSpec, actor: Actor, tree: SessionTree, artifacts: ArtifactShelf, local: Path, history: StoredHistory
 ) -> Agent:
     """Everything but the extensions, which are added to it."""
-    settings = wanted.settings
+    settings, begun = spec.settings, time.time()
+
+    def current() -> Settings:
+        return workplace.settings  # they can be read again while it runs
 
     def opened(name: str) -> Model:
-        return open_model(name, workplace.settings, wanted.environ)
+        return open_model(name, current(), spec.environ)
 
-    requests = Requests(stage.publish, stage.seq)
-    jobs = Jobs(max_running=settings.jobs.max_jobs, deliver=lambda job: agent.deliver(job))
+    @cache
+    def system(sandboxed: bool) -> str:
+        text = system_prompt(
+            spec.cwd, found=found, instructions=settings.instructions, sandboxed=sandboxed, now=lambda: begun
+        )
+        return actor.secrets.masked(encodable(text))
+
+    requests, memory, had = OpenRequests(actor), Memory(actor.log, tree), model_of(tree)
+    hooks = Hooks(lambda text: actor.publish(Notice(text, "warning")))
     workplace = Workplace(
-        wanted.cwd,
+        spec.cwd,
         settings=settings,
         artifacts=artifacts,
         local=local,
         history=history,
-        jobs=jobs,
-        ask=asked(requests, lambda: stage.attended, stage.publish),
-        attended=lambda: stage.attended,
-        sandbox=settings.permissions.sandbox and wanted.policy.approval != "full",
-        is_denied=denying(wanted.policy),
-        read_only=tuple(denied_paths(wanted.policy, wanted.cwd)),
+        jobs=Jobs(max_running=settings.jobs.max_jobs, deliver=lambda job: agent.deliver(job)),
+        ask=asked(requests, lambda: actor.log.has_answers, actor.publish),
+        attended=lambda: actor.log.has_answers,
+        limits=lambda: permissions.limits(),
     )
+    permissions = SessionPermissions(
+        spec.policy, spec.rules, actor=actor, requests=requests, memory=memory, settings=current
+    )
+    workplace.gateway, workplace.network = permissions.gateway, permissions.decide_network
     remove_leftovers()
-    found = find_context_files(wanted.cwd, settings.context_files, workplace.is_denied)
-    memory = Memory(stage, tree)
-    had = model_of(tree)
-    model = _opened_or_missing(opened, wanted.model or had or settings.models.default, wanted)
-    agent = Agent(
-        stage,
-        model=model,
+    found = find_context_files(spec.cwd, settings.context_files, permissions.limits().is_denied)
+    model = CurrentModel(
+        _opened_or_missing(opened, spec.options.model or had or settings.models.default, spec),
+        _level(spec.options.thinking)
+        or _level(_last(tree, "thinking_level_change", "level"))
+        or settings.models.thinking,
         open_model=opened,
-        settings=settings,
-        policy=wanted.policy,
-        rules=wanted.rules,
-        tools=Tools([*_offered(settings), *wanted.tools]),
-        workplace=workplace,
+        settings=current,
         memory=memory,
+        actor=actor,
+        chosen=bool(spec.options.model) and spec.options.model != had,
+    )
+    tools = ToolRegistry([*_offered(settings), *spec.tools])
+    asking = ModelRequests(lambda: system(permissions.limits().sandbox), tools, artifacts, actor.log.id)
+    conversation = AgentConversation(
+        memory, model, actor=actor, hooks=hooks, settings=current, system=lambda: asking.system
+    )
+    workplace.kept = conversation.kept
+    agent = Agent(
+        actor,
+        model=model,
+        conversation=conversation,
+        permissions=permissions,
         requests=requests,
-        hooks=Hooks(lambda text: stage.publish(Notice(text, "warning", source="agent"))),
-        secrets=secrets,
-        system=secrets.masked(
-            encodable(
-                system_prompt(
-                    wanted.cwd,
-                    found=found,
-                    instructions=settings.instructions,
-                    sandboxed=workplace.sandbox,
-                )
-            )
-        ),
-        chosen=bool(wanted.model) and wanted.model != had,
-        thinking=wanted.thinking or _level(_last(tree, "thinking_level_change", "level")) or settings.models.thinking,
+        asking=asking,
+        tools=tools,
+        workplace=workplace,
+        hooks=hooks,
     )
     agent.notices = found.notices
     return agent
 
 
-def _opened_or_missing(opened: Callable[[str], Model], name: str, wanted: Wanted) -> Model:
+def _opened_or_missing(opened: Callable[[str], Model], name: str, spec: AgentSpec) -> Model:
     try:
         return opened(name)
     except SightlineError as error:
-        if not wanted.may_lack_model:
+        if not spec.may_lack_model:
             raise
         return MissingModel(error)
 
@@ -150,19 +164,12 @@ def _offered(settings: Settings) -> list[Tool[Any]]:
     return [tool for tool in builtin_tools() if tool.name != "todo" or settings.todo.enabled]
 
 
-def denying(policy: Policy) -> Callable[[str], bool] | None:
-    """What a search that walks over files leaves out."""
-    if not any(rule.startswith("read") for rule in policy.deny):
-        return None
-    return lambda path: policy.decide(Need("read", path)).verdict == "deny"
-
-
-def model_of(tree: Tree) -> str:
+def model_of(tree: SessionTree) -> str:
     """The model a stored session had last; empty when none was noted."""
     return _last(tree, "model_change", "model")
 
 
-def _last(tree: Tree, type: Any, key: str) -> str:
+def _last(tree: SessionTree, type: Any, key: str) -> str:
     entry = tree.latest(type)
     data = entry.data if entry is not None and isinstance(entry.data, dict) else {}
     return str(data.get(key, ""))

@@ -3,9 +3,8 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from sightline.agent._build import Wanted
-from sightline.agent._missing_model import MissingModel
-from sightline.agent._permissions import hold_to_policy, tell_approval
+from sightline.agent._build import AgentSpec
+from sightline.agent.permissions._given_rules import with_stored_rules
 from sightline.exceptions import SightlineError
 
 if TYPE_CHECKING:
@@ -24,24 +23,21 @@ _WHEN_IT_BEGINS = (
 )
 
 
-def take_settings(agent: "Agent", wanted: Wanted) -> list[str]:
+def take_settings(agent: "Agent", spec: AgentSpec) -> list[str]:
     """Go by these from now on; the names of those that changed and hold only in a new session."""
     from sightline.settings.keeping import changed_settings
 
-    changed = changed_settings(agent.settings, wanted.settings)
-    agent.settings = agent.workplace.settings = wanted.settings
-    before = agent.approvals.policy.approval
-    agent.approvals.renew(wanted.policy, wanted.rules)
-    policy = agent.approvals.policy
-    hold_to_policy(agent)
-    if policy.approval != before:
-        tell_approval(agent)
-    if isinstance(agent.model, MissingModel):
+    spec = with_stored_rules(spec, agent.memory.tree)
+    changed = changed_settings(agent.workplace.settings, spec.settings)
+    agent.workplace.settings = spec.settings
+    agent.permissions.renew(spec.policy, spec.rules)
+    policy = agent.permissions.policy
+    if agent.model.why_missing is not None:
         with suppress(SightlineError):
-            agent.set_model(wanted.model or wanted.settings.models.default)
+            agent.model.choose(spec.options.model or spec.settings.models.default)
     later = list(_WHEN_IT_BEGINS)
-    if set(policy.deny) - set(wanted.policy.deny):
+    if set(policy.deny) - set(spec.policy.deny):
         later.append("permissions.deny")
-    if policy.approval != wanted.policy.approval:  # another was chosen for this session
+    if policy.approval != spec.policy.approval:  # another was chosen for this session
         later.append("permissions.approval")
     return [name for name in changed if any(name == each or name.startswith(f"{each}.") for each in later)]

@@ -26,6 +26,10 @@ def prompt(arguments: argparse.Namespace) -> int:
 def _resumed(arguments: argparse.Namespace) -> tuple[str, str]:
     """The session of ours that is resumed, empty for a new one, and who answers in it: a session keeps its agent."""
     named = arguments.provider
+    if arguments.resume is True:
+        from sightline.cli._console_command import no_session_named
+
+        raise no_session_named("--resume ID")
     if not arguments.go_on and not arguments.resume:
         return "", named or "native"
     from sightline.cli._agent_commands import resumed
@@ -46,15 +50,22 @@ def _resumed(arguments: argparse.Namespace) -> tuple[str, str]:
 
 
 def _prompt_provider(arguments: argparse.Namespace, session: str, name: str) -> int:
-    from sightline.providers import Ask, get_provider, start_run
+    from sightline.providers import ProviderPrompt, get_provider, start_run
 
     provider = get_provider(name)
     text = _prompt_text(arguments)
     if arguments.go_on and not session:
-        raise UserMistake(f"no conversation with {provider.title} in this folder", "start one without --continue")
+        from sightline.cli._agent_commands import NOTHING_TO_CONTINUE
+
+        raise UserMistake(f"no conversation with {provider.title} in this folder", NOTHING_TO_CONTINUE)
     resume = _native_id(arguments, session, name)
     output_format = "json" if provider.source is None else arguments.output_format
-    ask = Ask(
+    if ignored := [f"--{name}" for name in ("allow", "deny") if getattr(arguments, name)]:
+        from sightline.text import message
+
+        note = f"not used: {', '.join(ignored)}; {provider.title} has its own rules"
+        os.write(2, message("note", note, "change them there").encode())
+    ask = ProviderPrompt(
         prompt=text,
         model=arguments.model,
         resume=resume,
@@ -105,8 +116,6 @@ def _native_id(arguments: argparse.Namespace, session: str, provider: str) -> st
 def _prompt_native(arguments: argparse.Namespace, session: str) -> int:
     from sightline.cli._collecting import without_collecting
 
-    if arguments.option:
-        raise UserMistake("Sightline's own agent takes no --option", "use --set NAME=VALUE; see `sightline config`")
     text = _prompt_text(arguments)
     with without_collecting():
         from sightline.cli._agent_commands import prompt_native
@@ -116,7 +125,7 @@ def _prompt_native(arguments: argparse.Namespace, session: str) -> int:
 
 
 def _prompt_text(arguments: argparse.Namespace) -> str:
-    from sightline.views.plain.piped import read_piped
+    from sightline.views.plain.commands.piped import read_piped
 
     text = read_piped(arguments.prompt)
     if not text.strip():
@@ -129,7 +138,7 @@ def _shown(run: Any, output_format: Any, arguments: argparse.Namespace) -> int:
     from sightline.host import ProviderRun
     from sightline.views.plain import EVERYTHING, PlainRenderer, columns_of, palette_for
     from sightline.views.plain._farewell import Farewell
-    from sightline.views.plain.run import show_run
+    from sightline.views.plain.commands.run import show_run
 
     other = isinstance(run, ProviderRun)
     detail = EVERYTHING if arguments.verbose and not other else _detail(arguments)
@@ -145,14 +154,14 @@ def _shown(run: Any, output_format: Any, arguments: argparse.Namespace) -> int:
 
 def view(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import PlainRenderer, palette_for
-    from sightline.views.plain.recorded import show_recording
+    from sightline.views.plain.commands.recorded import show_recording
 
     renderer = PlainRenderer(_detail(arguments), palette_for(1, arguments.color))
     return show_recording(_opened(arguments.file), _provider(arguments), renderer, out=1, err=2)
 
 
 def events(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain.recorded import pass_on_events
+    from sightline.views.plain.commands.recorded import pass_on_events
 
     pass_on_events(_opened(arguments.file), _provider(arguments), out=1)
     return 0
@@ -160,7 +169,7 @@ def events(arguments: argparse.Namespace) -> int:
 
 def flow_run(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import Detail, PlainRenderer, columns_of, palette_for
-    from sightline.views.plain.flow import show_flow
+    from sightline.views.plain.commands.flow import show_flow
 
     detail = Detail(calls=arguments.verbose, agents=True, steps=True, output=arguments.verbose)
     renderer = PlainRenderer(detail, palette_for(1, arguments.color), columns_of(1))
@@ -169,7 +178,7 @@ def flow_run(arguments: argparse.Namespace) -> int:
 
 def flow_check(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import write_text
-    from sightline.views.plain.flow import show_check
+    from sightline.views.plain.commands.flow import show_check
 
     text, code = show_check(arguments.file)
     write_text(1, text)
@@ -178,7 +187,7 @@ def flow_check(arguments: argparse.Namespace) -> int:
 
 def doctor(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import columns_of, palette_for, write_text
-    from sightline.views.plain.doctor import show_doctor
+    from sightline.views.plain.commands.doctor import show_doctor
 
     text, code = show_doctor(current_folder(), os.environ, palette_for(1, arguments.color), columns_of(1))
     write_text(1, text)
@@ -187,7 +196,7 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 def demo(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import palette_for
-    from sightline.views.plain.demo import play_recordings, run_demo
+    from sightline.views.plain.commands.demo import play_recordings, run_demo
 
     palette = palette_for(1, arguments.color)
     if arguments.what == "agent" and not arguments.fast and os.isatty(0) and os.isatty(1):
@@ -241,10 +250,10 @@ def _opened(path: str) -> int:
 
 def options_of(pairs: list[str]) -> dict[str, Any]:
     """NAME=VALUE pairs; a value that is JSON is taken as such, anything else as text."""
-    import json
-
     options: dict[str, Any] = {}
     for pair in pairs:
+        import json
+
         name, equals, value = pair.partition("=")
         if not name or not equals:
             raise UserMistake(f"not an option: {pair}", "write --option NAME=VALUE")

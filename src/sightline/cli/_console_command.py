@@ -7,14 +7,20 @@ from typing import Any
 from sightline.cli._folder import current_folder
 from sightline.exceptions import UserMistake
 
+_PICK = "/resume"
 _PIPED = 'run one prompt with -p "…", or piped input with -p -'
 
 
 def open_console(arguments: argparse.Namespace) -> int:
     if arguments.output_format != "text" or arguments.timeout is not None:
         raise UserMistake("--output-format and --timeout need a prompt", 'add -p "…"')
+    if arguments.resume is True and (arguments.opening or not can_open()):
+        raise no_session_named("--resume ID")
     if not os.isatty(0):
         raise UserMistake("the console needs a terminal, and standard input is not one", _way(arguments))
+    if arguments.resume is True:
+        arguments.resume = None
+        return _opened(_wanted(arguments), _PICK)
     return _opened(_wanted(arguments), arguments.opening)
 
 
@@ -31,6 +37,16 @@ def open_session(session: str) -> int:
 def choose_session() -> int:
     """Ask which of those that are open in this folder to go on with."""
     return _opened({"cwd": str(current_folder())})
+
+
+def pick_session() -> int:
+    """A new conversation, with the list of all others open."""
+    return _opened({"cwd": str(current_folder())}, _PICK)
+
+
+def no_session_named(way: str) -> UserMistake:
+    """Without a terminal there is no list to choose from."""
+    return UserMistake("which session?", f"name it: {way}; list them with `sightline sessions`")
 
 
 def _way(arguments: argparse.Namespace) -> str:
@@ -54,27 +70,12 @@ def _opened(wanted: dict[str, Any], prompt: str = "") -> int:
 
 
 def _wanted(arguments: argparse.Namespace) -> dict[str, Any]:
-    from sightline.cli._agent_commands import flags_of, resumed
-    from sightline.cli._commands import options_of
+    from sightline.cli._agent_commands import resumed, start_options
     from sightline.journal import Store
     from sightline.paths import data_folder
 
     cwd = current_folder()
-    native = arguments.provider in (None, "native")
-    if native and arguments.option:
-        raise UserMistake("Sightline's own agent takes no --option", "use --set NAME=VALUE; see `sightline config`")
-    return {
-        "cwd": str(cwd),
-        "resume": resumed(arguments, Store(data_folder()), cwd),
-        "provider": "" if native else arguments.provider,
-        "model": arguments.model,
-        "thinking": arguments.thinking or "",
-        "approval": arguments.approval or "",
-        "allow": arguments.allow,
-        "deny": arguments.deny,
-        "flags": flags_of(arguments),
-        "option": options_of(arguments.option),
-    }
+    return start_options(arguments, cwd, resumed(arguments, Store(data_folder()), cwd))
 
 
 def wanted_by(argv: list[str]) -> dict[str, Any]:

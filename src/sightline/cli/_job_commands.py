@@ -17,8 +17,8 @@ def exec_command(arguments: argparse.Namespace) -> int:
         raise UserMistake("no command given", "write it after `--`: sightline exec -- make test")
     if arguments.network and not arguments.sandbox:
         raise UserMistake("--network works only with --sandbox", "add --sandbox, or leave out --network")
-    from sightline.views.plain import exec as views
     from sightline.views.plain._terminal import is_terminal
+    from sightline.views.plain.commands import exec as views
 
     spec, store, session = _spec(arguments, words), _store(), arguments.session
     if arguments.detach:
@@ -65,14 +65,14 @@ def attach(arguments: argparse.Namespace) -> int:
 
         if can_open():
             return open_session(id)
-        from sightline.views.plain.conversation import show_conversation
+        from sightline.views.plain.commands.conversation import show_conversation
 
         return show_conversation(store, id, _palette(arguments))
     if is_terminal(1):
-        from sightline.views.plain.attach import show_attached
+        from sightline.views.plain.commands.attach import show_attached
 
         return show_attached(store, id, _palette(arguments), labelled=arguments.verbose)
-    from sightline.views.plain.logs import show_logs
+    from sightline.views.plain.commands.logs import show_logs
 
     return show_logs(store, _one_job(store, id), _palette(arguments), follow=True, labelled=False)
 
@@ -93,7 +93,7 @@ def _running_here(store: Any) -> str:
         return found[0].session
     if can_open() and all(hello.agent for hello in found):
         return ""
-    from sightline.views.plain.sessions import sessions_to_choose_from
+    from sightline.views.plain.commands.sessions import sessions_to_choose_from
 
     rows = sessions_to_choose_from(store, found)
     which = f"name one: sightline attach {found[0].session}"
@@ -102,7 +102,7 @@ def _running_here(store: Any) -> str:
 
 def logs(arguments: argparse.Namespace) -> int:
     from sightline.host import find
-    from sightline.views.plain.logs import show_logs
+    from sightline.views.plain.commands.logs import show_logs
 
     store = _store()
     job = _one_job(store, find(store, arguments.id))
@@ -111,7 +111,7 @@ def logs(arguments: argparse.Namespace) -> int:
 
 def cancel(arguments: argparse.Namespace) -> int:
     from sightline.host import find
-    from sightline.views.plain.sessions import cancel_jobs
+    from sightline.views.plain.commands.sessions import cancel_jobs
 
     store = _store()
     return cancel_jobs(store, find(store, arguments.id), _palette(arguments), force=arguments.force)
@@ -121,7 +121,7 @@ def jobs(arguments: argparse.Namespace) -> int:
     from sightline.host import find
     from sightline.journal import session_of
     from sightline.views.plain import write_all, write_text
-    from sightline.views.plain.jobs import jobs_json, jobs_table
+    from sightline.views.plain.commands.jobs import jobs_json, jobs_table
 
     store = _store()
     found = find(store, arguments.session) if arguments.session else ""
@@ -135,7 +135,7 @@ def jobs(arguments: argparse.Namespace) -> int:
 
 def jobs_prune(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import write_text
-    from sightline.views.plain.jobs import prune_jobs
+    from sightline.views.plain.commands.jobs import prune_jobs
 
     write_text(1, prune_jobs(_store(), arguments.older_than, arguments.larger_than))
     return 0
@@ -143,7 +143,7 @@ def jobs_prune(arguments: argparse.Namespace) -> int:
 
 def ps(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import columns_of, write_all, write_text
-    from sightline.views.plain.sessions import sessions_json, sessions_table
+    from sightline.views.plain.commands.sessions import sessions_json, sessions_table
 
     if arguments.json:
         write_all(1, sessions_json(_store()))
@@ -155,7 +155,7 @@ def ps(arguments: argparse.Namespace) -> int:
 def stop(arguments: argparse.Namespace) -> int:
     if bool(arguments.ids) == arguments.all:
         raise UserMistake("which sessions?", "name them (see `sightline ps`), or give --all")
-    from sightline.views.plain.sessions import stop_sessions
+    from sightline.views.plain.commands.sessions import stop_sessions
 
     return stop_sessions(_store(), arguments.ids)
 

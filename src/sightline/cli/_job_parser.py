@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from sightline.cli import _job_commands as commands
 
 if TYPE_CHECKING:
-    from sightline.cli._parser import Parser
+    from sightline.cli._parser import CommandParser
 
-    Subparsers = argparse._SubParsersAction[Parser]
+    Subparsers = argparse._SubParsersAction[CommandParser]
 
 _EXIT_CODES = (
     "exit codes: that of the command; 128 + n after signal n, 124 timeout, 126 or 127 the command did not start, "
@@ -136,7 +136,10 @@ def _add_stop(subparsers: "Subparsers", add_common: Callable[..., None]) -> None
 
 
 def _add_serve(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
-    parser = subparsers.add_parser("serve", help="show sessions and jobs in a browser on this machine")
+    about = "Serve a page with your sessions and jobs, on this machine only, and print the address that opens it."
+    parser = subparsers.add_parser(
+        "serve", help="show sessions and jobs in a browser on this machine", description=about
+    )
     parser.add_argument("--port", type=_port, default=0, metavar="N", help="port to listen on (default: any free port)")
     parser.add_argument("files", nargs="*", metavar="FILE", help="recordings of other agents to show as well")
     add_common(parser, verbose="", below=True)

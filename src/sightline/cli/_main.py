@@ -1,5 +1,6 @@
 """From arguments to a command, and from whatever it ends with to an exit code."""
 
+import errno
 import itertools
 import os
 from collections.abc import Sequence
@@ -86,12 +87,25 @@ def _bug(error: Exception) -> int:
     return _say(f"unexpected {type(error).__name__}: {error} (this is a bug in sightline)", hint, 1)
 
 
+def _opened_log(path: str) -> int:
+    """For the user alone. Never waits: a named pipe without a reader would hold the program for ever."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
+    try:
+        return os.open(path, flags, 0o600)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            what = f"cannot write the log: no program reads {path}"
+            raise UserMistake(what, "name a file, or start a reader first") from None
+        raise
+
+
 def _start_debug_log(path: str | None) -> None:
     if not path:
         return
     import logging
+    from typing import TextIO
 
-    from sightline.agent import Secrets
+    from sightline.secrets import Secrets
     from sightline.settings import stored_keys
     from sightline.text import without_credentials
 
@@ -103,8 +117,13 @@ def _start_debug_log(path: str | None) -> None:
         def format(self, record: logging.LogRecord) -> str:
             return without_credentials(self.secrets.masked(super().format(record)))
 
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600))  # of the person's alone
-    handler = logging.FileHandler(path)
+    class Handler(logging.StreamHandler[TextIO]):
+        """What cannot be written is lost: a log must neither end nor hold up what it is about."""
+
+        def handleError(self, record: logging.LogRecord) -> None:
+            pass
+
+    handler = Handler(os.fdopen(_opened_log(path), "a", encoding="utf-8", errors="backslashreplace"))
     handler.setFormatter(Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
     logging.basicConfig(level=logging.DEBUG, handlers=[handler])
     logging.getLogger().setLevel(logging.WARNING)

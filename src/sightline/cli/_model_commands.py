@@ -8,7 +8,7 @@ from sightline.cli._folder import current_folder
 
 def models(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import palette_for, write_text
-    from sightline.views.plain.models import show_models
+    from sightline.views.plain.commands.models import show_models
 
     query = " ".join(arguments.query)
     palette = palette_for(1, arguments.color)

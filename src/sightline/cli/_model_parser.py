@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from sightline.cli import _model_commands as commands
 
 if TYPE_CHECKING:
-    from sightline.cli._parser import Parser
+    from sightline.cli._parser import CommandParser
 
-    Subparsers = argparse._SubParsersAction[Parser]
+    Subparsers = argparse._SubParsersAction[CommandParser]
 
 
 def add_model_commands(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:

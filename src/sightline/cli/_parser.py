@@ -18,7 +18,7 @@ _EXIT_CODES = (
 _invalid_choice = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)").search
 
 
-class Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """Says what is wrong the way everything else here does: one line and a hint."""
 
     def error(self, message: str) -> NoReturn:
@@ -48,14 +48,14 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         raise unknown_option(argv, parser._option_string_actions) or mistake from None
 
 
-def prompt_parser() -> Parser:
+def prompt_parser() -> CommandParser:
     """The options beside a prompt, and nothing else."""
-    parser = Parser(prog="sightline", add_help=False)
+    parser = CommandParser(prog="sightline", add_help=False)
     _add_prompt(parser)
     return parser
 
 
-def build_parser() -> Parser:
+def build_parser() -> CommandParser:
     """The whole of it."""
     from sightline.cli._job_parser import add_job_commands
     from sightline.cli._model_parser import add_model_commands
@@ -63,7 +63,7 @@ def build_parser() -> Parser:
     from sightline.cli._session_parser import add_session_commands
     from sightline.cli._settings_parser import add_settings_commands
 
-    parser = Parser(
+    parser = CommandParser(
         prog="sightline",
         description="A coding agent for the terminal that shows everything it does. Without arguments it opens the "
         'console in this folder. A prompt in quotes is sent at once: sightline "fix the tests".',
@@ -112,7 +112,14 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
     )
     again = group.add_mutually_exclusive_group()
     again.add_argument("--continue", dest="go_on", action="store_true", help="resume the last session in this folder")
-    again.add_argument("--resume", type=_session, metavar="ID", help="resume this session; see `sightline sessions`")
+    again.add_argument(
+        "--resume",
+        type=_session,
+        nargs="?",
+        const=True,
+        metavar="ID",
+        help="resume this session; see `sightline sessions`. Without ID, choose one in the console",
+    )
     group.add_argument(
         "--approval",
         choices=APPROVALS,
@@ -144,14 +151,14 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
     _add_common(group)
 
 
-def _add_view(subparsers: "argparse._SubParsersAction[Parser]") -> None:
+def _add_view(subparsers: "argparse._SubParsersAction[CommandParser]") -> None:
     view = subparsers.add_parser("view", help="show the recorded or piped output of another agent")
     _add_stream(view)
     _add_common(view, below=True)
     view.set_defaults(command=commands.view)
 
 
-def _add_events(subparsers: "argparse._SubParsersAction[Parser]") -> None:
+def _add_events(subparsers: "argparse._SubParsersAction[CommandParser]") -> None:
     events = subparsers.add_parser(
         "events", help="translate another agent's output to Sightline's events, one JSON object per line"
     )
@@ -168,7 +175,7 @@ def _add_stream(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--provider", choices=provider_names(), default=argparse.SUPPRESS, help=help_text)
 
 
-def _add_flow(subparsers: "argparse._SubParsersAction[Parser]") -> None:
+def _add_flow(subparsers: "argparse._SubParsersAction[CommandParser]") -> None:
     flow = subparsers.add_parser("flow", help="run or check a workflow of agents and commands (YAML)")
     parts = flow.add_subparsers(title="commands", metavar="COMMAND", required=True)
     run = parts.add_parser("run", help="run a workflow", epilog=_EXIT_CODES)
@@ -186,13 +193,13 @@ def _add_flow(subparsers: "argparse._SubParsersAction[Parser]") -> None:
     check.set_defaults(command=commands.flow_check)
 
 
-def _add_doctor(subparsers: "argparse._SubParsersAction[Parser]") -> None:
+def _add_doctor(subparsers: "argparse._SubParsersAction[CommandParser]") -> None:
     doctor = subparsers.add_parser("doctor", help="check models, agents and sandbox, and name what is missing")
     _add_common(doctor, verbose="", below=True)
     doctor.set_defaults(command=commands.doctor)
 
 
-def _add_demo(subparsers: "argparse._SubParsersAction[Parser]") -> None:
+def _add_demo(subparsers: "argparse._SubParsersAction[CommandParser]") -> None:
     demo = subparsers.add_parser("demo", help="watch the agent fix a small project; needs no key and no network")
     demo.add_argument(
         "what",
@@ -206,7 +213,7 @@ def _add_demo(subparsers: "argparse._SubParsersAction[Parser]") -> None:
     demo.set_defaults(command=commands.demo)
 
 
-def _add_gallery(subparsers: "argparse._SubParsersAction[Parser]") -> None:
+def _add_gallery(subparsers: "argparse._SubParsersAction[CommandParser]") -> None:
     gallery = subparsers.add_parser("gallery", help="show every component of the terminal interface")
     gallery.add_argument("names", nargs="*", metavar="NAME", help="scenes to print; without --print, the scene to open")
     instead = gallery.add_mutually_exclusive_group()
@@ -225,7 +232,7 @@ def _add_gallery(subparsers: "argparse._SubParsersAction[Parser]") -> None:
     gallery.set_defaults(command=commands.gallery)
 
 
-def _add_completion(subparsers: "argparse._SubParsersAction[Parser]") -> None:
+def _add_completion(subparsers: "argparse._SubParsersAction[CommandParser]") -> None:
     completion = subparsers.add_parser("completion", help="print a completion script for your shell")
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
     completion.set_defaults(command=commands.completion)

@@ -59,7 +59,7 @@ def _confirmed(store: "Store", found: list[str]) -> bool:
             "delete asks first, but standard input is not a terminal", "add --yes to delete without asking"
         )
     from sightline.views.plain import columns_of
-    from sightline.views.plain.kept import names_of
+    from sightline.views.plain.commands.stored import names_of
 
     names = names_of(store, found, columns_of(2))
     if len(names) == 1:
@@ -91,7 +91,7 @@ _ACTIONS = {"rename": _rename, "archive": _archive, "unarchive": _unarchive, "de
 
 def _listed(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import columns_of, write_all, write_text
-    from sightline.views.plain.kept import NEWEST, conversations_json, conversations_table, unread_note
+    from sightline.views.plain.commands.stored import NEWEST, conversations_json, conversations_table, unread_note
 
     store = _store()
     query = " ".join(arguments.query)
@@ -115,9 +115,13 @@ def _listed(arguments: argparse.Namespace) -> int:
 
 
 def resume(arguments: argparse.Namespace) -> int:
-    from sightline.cli._console_command import can_open, open_session
-    from sightline.views.plain.kept import show_conversation
+    from sightline.cli._console_command import can_open, no_session_named, open_session, pick_session
+    from sightline.views.plain.commands.stored import show_conversation
 
+    if arguments.id is None:
+        if not can_open():
+            raise no_session_named("sightline resume ID")
+        return pick_session()
     store = _store()
     session = _found(store, arguments.id)
     if can_open():
@@ -128,8 +132,8 @@ def resume(arguments: argparse.Namespace) -> int:
 def tree(arguments: argparse.Namespace) -> int:
     if (arguments.summary or arguments.summarize) and arguments.to is None:
         raise UserMistake("--summary and --summarize need --to", "add --to ENTRY")
-    from sightline.views.plain import tree as views
     from sightline.views.plain import write_all, write_text
+    from sightline.views.plain.commands import tree as views
 
     store = _store()
     session = _found(store, arguments.id)
@@ -157,7 +161,7 @@ def fork(arguments: argparse.Namespace) -> int:
 
 
 def _moved(store: "Store", session: str, arguments: argparse.Namespace) -> str:
-    from sightline.views.plain.tree import move_in_tree
+    from sightline.views.plain.commands.tree import move_in_tree
 
     summarise = partial(_sum_up, store, session) if arguments.summarize else None
     return move_in_tree(store, session, arguments.to, summary=arguments.summary, summarise=summarise)
@@ -168,13 +172,13 @@ def _sum_up(store: "Store", session: str, entries: "list[Entry]") -> str:
     import asyncio
 
     from sightline.agent import model_of, summarise_branch
-    from sightline.journal import Tree
+    from sightline.journal import SessionTree
     from sightline.models import open_model
     from sightline.settings import load
 
     settings = load(current_folder()).settings
     try:
-        names = (settings.models.small, model_of(Tree.load(store.folder(session))), settings.models.default)
+        names = (settings.models.small, model_of(SessionTree.load(store.folder(session))), settings.models.default)
         model = open_model(next(filter(None, names), ""), settings, os.environ)
     except UserMistake as mistake:
         hint = f"write the summary yourself with --summary TEXT, or {mistake.hint}"

@@ -1,18 +1,45 @@
 """Options and help of the commands about stored sessions."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from sightline.cli import _session_commands as commands
+from sightline.cli._parser import CommandParser
 
 if TYPE_CHECKING:
-    from sightline.cli._parser import Parser
-
-    Subparsers = argparse._SubParsersAction[Parser]
+    Subparsers = argparse._SubParsersAction[CommandParser]
 
 _ID = "a session, the start of its id, or - for the last one in this folder"
 _FILTERS = ("default", "no-tools", "user-only", "labeled-only", "all")
+
+
+class _SessionsParser(CommandParser):
+    """Takes words among the options, too (`delete --yes ID`), where argparse takes only those before the first one; and
+    after `rename ID` everything as it is: a title may begin with a hyphen."""
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        args = list(args or ())
+        title = self._title(args)
+        found, rest = super().parse_known_args(args[: len(args) - len(title)], namespace)
+        if not any(word.startswith("-") and word != "-" for word in rest):
+            found.query += rest
+            rest = []
+        found.query += title[1:] if title[:1] == ["--"] else title
+        return found, rest
+
+    def _title(self, args: list[str]) -> list[str]:
+        words = [at for at, word in enumerate(args) if not self._is_option(args, at) and word != "--"]
+        return args[words[1] + 1 :] if len(words) > 1 and args[words[0]] == "rename" else []
+
+    def _is_option(self, args: list[str], at: int) -> bool:
+        """An option, or the value of the one before."""
+        if args[at].startswith("-") and args[at] != "-":
+            return True
+        before = self._option_string_actions.get(args[at - 1]) if at else None
+        return before is not None and before.nargs != 0
 
 
 def add_session_commands(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
@@ -23,12 +50,14 @@ def add_session_commands(subparsers: "Subparsers", add_common: Callable[..., Non
 
 
 def _add_sessions(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+    plain, subparsers._parser_class = subparsers._parser_class, _SessionsParser
     parser = subparsers.add_parser(
         "sessions",
         help="list, search, rename, archive or delete sessions",
         description="List sessions, or those with the words of QUERY. Or change one: sessions rename ID TITLE, "
         "sessions archive ID, sessions unarchive ID, sessions delete ID.",
     )
+    subparsers._parser_class = plain
     parser.add_argument("query", nargs="*", metavar="QUERY", help="only those with these words, best match first")
     parser.add_argument("--archived", action="store_true", help="list archived sessions, which are hidden otherwise")
     parser.add_argument("--yes", action="store_true", help="with delete: do not ask first")
@@ -43,7 +72,7 @@ def _add_sessions(subparsers: "Subparsers", add_common: Callable[..., None]) -> 
 
 def _add_resume(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
     parser = subparsers.add_parser("resume", help="resume a session in the console; without a terminal, print it")
-    parser.add_argument("id", metavar="ID", help=_ID)
+    parser.add_argument("id", nargs="?", metavar="ID", help=f"{_ID}. Without it, choose one in the console")
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.resume)
 

@@ -8,7 +8,7 @@ from sightline.cli._folder import current_folder
 
 def show(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import palette_for
-    from sightline.views.plain.config import config_json, config_table
+    from sightline.views.plain.commands.config import config_json, config_table
 
     key = getattr(arguments, "key", "")
     if arguments.json:
@@ -17,26 +17,26 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 def change(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain.config import change_setting
+    from sightline.views.plain.commands.config import change_setting
 
     options = {"project": arguments.project, "replace": arguments.replace}
     return _write(change_setting(current_folder(), arguments.key, arguments.value, **options))
 
 
 def add(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain.config import add_to_setting
+    from sightline.views.plain.commands.config import add_to_setting
 
     return _write(add_to_setting(current_folder(), arguments.key, arguments.value, project=arguments.project))
 
 
 def remove_value(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain.config import remove_from_setting
+    from sightline.views.plain.commands.config import remove_from_setting
 
     return _write(remove_from_setting(current_folder(), arguments.key, arguments.value, project=arguments.project))
 
 
 def remove(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain.config import remove_setting
+    from sightline.views.plain.commands.config import remove_setting
 
     return _write(remove_setting(current_folder(), arguments.key, project=arguments.project))
 
@@ -48,19 +48,19 @@ def path(arguments: argparse.Namespace) -> int:
 
 
 def trust(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain.config import trust_folder, trusted_list
+    from sightline.views.plain.commands.config import trust_folder, trusted_list
 
     return _write(trusted_list() if arguments.list else trust_folder(_folder(arguments.folder)))
 
 
 def untrust(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain.config import untrust_folder
+    from sightline.views.plain.commands.config import untrust_folder
 
     return _write(untrust_folder(_folder(arguments.folder)))
 
 
 def rules(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain.config import forget_remembered, rules_json, rules_table
+    from sightline.views.plain.commands.config import forget_remembered, rules_json, rules_table
 
     cwd = current_folder()
     if arguments.forget is not None:

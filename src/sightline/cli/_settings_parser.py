@@ -8,9 +8,9 @@ from sightline.cli import _settings_commands as commands
 from sightline.cli._opening import AnyWord
 
 if TYPE_CHECKING:
-    from sightline.cli._parser import Parser
+    from sightline.cli._parser import CommandParser
 
-    Subparsers = argparse._SubParsersAction[Parser]
+    Subparsers = argparse._SubParsersAction[CommandParser]
 
 
 class _CommandOrKey(argparse._SubParsersAction):  # type: ignore[type-arg]

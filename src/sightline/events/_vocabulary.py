@@ -13,6 +13,7 @@ Rules that hold for all of them:
 from typing import Any, Literal, Union, get_args
 
 import msgspec
+from msgspec.structs import force_setattr
 
 # How much of an unreadable line is kept, in characters.
 UNKNOWN_CAP = 64 * 1024
@@ -44,6 +45,8 @@ class User(Envelope, frozen=True, gc=False, tag="user"):
     text: str
     attachments: list[str] = []  # artifact URLs
     how: Literal["prompt", "steer", "follow_up"] = "prompt"
+    left_out_lines: int = 0  # of a very long text: the agent received them, and the last line of `text` says so
+    job: str = ""  # the job whose end it reports
 
 
 class Text(Envelope, frozen=True, gc=False, tag="text"):
@@ -77,6 +80,7 @@ class ToolUse(Envelope, frozen=True, gc=False, tag="tool_use"):
     arg: str = ""  # one line of at most 40 code points, for a marker
     args: Any = None
     native_id: str = ""
+    job: bool = False  # it is a call's command that goes on in the background, under an id of its own
 
 
 class ToolArgs(Envelope, frozen=True, gc=False, tag="tool_args"):
@@ -104,6 +108,7 @@ class ToolOutput(Envelope, frozen=True, gc=False, tag="tool_output"):
     dropped: int = 0
     size: int = 0
     silent: bool = False
+    masked: bool = False  # something in it stands for a secret value, which the artifact has
 
 
 class ToolUpdate(Envelope, frozen=True, gc=False, tag="tool_update"):
@@ -144,6 +149,7 @@ class ToolResult(Envelope, frozen=True, gc=False, tag="tool_result"):
     exit_code: int | None = None
     duration: float | None = None  # seconds
     native_id: str = ""
+    masked: bool = False  # something in it stands for a secret value
 
 
 class RunStarted(Envelope, frozen=True, gc=False, tag="run_started"):
@@ -283,8 +289,29 @@ def decode_event(line: bytes) -> Event:
     return event
 
 
+def of_source(source: str, events: list[Event]) -> list[Event]:
+    """Say of new events which provider or tool observed them: once, before anyone else sees them."""
+    for event in events:
+        force_setattr(event, "source", source)
+    return events
+
+
+def of_agent(path: str, events: list[Event]) -> list[Event]:
+    """Say of new events which agent they are of: once, before anyone else sees them."""
+    for event in events:
+        force_setattr(event, "agent", path)
+    return events
+
+
+def in_place_of(event: Event, other: Event) -> Event:
+    """Give a new event the number, time, agent and source of another one, which cannot be shown as it is."""
+    for field in Envelope.__struct_fields__:
+        force_setattr(other, field, getattr(event, field))
+    return other
+
+
 def stamp(event: Event, seq: int, time: float) -> Event:
     """Give an event its place and time. Only the owner of a session does this, once, before anyone else sees it."""
-    msgspec.structs.force_setattr(event, "seq", seq)
-    msgspec.structs.force_setattr(event, "time", time)
+    force_setattr(event, "seq", seq)
+    force_setattr(event, "time", time)
     return event

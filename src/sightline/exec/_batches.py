@@ -25,7 +25,7 @@ _NEAR = 4 * 1024
 _TURN = 64
 
 
-class Piece(msgspec.Struct):
+class OutputPiece(msgspec.Struct):
     """Bytes of one stream that lie together in the artifact."""
 
     stream: str
@@ -39,13 +39,13 @@ class Batches:
     """Takes what arrives, gives out what is due. `now` never goes back."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Piece] = deque()  # as it arrived; joined when it goes out
+        self._waiting: deque[OutputPiece] = deque()  # as it arrived; joined when it goes out
         self._weight = 0
         self.accounted = 0  # bytes that were given out, or passed over before one that was
         self._last = self._window = float("-inf")
         self._spent = 0
 
-    def add(self, stream: str, offset: int, data: bytes, now: float) -> list[Piece]:
+    def add(self, stream: str, offset: int, data: bytes, now: float) -> list[OutputPiece]:
         """Some output, and what goes out because of it."""
         if len(data) > SEEN - _TURN:
             self.pass_over()
@@ -53,7 +53,7 @@ class Batches:
             data, offset = data[cut:], offset + cut
         turn = not self._waiting or self._waiting[-1].stream != stream
         weight = len(data) + _TURN * turn
-        self._waiting.append(Piece(stream, offset, data, 0, weight))
+        self._waiting.append(OutputPiece(stream, offset, data, 0, weight))
         self._weight += weight
         while self._weight > SEEN:
             self._forget(self._weight - SEEN)
@@ -65,7 +65,7 @@ class Batches:
             return None
         return (self._window if self._spent + self._weight > SEEN else self._last) + MARK
 
-    def take(self, now: float) -> list[Piece]:
+    def take(self, now: float) -> list[OutputPiece]:
         """What is due by now."""
         if not self._waiting or not (now - self._last >= AT_ONCE or self._weight >= ENOUGH):
             return []
@@ -77,7 +77,7 @@ class Batches:
         self._spent += self._weight
         return self._give_out()
 
-    def finish(self) -> list[Piece]:
+    def finish(self) -> list[OutputPiece]:
         """All that may still be shown, whatever the time."""
         return self._give_out()
 
@@ -96,8 +96,8 @@ class Batches:
         first.weight -= cut
         self._weight -= cut
 
-    def _give_out(self) -> list[Piece]:
-        pieces: list[Piece] = []
+    def _give_out(self) -> list[OutputPiece]:
+        pieces: list[OutputPiece] = []
         for piece in self._joined():
             piece.dropped = piece.offset - self.accounted
             self.accounted = piece.offset + len(piece.data)
@@ -105,13 +105,13 @@ class Batches:
         self.pass_over()
         return pieces
 
-    def _joined(self) -> Iterator[Piece]:
+    def _joined(self) -> Iterator[OutputPiece]:
         if len(self._waiting) == 1:
             yield self._waiting[0]
             return
         for stream, pieces in groupby(self._waiting, lambda piece: piece.stream):
             together = list(pieces)
-            yield Piece(stream, together[0].offset, b"".join(piece.data for piece in together))
+            yield OutputPiece(stream, together[0].offset, b"".join(piece.data for piece in together))
 
 
 def _clean_start(data: bytes, least: int) -> int:

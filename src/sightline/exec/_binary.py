@@ -9,7 +9,7 @@ _FEW = 64
 _TOO_MANY = 0.3
 
 
-class Judge:
+class BinaryDetector:
     """Looks at the beginning of one stream, given in parts that end with a whole character."""
 
     def __init__(self) -> None:

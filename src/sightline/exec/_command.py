@@ -7,6 +7,8 @@ Rules:
 - The end is the end of the process, and what its pipes hold then; never the end of a pipe, which a child it leaves in
   the background may hold open. Such children are left alone, but nobody listens to them any more. Those of a sandboxed
   command end with it: what it may do, it may do while it is watched.
+- A sandbox that cannot be set up is tried again, a few times: what it is made of may have changed meanwhile (`_setup`).
+  What the program that sets it up wrote is the reason it failed, and no output of a command that never ran.
 - Cancelling and the timeout end all descendants: TERM, 5 s, KILL. What was written until then is read and shown first.
 - Somebody who wants every byte slows the command down when he is slow. He no longer does once it is being ended.
 """
@@ -14,20 +16,25 @@ Rules:
 import asyncio
 import os
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from sightline.events import Event, Notice, ToolResult
+from sightline.events import CommandFact, Event, Notice, ToolResult
 from sightline.exceptions import SightlineError
-from sightline.exec import _guard, _orphans
-from sightline.exec._pipes import HELD_SECONDS, PIPE_CAPACITY, Output
-from sightline.exec._process import GRACE
-from sightline.exec._spawn import CannotStart, Spawned, check_program, spawn
 from sightline.exec._spec import CommandSpec, PassOn, Sink
-from sightline.exec._telling import Telling, tool_use
-from sightline.exec._tree import Ending, ProcessTree
+from sightline.exec._telling import OutputPublisher, tool_use
+from sightline.exec.process import _guard, _orphans
+from sightline.exec.process._pipes import HELD_SECONDS, PIPE_CAPACITY, Output
+from sightline.exec.process._process import GRACE
+from sightline.exec.process._spawn import CannotStart, Spawned, check_program, spawn
+from sightline.exec.process._tree import ProcessTree, TreeEnd
+from sightline.exec.sandbox._setup import SETUP_ATTEMPTS
 from sightline.text import clean_line
 
+if TYPE_CHECKING:
+    from sightline.exec.sandbox._sandbox import SandboxedCommand
+
 _DRAIN_SECONDS = 0.5
-_TIMED_OUT, _CANCELLED = 124, 130
+_NOT_STARTED, _TIMED_OUT, _CANCELLED = 126, 124, 130
 
 
 class Command:
@@ -54,7 +61,7 @@ class Command:
         self._loop: asyncio.AbstractEventLoop
         self._spawned: Spawned | None = None
         self._outputs: list[Output] = []
-        self._telling: Telling
+        self._telling: OutputPublisher
         self._began = 0.0
         self._soon: asyncio.TimerHandle | None = None  # what waits to be shown
         self._later: asyncio.TimerHandle | None = None  # silence, the timeout, the end of the drain
@@ -62,10 +69,11 @@ class Command:
         self._drain_until: float | None = None  # None while the process runs
         self._drained: asyncio.Future[None]
         self._stopped = ""  # "cancelled" or "timeout"
-        self._ending: Ending | None = None
+        self._ending: TreeEnd | None = None
         self._end_task: asyncio.Task[None] | None = None
-        self._cleanup: Callable[[], None] | None = None
-        self._children_end = False  # with it, and it takes us to do that
+        self._box: SandboxedCommand | None = None
+        self._attempts = 0
+        self._launch_output: list[tuple[Output, bytes]] = []  # what came before its sandbox was known to be set up
 
     @property
     def pid(self) -> int | None:
@@ -75,25 +83,14 @@ class Command:
         self._loop = asyncio.get_running_loop()
         self._drained = self._loop.create_future()
         self._began = self._loop.time()
-        self._telling = Telling(self.id, self._sink, self._emit, self._began)
+        self._telling = OutputPublisher(self.id, self._sink, self._emit, self._began)
         self._emit(tool_use(self.id, self._spec))
         try:
-            if not self._stopped:
-                self._start()
-        except CannotStart as problem:
-            return self._result("spawn", problem.exit_code, problem.text)
-        except SightlineError as problem:
-            text = f"{problem.message}; {problem.hint}" if problem.hint else problem.message
-            return self._result("spawn", 126, clean_line(text))
-        except Exception as problem:  # whatever it is, a call that began has its end
-            if self._spawned is not None:
-                self._spawned.process.kill()
-            return self._result("spawn", 126, clean_line(f"it could not be started: {problem}"))
-        try:
-            return await self._finished()
+            failed = None if self._stopped else self._started()
+            return await self._finished() if failed is None else failed
         finally:
-            if self._cleanup is not None:
-                await asyncio.to_thread(self._cleanup)
+            if self._box is not None:
+                await asyncio.to_thread(self._box.cleanup)
 
     def cancel(self, *, force: bool = False) -> None:
         """End it and everything it started, now or after having asked. Once it has ended by itself, nothing."""
@@ -104,22 +101,37 @@ class Command:
             if self._ending is not None:
                 self._ending.hurry()
 
+    def _started(self) -> ToolResult | None:
+        """Start it; its result where that cannot be done."""
+        try:
+            self._start()
+        except CannotStart as problem:
+            return self._result("spawn", problem.exit_code, problem.text)
+        except SightlineError as problem:
+            text = f"{problem.message}; {problem.hint}" if problem.hint else problem.message
+            return self._result("spawn", _NOT_STARTED, clean_line(text))
+        except Exception as problem:  # whatever it is, a call that began has its end
+            if self._spawned is not None:
+                self._spawned.process.kill()
+            return self._result("spawn", _NOT_STARTED, clean_line(f"it could not be started: {problem}"))
+        return None
+
     def _start(self) -> None:
+        self._attempts += 1
         spec = self._spec
         argv, env = spec.argv, dict(os.environ if spec.env is None else spec.env)
-        handover = None
+        handover, descriptors = None, spec.descriptors
         if spec.sandbox is not None:
-            from sightline.exec._environment import filtered_environment
-            from sightline.exec._sandbox import sandboxed
+            from sightline.exec.sandbox._environment import filtered_environment
+            from sightline.exec.sandbox._sandbox import sandboxed
 
             check_program(argv, spec.cwd, env)  # what wraps it would start, and only say so in its output
-            wrapped = sandboxed(argv, spec.cwd, spec.sandbox)
-            self._cleanup = wrapped.cleanup
-            self._children_end = wrapped.leaves_children
+            box = self._box = sandboxed(argv, spec.cwd, spec.sandbox)
             allowed = filtered_environment(env, passed=spec.passed, sandboxed=True)
-            argv, env, handover = wrapped.argv, {**allowed, **wrapped.env}, wrapped.handover
-            if wrapped.message:
-                self._emit(Notice(wrapped.message, "warning", source="exec"))
+            argv, env, handover = box.argv, {**allowed, **box.env}, box.handover
+            descriptors = (*descriptors, *box.descriptors)
+            if box.message and self._attempts == 1:
+                self._emit(Notice(box.message, "warning"))
         terminal = (spec.columns, spec.rows) if spec.pty else None
         self._spawned = spawn(
             argv,
@@ -127,7 +139,7 @@ class Command:
             exact_cwd=spec.exact_cwd,
             env=env,
             terminal=terminal,
-            pass_fds=spec.descriptors,
+            pass_fds=descriptors,
             handover=handover,
         )
         self._outputs = [Output(stream, fd, self._on_read) for stream, fd in self._spawned.outputs.items()]
@@ -154,6 +166,10 @@ class Command:
                     self.cancel(force=True)
                 cancelled = error
                 self.cancel()
+            if self._is_over() and self._is_refused() and self._attempts < SETUP_ATTEMPTS:
+                self._abandon()
+                if (failed := self._started()) is not None:
+                    return failed
         result = self._closed()
         if cancelled is not None:
             raise cancelled
@@ -162,14 +178,54 @@ class Command:
     def _is_over(self) -> bool:
         return self._drained.done() and (self._end_task is None or self._end_task.done())
 
+    # The sandbox
+
+    def _is_set_up(self) -> bool:
+        return self._box is None or self._box.is_set_up
+
+    def _is_refused(self) -> bool:
+        """Whether it ended by itself before its sandbox was set up."""
+        returned = 0 if self._spawned is None else self._spawned.process.poll()
+        return returned is not None and returned > 0 and not self._stopped and not self._is_set_up()
+
+    def _abandon(self) -> None:
+        """Release all of a start that came to nothing. Nothing ran, so the cleanup takes no time."""
+        assert self._spawned is not None
+        assert self._box is not None
+        for output in self._outputs:
+            output.close()
+        _orphans.forget(self._spawned.process.pid)
+        _orphans.collect()
+        self._box.cleanup()
+        self._spawned = self._box = self._drain_until = None
+        self._launch_output.clear()
+        self._drained = self._loop.create_future()
+
+    def _refusal(self) -> str:
+        words = b"".join(data for _, data in self._launch_output).decode("utf-8", "replace").split("\n")
+        said = next((line.strip() for line in reversed(words) if line.strip()), "it did not say why")
+        return clean_line(f"the sandbox could not be set up: {said} (tried {self._attempts} times)")
+
     # Output
 
     def _on_read(self, output: Output, data: bytes) -> None:
-        now = self._loop.time()
         if not data:
-            self._take(output.stream, output.release(), now)
+            self._take(output.stream, output.release(), self._loop.time())
             self._drain_further()
-            return
+        elif self._is_set_up():
+            self._forward_launch_output()
+            self._forward(output, data)
+        else:
+            self._launch_output.append((output, data))
+
+    def _forward_launch_output(self) -> None:
+        """There was a sandbox after all: a warning, then."""
+        held, self._launch_output = self._launch_output, []
+        for output, data in held:
+            self._forward(output, data)
+
+    def _forward(self, output: Output, data: bytes) -> None:
+        now = self._loop.time()
         if self._drain_until is not None:
             output.late += len(data)
         self._take(output.stream, output.whole(data, now), now)
@@ -238,6 +294,7 @@ class Command:
         if self._spec.timeout is not None and not self._stopped and now >= self._began + self._spec.timeout:
             self._stop("timeout")
         if now >= self._telling.silent_until():
+            self._is_set_up()  # for what that removes: a command may write nothing for hours
             self._telling.tell_silence(aloud=not self._stopped)
         self._arm_later()
 
@@ -249,7 +306,8 @@ class Command:
             return
         self._close_pidfd()
         _orphans.run_ends(self._spawned.process.pid)
-        if self._children_end and self._end_task is None and _orphans.any_left():
+        leaves_children = self._box is not None and self._box.leaves_children
+        if leaves_children and self._end_task is None and _orphans.any_left():
             self._end_all(self._spawned, grace=0.0)
         elif not self._stopped:
             _guard.unwatch(self._spawned.mark)
@@ -276,6 +334,8 @@ class Command:
     def _stop(self, why: str) -> None:
         """End all of it. What is still in the pipes is read, however slow whoever wants it."""
         if self._drain_until is not None:
+            if self._is_refused():  # it would be started again
+                self._stopped = why
             self._drain_until = self._loop.time()
             self._drain_further()
             return
@@ -288,10 +348,10 @@ class Command:
             output.resume()
 
     def _end_all(self, spawned: Spawned, grace: float) -> None:
-        self._ending = Ending(ProcessTree(spawned.process.pid, spawned.mark, spawned.born), grace)
+        self._ending = TreeEnd(ProcessTree(spawned.process.pid, spawned.mark, spawned.born), grace)
         self._end_task = self._loop.create_task(self._end(self._ending))
 
-    async def _end(self, ending: Ending) -> None:
+    async def _end(self, ending: TreeEnd) -> None:
         assert self._spawned is not None
         try:
             await ending.run()
@@ -308,6 +368,9 @@ class Command:
             if timer is not None:
                 timer.cancel()
         returned = None if self._spawned is None else self._spawned.process.poll()
+        is_refused = self._is_refused()
+        if self._is_set_up():
+            self._forward_launch_output()
         for output in self._outputs:
             self._take(output.stream, output.release(), self._loop.time())
             output.close()
@@ -316,6 +379,8 @@ class Command:
         if self._spawned is not None and returned is not None:
             _orphans.forget(self._spawned.process.pid)
         _orphans.collect()
+        if is_refused:
+            return self._result("spawn", _NOT_STARTED, self._refusal())
         if self._stopped == "timeout":
             return self._result("timeout", _TIMED_OUT, f"timed out after {self._spec.timeout:g} s", returned)
         if self._stopped:
@@ -327,18 +392,22 @@ class Command:
         self._telling.finish()
         if self._spec.sandbox is not None and self._spec.sandbox.entrance is not None:
             self._spec.sandbox.entrance.leave()  # before the end is told: nothing of a call follows that
-        details = {"ui": {"kind": "command"}, "ended": ended, "artifact": self._artifact, "bytes": self._sink.size}
-        details |= {"kept": self._sink.kept, "binary": self._telling.is_binary}
-        if returned is not None and returned < 0:
-            details["signal"] = -returned
+        fact = CommandFact(
+            ended=ended,
+            told=[text] if ended == "cancelled" else None,
+            artifact=self._artifact,
+            bytes=self._sink.size,
+            kept=self._sink.kept,
+            binary=self._telling.is_binary,
+            signal=-returned if returned is not None and returned < 0 else None,
+        )
         result = ToolResult(
             self.id,
             text,
-            details,
+            fact.as_details(),
             is_error=exit_code != 0 and ended != "cancelled",
             exit_code=exit_code,
             duration=self._loop.time() - self._began,
-            source="exec",
         )
         self._emit(result)
         return result

@@ -16,7 +16,7 @@ from collections.abc import Callable
 _PAUSE_AT = 2 * 1024 * 1024
 
 
-class Passing:
+class OutputForwarder:
     """Made in the loop the command runs in. Standard output to `out_fd`, standard error to `err_fd`."""
 
     def __init__(self, out_fd: int, err_fd: int, *, on_broken: Callable[[], None] | None = None) -> None:

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from sightline.exec._sandbox import SandboxSpec
+from sightline.exec.sandbox._sandbox import SandboxSpec
 
 
 class CommandSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

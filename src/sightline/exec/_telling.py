@@ -9,8 +9,8 @@ import shlex
 from collections.abc import Callable
 
 from sightline.events import Event, Notice, ToolOutput, ToolUse
-from sightline.exec._batches import Batches, Piece
-from sightline.exec._binary import Judge, text_before
+from sightline.exec._batches import Batches, OutputPiece
+from sightline.exec._binary import BinaryDetector, text_before
 from sightline.exec._silence import Silence
 from sightline.exec._spec import CommandSpec, Sink
 from sightline.text import clean_line, clean_output, clean_text, clean_value, cut_graphemes, first_line
@@ -20,7 +20,7 @@ _COMMAND_AT_MOST = 64 * 1024  # characters
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh"))
 
 
-class Telling:
+class OutputPublisher:
     """The output of one call."""
 
     def __init__(self, id: str, sink: Sink, emit: Callable[[Event], None], now: float) -> None:
@@ -28,7 +28,7 @@ class Telling:
         self._id = id
         self._sink = sink
         self._emit = emit
-        self._judges = {"stdout": Judge(), "stderr": Judge()}
+        self._judges = {"stdout": BinaryDetector(), "stderr": BinaryDetector()}
         self._batches = Batches()
         self._silence = Silence(now)
         self._told_problem = False
@@ -73,7 +73,7 @@ class Telling:
             self._tell(piece)
         total = self._sink.size
         if left := total - self._batches.accounted:
-            self._emit(ToolOutput(self._id, "", offset=total, dropped=left, source="exec"))
+            self._emit(ToolOutput(self._id, "", offset=total, dropped=left))
         self._sink.close()
 
     def _end_of_text(self, stream: str, offset: int, text: bytes, now: float) -> None:
@@ -84,7 +84,7 @@ class Telling:
             self._tell(piece)
         self._say("binary output: stored, not shown")
 
-    def _tell(self, piece: Piece) -> None:
+    def _tell(self, piece: OutputPiece) -> None:
         content = clean_output(piece.data.decode("utf-8", "replace"))
         self._emit(
             ToolOutput(
@@ -94,17 +94,16 @@ class Telling:
                 piece.offset,
                 piece.dropped,
                 len(piece.data),
-                source="exec",
             )
         )
 
     def _say(self, text: str, *, silent: bool = False) -> None:
-        self._emit(ToolOutput(self._id, text, "status", self._batches.accounted, silent=silent, source="exec"))
+        self._emit(ToolOutput(self._id, text, "status", self._batches.accounted, silent=silent))
 
     def _tell_problem(self) -> None:
         self._told_problem = True
         text = f"the output of {self._id} is no longer stored: {clean_line(self._sink.problem)}"
-        self._emit(Notice(text, "warning", "free some disk space; further output is only counted", source="exec"))
+        self._emit(Notice(text, "warning", "free some disk space; further output is only counted"))
 
 
 def tool_use(id: str, spec: CommandSpec) -> ToolUse:
@@ -120,4 +119,4 @@ def tool_use(id: str, spec: CommandSpec) -> ToolUse:
         "cwd": clean_line(os.path.abspath(spec.cwd)),
         "pty": spec.pty,
     }
-    return ToolUse(id, "Bash", native_name="exec", arg=cut_graphemes(shown, _ARG_AT_MOST), args=args, source="exec")
+    return ToolUse(id, "Bash", native_name="exec", arg=cut_graphemes(shown, _ARG_AT_MOST), args=args)

@@ -3,137 +3,65 @@
 from sightline._later import later
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from sightline.host._asked import all_details
-    from sightline.host._client import Client, HostGone, HostRefused, connect
-    from sightline.host._commands import (
-        Abort,
-        AnswerRequest,
-        Attach,
-        Cancel,
-        CancelCall,
-        Cell,
-        Command,
-        Compact,
-        EditTodo,
-        Invoke,
-        Label,
-        Move,
-        Outline,
-        Prompt,
-        Reload,
-        Reply,
-        SetApproval,
-        SetModel,
-        Shell,
-        Start,
-        Stop,
-        Unqueue,
-    )
-    from sightline.host._console_launch import start_host
-    from sightline.host._console_wanted import HostWanted, launch_agent, started
-    from sightline.host._here import hosting
-    from sightline.host._hosts import attach, find, is_lost, running
-    from sightline.host._kept import Kept, kept_jobs, recover
-    from sightline.host._masked_artifact import MaskedArtifact, secrets_here
-    from sightline.host._native import NativeRun, native_run
-    from sightline.host._process import host, launch
-    from sightline.host._provider_levels import level_left_in
-    from sightline.host._provider_memory import Conversation, conversation_in, last_conversation, native_id
-    from sightline.host._provider_run import ProviderRun
-    from sightline.host._runtime import listen
-    from sightline.host._session import MOST_JOBS, Session
-    from sightline.host._subscription import Frame, Subscription
-    from sightline.host._wire import Hello
-    from sightline.host._working import Working, working
-
-__all__ = [
-    "MOST_JOBS",
-    "Abort",
-    "AnswerRequest",
-    "Attach",
-    "Cancel",
-    "CancelCall",
-    "Cell",
-    "Client",
-    "Command",
-    "Compact",
-    "Conversation",
-    "EditTodo",
-    "Frame",
-    "Hello",
-    "HostGone",
-    "HostRefused",
-    "HostWanted",
-    "Invoke",
-    "Kept",
-    "Label",
-    "MaskedArtifact",
-    "Move",
-    "NativeRun",
-    "Outline",
-    "Prompt",
-    "ProviderRun",
-    "Reload",
-    "Reply",
-    "Session",
-    "SetApproval",
-    "SetModel",
-    "Shell",
-    "Start",
-    "Stop",
-    "Subscription",
-    "Unqueue",
-    "Working",
-    "all_details",
-    "attach",
-    "connect",
-    "conversation_in",
-    "find",
-    "host",
-    "hosting",
-    "is_lost",
-    "kept_jobs",
-    "last_conversation",
-    "launch",
-    "launch_agent",
-    "level_left_in",
-    "listen",
-    "native_id",
-    "native_run",
-    "recover",
-    "running",
-    "secrets_here",
-    "start_host",
-    "started",
-    "working",
-]
-
 # A console starts its host before anything is loaded, and a host without an agent in it does not load one.
-_MODULES = {
-    "_asked": "all_details",
-    "_client": "Client HostGone HostRefused connect",
-    "_commands": (
-        "Abort AnswerRequest Attach Cancel CancelCall Cell Command Compact EditTodo Invoke Label Move Outline "
-        "Prompt Reload Reply SetApproval SetModel Shell Start Stop Unqueue"
-    ),
-    "_console_launch": "start_host",
-    "_console_wanted": "HostWanted launch_agent started",
-    "_here": "hosting",
-    "_hosts": "attach find is_lost running",
-    "_kept": "Kept kept_jobs recover",
-    "_masked_artifact": "MaskedArtifact secrets_here",
-    "_native": "NativeRun native_run",
-    "_process": "host launch",
-    "_provider_levels": "level_left_in",
-    "_provider_memory": "Conversation conversation_in last_conversation native_id",
-    "_provider_run": "ProviderRun",
-    "_runtime": "listen",
-    "_session": "MOST_JOBS Session",
-    "_subscription": "Frame Subscription",
-    "_wire": "Hello",
-    "_working": "Working working",
-}
-_LATER = {name: module for module, names in _MODULES.items() for name in names.split()}
+if TYPE_CHECKING:
+    from sightline.actors import all_details as all_details
+    from sightline.host.native._run import NativeRun as NativeRun
+    from sightline.host.native._run import native_run as native_run
+    from sightline.host.native._working import NativeSession as NativeSession
+    from sightline.host.native._working import working as working
+    from sightline.host.process._console_launch import start_host as start_host
+    from sightline.host.process._console_options import launch_agent as launch_agent
+    from sightline.host.process._console_options import started as started
+    from sightline.host.process._process import host as host
+    from sightline.host.process._process import launch as launch
+    from sightline.host.provider._levels import level_left_in as level_left_in
+    from sightline.host.provider._memory import ProviderConversation as ProviderConversation
+    from sightline.host.provider._memory import conversation_in as conversation_in
+    from sightline.host.provider._memory import last_conversation as last_conversation
+    from sightline.host.provider._memory import native_id as native_id
+    from sightline.host.provider._run import ProviderRun as ProviderRun
+    from sightline.host.recovery._stored_session import StoredSession as StoredSession
+    from sightline.host.recovery._stored_session import recover as recover
+    from sightline.host.recovery._stored_session import stored_jobs as stored_jobs
+    from sightline.host.session._commands import Abort as Abort
+    from sightline.host.session._commands import AnswerRequest as AnswerRequest
+    from sightline.host.session._commands import Attach as Attach
+    from sightline.host.session._commands import CancelCall as CancelCall
+    from sightline.host.session._commands import CancelJob as CancelJob
+    from sightline.host.session._commands import Cell as Cell
+    from sightline.host.session._commands import Command as Command
+    from sightline.host.session._commands import CommandReply as CommandReply
+    from sightline.host.session._commands import Compact as Compact
+    from sightline.host.session._commands import EditTodo as EditTodo
+    from sightline.host.session._commands import Invoke as Invoke
+    from sightline.host.session._commands import Label as Label
+    from sightline.host.session._commands import MoveTo as MoveTo
+    from sightline.host.session._commands import Outline as Outline
+    from sightline.host.session._commands import Prompt as Prompt
+    from sightline.host.session._commands import Reload as Reload
+    from sightline.host.session._commands import SetApproval as SetApproval
+    from sightline.host.session._commands import SetModel as SetModel
+    from sightline.host.session._commands import Shell as Shell
+    from sightline.host.session._commands import Start as Start
+    from sightline.host.session._commands import Stop as Stop
+    from sightline.host.session._commands import Unqueue as Unqueue
+    from sightline.host.session._life import hosting as hosting
+    from sightline.host.session._session import MOST_JOBS as MOST_JOBS
+    from sightline.host.session._session import HostSession as HostSession
+    from sightline.host.session._subscription import Frame as Frame
+    from sightline.host.session._subscription import Subscription as Subscription
+    from sightline.host.socket._client import Client as Client
+    from sightline.host.socket._client import HostGone as HostGone
+    from sightline.host.socket._client import HostRefused as HostRefused
+    from sightline.host.socket._client import connect as connect
+    from sightline.host.socket._hosts import attach as attach
+    from sightline.host.socket._hosts import find as find
+    from sightline.host.socket._hosts import follow as follow
+    from sightline.host.socket._hosts import is_lost as is_lost
+    from sightline.host.socket._hosts import running as running
+    from sightline.host.socket._runtime import listen as listen
+    from sightline.host.socket._wire import Hello as Hello
 
-__getattr__ = later(__name__, _LATER)
+if not TYPE_CHECKING:  # so that a wrong name is found by the type checker
+    __getattr__, __dir__ = later(__name__, __file__)

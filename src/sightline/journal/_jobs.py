@@ -1,18 +1,22 @@
-"""What a call's events say about it as a job."""
+"""What a call's events say about it as a job, and what is stored of a call besides its events."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import msgspec
 
-from sightline.events import Event, ToolOutput, ToolResult, ToolUse
+from sightline.events import CallEnding, Event, ToolOutput, ToolResult, ToolUse, call_ending
+from sightline.journal._artifact import ArtifactReader
 from sightline.journal._ids import session_of
-from sightline.journal._index import JobRecord, JobState
+from sightline.journal._index import JobIndex, JobRecord, JobState
+from sightline.journal._writer import artifact_path
 from sightline.text import clean_line, cut_graphemes
+from sightline.transcript import StoredCall
 
 _COMMAND_SHOWN = 1000
 
 _STATES: dict[str, JobState] = {"cancelled": "cancelled", "timeout": "timed_out", "host": "lost"}
+_ENDED: dict[JobState, str] = {"cancelled": "cancelled", "timed_out": "timeout"}
 
 
 def job_began(event: ToolUse) -> JobRecord:
@@ -28,14 +32,14 @@ def job_began(event: ToolUse) -> JobRecord:
 
 
 def job_ended(record: JobRecord, event: ToolResult) -> JobRecord:
-    details: dict[str, Any] = event.details if isinstance(event.details, dict) else {}
-    state: JobState = _STATES.get(str(details.get("ended")), "failed" if event.is_error or event.exit_code else "ok")
+    found = call_ending(event.details)
+    state: JobState = _STATES.get(found.ended, "failed" if event.is_error or event.exit_code else "ok")
     return msgspec.structs.replace(
         record,
         state=state,
         exit_code=event.exit_code,
         duration=event.duration or 0.0,
-        bytes=int(details.get("bytes", record.bytes)),
+        bytes=record.bytes if found.bytes is None else found.bytes,
     )
 
 
@@ -51,3 +55,25 @@ def jobs_of(events: Iterable[Event]) -> dict[str, JobRecord]:
             reached = event.offset + event.size
             found[event.id] = msgspec.structs.replace(found[event.id], bytes=reached)
     return found
+
+
+def stored_calls(folder: Path, index: JobIndex) -> Callable[[str], StoredCall | None]:
+    """For the repair of a session: what its artifacts and the list of jobs know of a call. A host whose disk was full
+    could still note the end of a job in the list."""
+    jobs: dict[str, JobRecord] = {}
+
+    def look(call: str) -> StoredCall | None:
+        if not jobs:
+            jobs.update(index.jobs())
+        job = jobs.get(call)
+        reader = ArtifactReader(artifact_path(folder, call))
+        kept, missing = reader.size, reader.missing
+        reader.close()
+        if job is None or job.exit_code is None:
+            return None if missing else StoredCall(f"artifact://{folder.name}/{call}", kept)
+        failed = job.state in ("failed", "timed_out")
+        details = CallEnding(ended=_ENDED.get(job.state, "exit")).as_details()
+        end = ToolResult(call, "", details, failed, exit_code=job.exit_code, duration=job.duration)
+        return StoredCall(f"artifact://{folder.name}/{call}", kept, job.bytes, end)
+
+    return look

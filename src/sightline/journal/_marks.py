@@ -7,21 +7,21 @@ from typing import Any
 import msgspec
 
 
-class Mark(msgspec.Struct, frozen=True, omit_defaults=True):
+class SessionMark(msgspec.Struct, frozen=True, omit_defaults=True):
     title: str = ""  # empty: the one it began with
     archived: bool = False
 
 
-class Marks:
+class SessionMarks:
     """By session. Read anew each time: other processes write it, too."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def all(self) -> dict[str, Mark]:
+    def all(self) -> dict[str, SessionMark]:
         """None where the file is missing or damaged: it decides about lists alone."""
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, Mark])
+            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, SessionMark])
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return {}
 
@@ -30,7 +30,7 @@ class Marks:
 
         with held(self._file):
             marks = self.all()
-            marks[session] = msgspec.structs.replace(marks.get(session, Mark()), **changes)
+            marks[session] = msgspec.structs.replace(marks.get(session, SessionMark()), **changes)
             replace(self._file, _written(marks))
 
     def forget(self, session: str) -> None:
@@ -41,6 +41,6 @@ class Marks:
                 replace(self._file, _written({each: mark for each, mark in self.all().items() if each != session}))
 
 
-def _written(marks: dict[str, Mark]) -> bytes:
-    said = {session: mark for session, mark in marks.items() if mark != Mark()}
+def _written(marks: dict[str, SessionMark]) -> bytes:
+    said = {session: mark for session, mark in marks.items() if mark != SessionMark()}
     return msgspec.json.format(msgspec.json.encode(said)) + b"\n"

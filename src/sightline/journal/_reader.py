@@ -5,14 +5,14 @@ from pathlib import Path
 
 from sightline.events import Event
 from sightline.journal._artifact import ArtifactReader
-from sightline.journal._entry import Entry
-from sightline.journal._record import RECORD_CAP, Header, decode_entry, decode_header, decode_record, is_entry
+from sightline.journal._record import RECORD_CAP, JournalHeader, decode_entry, decode_header, decode_record, is_entry
 from sightline.journal._writer import artifact_path
+from sightline.journal.tree._entry import Entry
 
 _OPEN_AT_ONCE = 100
 
 
-class KeptSession:
+class SessionReader:
     """What is kept of one session."""
 
     def __init__(self, folder: Path) -> None:
@@ -21,9 +21,9 @@ class KeptSession:
         self.torn_at: int | None = None  # where an unfinished last line begins, once a reader came to it
 
     @property
-    def header(self) -> Header:
+    def header(self) -> JournalHeader:
         with self._path.open("rb") as file:
-            return decode_header(file.readline(RECORD_CAP)) or Header(self._folder.name)
+            return decode_header(file.readline(RECORD_CAP)) or JournalHeader(self._folder.name)
 
     def events(self, start: int = 0) -> Iterator[Event]:
         """All of them, in order, or those from a place between two lines on. A torn last line is left out; `torn_at`

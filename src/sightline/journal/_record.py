@@ -13,24 +13,19 @@ from typing import Annotated
 
 import msgspec
 
-from sightline.events import Error, Event, ToolOutput, Unknown, decode_event, encode_event
+from sightline.events import Error, Event, ToolOutput, Unknown, decode_event, encode_event, in_place_of
 from sightline.exceptions import OutsideFailure
-from sightline.journal._entry import ENTRY_CAP, Entry
+from sightline.journal.tree._entry import ENTRY_CAP, Entry
 from sightline.text import clean_output, escape_controls
 
 RECORD_CAP = 1024 * 1024
-# What stands in place of a secret begins like this. Such an output is kept as it was shown: the artifact has it raw.
-MASK = "[secret "
 _KEPT_OF_LONG = 64 * 1024
 
 # How the line of an entry begins, and no other does: the kind is what the encoder writes first.
 ENTRY_MARK = b'{"kind":"entry"'
 
 
-RECOVERY = "recovery"  # source of the one error that says that a host died
-
-
-class Header(msgspec.Struct, frozen=True, tag_field="kind", tag="session"):
+class JournalHeader(msgspec.Struct, frozen=True, tag_field="kind", tag="session"):
     """What a session is, on the first line of its journal."""
 
     id: str
@@ -62,7 +57,7 @@ class _Numbered(msgspec.Struct, frozen=True):
     last: Seq = 0
 
 
-_header = msgspec.json.Decoder(Header)
+_header = msgspec.json.Decoder(JournalHeader)
 _gap = msgspec.json.Decoder(_Gap)
 _entry = msgspec.json.Decoder(Entry)
 _numbered = msgspec.json.Decoder(_Numbered)
@@ -73,8 +68,9 @@ UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 def encode_record(event: Event, *, in_artifact: bool) -> bytes:
-    """A line, with its newline. `in_artifact`: the bytes of a `tool_output` are in an artifact, content is left out."""
-    if in_artifact and type(event) is ToolOutput and event.size and MASK not in event.content:
+    """A line, with its newline. `in_artifact`: the bytes of a `tool_output` are in an artifact, and its content is left
+    out. What was masked is kept as it was shown: the artifact has it raw."""
+    if in_artifact and type(event) is ToolOutput and event.size and not event.masked:
         event = msgspec.structs.replace(event, content="")
     line = encode_event(event)
     if len(line) > RECORD_CAP:
@@ -142,7 +138,7 @@ def seq_of(line: bytes) -> int:
     return max(numbered.seq, numbered.last)
 
 
-def decode_header(line: bytes) -> Header | None:
+def decode_header(line: bytes) -> JournalHeader | None:
     try:
         return _header.decode(line)
     except UNREADABLE:
@@ -164,6 +160,4 @@ def _not_an_event(line: bytes) -> Event:
 
 def _cut(event: Event, line: bytes) -> Event:
     raw = escape_controls(line[:_KEPT_OF_LONG].decode("utf-8", "replace"))
-    return Unknown(
-        raw, len(line), "too long to be stored", seq=event.seq, time=event.time, agent=event.agent, source=event.source
-    )
+    return in_place_of(event, Unknown(raw, len(line), "too long to be stored"))

@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from sightline.journal._entry import ENTRY_CAP
 from sightline.journal._record import ENTRY_MARK, seq_of
+from sightline.journal.tree._entry import ENTRY_CAP
 
 _CHUNK = 4 * 1024 * 1024
 _MARK = b"\n" + ENTRY_MARK

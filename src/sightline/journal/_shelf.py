@@ -9,7 +9,7 @@ from sightline.paths import private_folder
 _name = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}").fullmatch
 
 
-def keep_file(folder: Path, name: str, data: bytes) -> Path:
+def store_file(folder: Path, name: str, data: bytes) -> Path:
     """Keep it under this name, whole or not at all; only the owner may read it."""
     if _name(name) is None:
         raise ValueError(f"not the name of an artifact: {name!r}")

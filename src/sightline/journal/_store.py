@@ -1,7 +1,6 @@
 """Everything that is kept, in one folder: a folder per session, the index of jobs, the list of conversations."""
 
 import os
-import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,19 +14,20 @@ from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.journal._artifact import ArtifactReader
 from sightline.journal._ids import is_session_id, new_session_id, session_of
 from sightline.journal._index import JobIndex, JobRecord
-from sightline.journal._jobs import jobs_of
-from sightline.journal._marks import Mark, Marks
-from sightline.journal._reader import KeptSession
-from sightline.journal._record import Header
+from sightline.journal._jobs import jobs_of, stored_calls
+from sightline.journal._marks import SessionMark, SessionMarks
+from sightline.journal._reader import SessionReader
+from sightline.journal._record import JournalHeader
+from sightline.journal._repair import events_of_last_run, repair
 from sightline.journal._scan import has_entries
-from sightline.journal._session_record import SessionHit, SessionRecord
-from sightline.journal._tree import Tree
 from sightline.journal._writer import Busy, JournalWriter, artifact_path
+from sightline.journal.catalogue._session_record import SessionHit, SessionRecord
+from sightline.journal.tree._tree import SessionTree
 from sightline.paths import NotOurs, private_folder
 from sightline.text import clean_line
 
 if TYPE_CHECKING:
-    from sightline.journal._catalogue import Catalogue
+    from sightline.journal.catalogue._catalogue import SessionCatalogue
 
 
 class Store:
@@ -37,17 +37,17 @@ class Store:
         self._folder = folder
         self._sessions = folder / "sessions"
         self._clock = clock
-        self._catalogue: Catalogue | None = None
+        self._catalogue: SessionCatalogue | None = None
         self.index = JobIndex(folder / "jobs.jsonl")
-        self._marks = Marks(folder / "titles.json")
+        self._marks = SessionMarks(folder / "titles.json")
 
     @property
-    def catalogue(self) -> "Catalogue":
+    def catalogue(self) -> "SessionCatalogue":
         """The list of conversations. Made when first needed: most commands do without."""
         if self._catalogue is None:
-            from sightline.journal._catalogue import Catalogue
+            from sightline.journal.catalogue._catalogue import SessionCatalogue
 
-            self._catalogue = Catalogue(self._folder / "conversations.sqlite", self._sessions)
+            self._catalogue = SessionCatalogue(self._folder / "conversations.sqlite", self._sessions)
         return self._catalogue
 
     def create(self, *, cwd: str = "", title: str = "", parent_session: str = "", provider: str = "") -> JournalWriter:
@@ -65,12 +65,14 @@ class Store:
             except OSError as error:
                 raise self.no_room(error) from error
         # A folder's name need not be text; what is told of it must be.
-        header = Header(folder.name, clean_line(cwd), title, self._clock(), 1, parent_session, provider)
+        header = JournalHeader(folder.name, clean_line(cwd), title, self._clock(), 1, parent_session, provider)
         try:
             return JournalWriter(folder, header)
         except Busy as error:  # only who looks for new files and locks them can be that quick
             raise OutsideFailure(f"another process locked {folder} while it was being created", "try again") from error
         except OSError as error:
+            import shutil
+
             shutil.rmtree(folder, ignore_errors=True)
             raise self.no_room(error) from error
 
@@ -98,10 +100,10 @@ class Store:
         finally:
             os.close(fd)
 
-    def read(self, session: str) -> KeptSession:
+    def read(self, session: str) -> SessionReader:
         if not (self.folder(session) / "journal.jsonl").exists():
             raise UserMistake(f"no session {session}", "see `sightline ps` and `sightline jobs`")
-        return KeptSession(self.folder(session))
+        return SessionReader(self.folder(session))
 
     def artifact(self, job: str) -> ArtifactReader:
         return ArtifactReader(self.artifact_path(job))
@@ -126,7 +128,7 @@ class Store:
         marks, here = self._marks.all(), None if cwd is None else clean_line(cwd)
         some_left_out = archived or any(mark.archived for mark in marks.values())
         found = self.catalogue.conversations(here, None if some_left_out else limit)
-        kept = [record for record in found if marks.get(record.id, Mark()).archived == archived]
+        kept = [record for record in found if marks.get(record.id, SessionMark()).archived == archived]
         return [self._as_it_is(record, marks) for record in kept[:limit]]
 
     def count(self, cwd: str | None = None, *, archived: bool = False) -> int:
@@ -135,7 +137,7 @@ class Store:
         if not archived and not any(mark.archived for mark in marks.values()):
             return self.catalogue.count(here)
         found = self.catalogue.conversations(here, None)
-        return sum(marks.get(record.id, Mark()).archived == archived for record in found)
+        return sum(marks.get(record.id, SessionMark()).archived == archived for record in found)
 
     def search(
         self, words: str, cwd: str | None = None, limit: int | None = None, *, archived: bool = False
@@ -147,14 +149,16 @@ class Store:
         hits = [*self._renamed(words, here, marks), *found]
         once = {hit.session.id: hit for hit in reversed(hits)}
         shown = [
-            hit for hit in dict.fromkeys(hit.session.id for hit in hits) if marks.get(hit, Mark()).archived == archived
+            hit
+            for hit in dict.fromkeys(hit.session.id for hit in hits)
+            if marks.get(hit, SessionMark()).archived == archived
         ]
         return [
             SessionHit(self._as_it_is(once[id].session, marks), once[id].entry, once[id].snippet)
             for id in shown[:limit]
         ]
 
-    def _renamed(self, words: str, cwd: str | None, marks: dict[str, Mark]) -> list[SessionHit]:
+    def _renamed(self, words: str, cwd: str | None, marks: dict[str, SessionMark]) -> list[SessionHit]:
         """Those whose new title has the words: the catalogue knows only what is in journals."""
         wanted = words.casefold().split()
         titles = {id: mark.title for id, mark in marks.items() if all(word in mark.title.casefold() for word in wanted)}
@@ -163,9 +167,20 @@ class Store:
         records = self.catalogue.conversations(cwd, None)
         return [SessionHit(record, "", titles[record.id]) for record in records if titles.get(record.id)]
 
+    def title_of(self, session: str) -> str:
+        """The title it was given, or began with; empty: none."""
+        return self._marks.all().get(session, SessionMark()).title or self.read(session).header.title
+
     def rename(self, session: str, title: str) -> None:
-        """Another title in lists; empty: the one it began with."""
-        self._marks.change(session, title=clean_line(title).strip())
+        """Another title in lists. UserMistake when it is empty or too long."""
+        title = clean_line(title).strip()
+        if not title:
+            raise UserMistake("the title is empty", "give a short title")
+        if len(title) > LONGEST_TITLE:
+            raise UserMistake(
+                f"the title has {len(title):,} characters, and may have {LONGEST_TITLE}", "give a short title"
+            )
+        self._marks.change(session, title=title)
 
     def archive(self, session: str, archived: bool = True) -> None:
         """Leave it out of lists, or no longer."""
@@ -180,6 +195,8 @@ class Store:
 
     def find_conversation(self, text: str, cwd: str) -> str:
         """The session a person means: its id, a beginning that fits only one, or `-` for the last in this folder."""
+        if not text:  # the beginning of every id: with one session it would be that one
+            raise UserMistake("the id of the session is empty", _WHERE)
         if text == "-":
             last = self.last_in(cwd)
             if last is None:
@@ -195,19 +212,25 @@ class Store:
             raise UserMistake(f"session {fitting[0]} has no conversation", hint)
         return fitting[0]
 
-    def reopen(self, session: str) -> tuple[JournalWriter, Tree]:
-        """Go on with a kept conversation: its writer and its tree. Busy when its host is running.
+    def reopen(self, session: str, *, whole: bool = False) -> tuple[JournalWriter, SessionTree]:
+        """Resume a stored session: its writer and its tree. Busy when its host is running.
 
-        A torn end is cut off, and the journal says so.
+        A torn end is cut off, and the journal says so. What a killed host left open gets its end: of the last run, or
+        with `whole`, and where a job is listed as running, of everything.
         """
         writer = self.writer(session)
         try:
-            tree = Tree.load(writer.folder)
+            tree = SessionTree.load(writer.folder)
             if tree.torn_at is not None:
                 writer.cut_to(tree.torn_at)
                 what = Notice("the last record was cut off when the session ended; it is left out", "warning")
                 if writer.append([stamp(what, tree.last_seq + 1, self._clock())]):
                     tree.last_seq, tree.torn_at = tree.last_seq + 1, None
+            jobs = self.index.jobs().values()
+            whole = whole or any(job.session == session and job.state == "running" for job in jobs)
+            events = self.read(session).events() if whole else events_of_last_run(writer.folder, tree)
+            if repair(writer, tree, events, stored_calls(writer.folder, self.index)):
+                self.index.add(*self.jobs_in(session))
         except BaseException:
             writer.close()
             raise
@@ -223,7 +246,7 @@ class Store:
 
     def fork(self, session: str, leaf: str = "") -> str:
         """The id of a new session that has everything of this one, or only the path to an entry of it."""
-        from sightline.journal._fork import fork
+        from sightline.journal.tree._fork import fork
 
         return fork(self, session, leaf)
 
@@ -254,13 +277,15 @@ class Store:
             return False
         except OSError:  # no journal: the remains of one
             writer = None
+        import shutil
+
         shutil.rmtree(self.folder(session), ignore_errors=True)
         if writer is not None:
             writer.close()
         return True
 
-    def _as_it_is(self, record: SessionRecord, marks: dict[str, Mark]) -> SessionRecord:
-        title = marks.get(record.id, Mark()).title or record.title
+    def _as_it_is(self, record: SessionRecord, marks: dict[str, SessionMark]) -> SessionRecord:
+        title = marks.get(record.id, SessionMark()).title or record.title
         return msgspec.structs.replace(record, running=self.is_running(record.id), title=title)
 
     def no_room(self, error: OSError) -> OutsideFailure:
@@ -268,6 +293,7 @@ class Store:
         return OutsideFailure(f"cannot store a session in {self._sessions}: {error.strerror}", hint)
 
 
+LONGEST_TITLE = 500
 _WHERE = "list all with `sightline sessions`"
 
 

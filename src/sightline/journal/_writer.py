@@ -18,14 +18,14 @@ import msgspec
 from sightline import locks
 from sightline.events import Event
 from sightline.journal._artifact import Artifact, ArtifactReader, index_path
-from sightline.journal._entry import Entry
-from sightline.journal._record import Header, encode_entry, encode_gap, encode_record
+from sightline.journal._record import JournalHeader, encode_entry, encode_gap, encode_record
+from sightline.journal.tree._entry import Entry
 
 _OWED_CAP = 64 * 1024 * 1024
 _NEW_SECONDS = 1.0
 
 
-class Place(msgspec.Struct, frozen=True, gc=False):
+class EntryPlace(msgspec.Struct, frozen=True, gc=False):
     """Where the line of an entry is in its journal, without its newline."""
 
     offset: int
@@ -39,7 +39,7 @@ class Busy(Exception):
 class JournalWriter:
     """The only writer of a session: holds the lock until closed, or until the process ends, however it ends."""
 
-    def __init__(self, folder: Path, header: Header | None = None) -> None:
+    def __init__(self, folder: Path, header: JournalHeader | None = None) -> None:
         """With a header the session is new; without, its journal is gone on with."""
         self.folder = folder
         self.problem = ""  # why events are not being kept at the moment
@@ -57,7 +57,7 @@ class JournalWriter:
         self._lost: tuple[int, int] | None = None  # events, the first and the last
         self._owed: list[bytes] = []  # entries that wait for room
         self._forgotten = 0  # entries there was no room for even to wait
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, EntryPlace] = {}
         if header is not None:
             try:
                 self._write(msgspec.json.encode(header) + b"\n")
@@ -81,7 +81,7 @@ class JournalWriter:
         self.problem, self._lost, self._owed, self._forgotten = "", None, [], 0
         return True
 
-    def place_of(self, entry: str) -> Place | None:
+    def place_of(self, entry: str) -> EntryPlace | None:
         """Where an entry of the last `append` is; None when it could not be kept."""
         return self._places.get(entry)
 
@@ -157,7 +157,7 @@ class JournalWriter:
         self._places = {}
         for record, line in zip(records, lines, strict=True):
             if type(record) is Entry:
-                self._places[record.id] = Place(offset, len(line) - 1)
+                self._places[record.id] = EntryPlace(offset, len(line) - 1)
             offset += len(line)
 
     def _write(self, data: bytes) -> None:

@@ -1,58 +1,29 @@
 """Model APIs for our own agent: Anthropic, OpenAI and what is compatible with it, Gemini, and a scripted one."""
 
-from typing import TYPE_CHECKING
-
 from sightline._later import later
-from sightline.models._api import (
-    CallBegun,
-    CallDelta,
-    Done,
-    ErrorKind,
-    Model,
-    ModelError,
-    ModelFacts,
-    ModelRequest,
-    Piece,
-    ReasoningDelta,
-    Retrying,
-    TextDelta,
-    ToolSpec,
-)
-from sightline.models._assembly import Assembly
+from sightline.models._api import CallDelta as CallDelta
+from sightline.models._api import CallStarted as CallStarted
+from sightline.models._api import Done as Done
+from sightline.models._api import ErrorKind as ErrorKind
+from sightline.models._api import Model as Model
+from sightline.models._api import ModelError as ModelError
+from sightline.models._api import ModelFacts as ModelFacts
+from sightline.models._api import ModelRequest as ModelRequest
+from sightline.models._api import Piece as Piece
+from sightline.models._api import ReasoningDelta as ReasoningDelta
+from sightline.models._api import Retrying as Retrying
+from sightline.models._api import TextDelta as TextDelta
+from sightline.models._api import ToolSpec as ToolSpec
+from sightline.models._assembly import Assembly as Assembly
 
-if TYPE_CHECKING:
-    from sightline.models._listing import Usable, usable
-    from sightline.models._open import default_model, open_model, vision_model
-
-__all__ = [
-    "Assembly",
-    "CallBegun",
-    "CallDelta",
-    "Done",
-    "ErrorKind",
-    "Model",
-    "ModelError",
-    "ModelFacts",
-    "ModelRequest",
-    "Piece",
-    "ReasoningDelta",
-    "Retrying",
-    "TextDelta",
-    "ToolSpec",
-    "Usable",
-    "default_model",
-    "open_model",
-    "usable",
-    "vision_model",
-]
-
+TYPE_CHECKING = False
 # Clients and what finds them are imported when a model is opened.
-_LATER = {
-    "open_model": "_open",
-    "default_model": "_open",
-    "vision_model": "_open",
-    "usable": "_listing",
-    "Usable": "_listing",
-}
+if TYPE_CHECKING:
+    from sightline.models._open import default_model as default_model
+    from sightline.models._open import open_model as open_model
+    from sightline.models._open import vision_model as vision_model
+    from sightline.models.choice._listing import UsableModel as UsableModel
+    from sightline.models.choice._listing import usable as usable
 
-__getattr__ = later(__name__, _LATER)
+if not TYPE_CHECKING:  # so that a wrong name is found by the type checker
+    __getattr__, __dir__ = later(__name__, __file__)

@@ -64,7 +64,7 @@ class ReasoningDelta(msgspec.Struct, frozen=True, gc=False):
     text: str
 
 
-class CallBegun(msgspec.Struct, frozen=True, gc=False):
+class CallStarted(msgspec.Struct, frozen=True, gc=False):
     index: int
     id: str
     name: str
@@ -90,7 +90,7 @@ class Done(msgspec.Struct, frozen=True, gc=False):
     message: AssistantMessage
 
 
-Piece = Union[TextDelta, ReasoningDelta, CallBegun, CallDelta, Retrying, Done]
+Piece = Union[TextDelta, ReasoningDelta, CallStarted, CallDelta, Retrying, Done]
 
 
 class ModelError(OutsideFailure):

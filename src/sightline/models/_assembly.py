@@ -6,8 +6,8 @@ from typing import Any
 
 from sightline.conversation import AssistantMessage, AssistantPart, CallPart, ReasoningPart, StopReason, TextPart
 from sightline.events import Usage
-from sightline.models._api import CallBegun, CallDelta, Done, ReasoningDelta, TextDelta
-from sightline.models._json import decode_text, whole_characters
+from sightline.models._api import CallDelta, CallStarted, Done, ReasoningDelta, TextDelta
+from sightline.models.http._json import decode_text, whole_characters
 from sightline.text import StreamFilter
 
 _ID_BYTES = 6
@@ -66,7 +66,7 @@ class Assembly:
         block.pieces.append(clean)
         return ReasoningDelta(block.index, clean) if clean else None
 
-    def call(self, key: object, name: str, native_id: str = "", *, opaque: Any = None) -> CallBegun | None:
+    def call(self, key: object, name: str, native_id: str = "", *, opaque: Any = None) -> CallStarted | None:
         """A call begins; said again it changes nothing but what was not known yet."""
         known = self.has_call(key)
         block = self._block(key, "call")
@@ -76,7 +76,7 @@ class Assembly:
         if known:
             return None
         block.id = self._new_id()
-        return CallBegun(block.index, block.id, block.name)
+        return CallStarted(block.index, block.id, block.name)
 
     def arguments(self, key: object, delta: str) -> CallDelta | None:
         block = self._blocks["call", key]

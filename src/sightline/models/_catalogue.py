@@ -18,7 +18,7 @@ _FILE = Path(__file__).parent / "data" / "models.json"
 _dated = re.compile(r"-(?:20\d{6}|20\d\d-\d\d-\d\d|latest)\Z")
 
 
-class Known(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class KnownModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     id: str
     released: str  # 2026-09-22
     context: int
@@ -28,32 +28,32 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     tools: bool
 
 
-class Vendor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CatalogueVendor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     best: str
-    models: list[Known]
+    models: list[KnownModel]
 
 
-class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ModelCatalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     date: str
-    anthropic: Vendor
-    openai: Vendor
-    google: Vendor
-    openrouter: Vendor
+    anthropic: CatalogueVendor
+    openai: CatalogueVendor
+    google: CatalogueVendor
+    openrouter: CatalogueVendor
 
 
 @cache
-def catalogue() -> Catalogue:
-    return msgspec.json.decode(_FILE.read_bytes(), type=Catalogue)
+def catalogue() -> ModelCatalogue:
+    return msgspec.json.decode(_FILE.read_bytes(), type=ModelCatalogue)
 
 
-def vendor(provider: str) -> Vendor | None:
-    if provider not in Catalogue.__struct_fields__[1:]:
+def vendor(provider: str) -> CatalogueVendor | None:
+    if provider not in ModelCatalogue.__struct_fields__[1:]:
         return None
-    found: Vendor = getattr(catalogue(), provider)
+    found: CatalogueVendor = getattr(catalogue(), provider)
     return found
 
 
-def known(provider: str, model_id: str) -> Known | None:
+def known(provider: str, model_id: str) -> KnownModel | None:
     listed = vendor(provider)
     models = {model.id: model for model in listed.models} if listed is not None else {}
     return models.get(model_id) or models.get(_dated.sub("", model_id))

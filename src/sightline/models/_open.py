@@ -19,10 +19,10 @@ import msgspec
 
 from sightline.exceptions import UserMistake
 from sightline.models._api import Model, ModelFacts
-from sightline.models._available import Available, Offer
 from sightline.models._catalogue import facts_of, vendor
-from sightline.models._discovery import OTHER_APIS, VENDORS, Place, local, place_of
-from sightline.models._names import ROLES, match
+from sightline.models.choice._available import Available, Offer
+from sightline.models.choice._discovery import OTHER_APIS, VENDORS, ModelServer, local, place_of
+from sightline.models.choice._names import ROLES, match
 from sightline.settings import Settings
 
 SCRIPTED = "scripted:"
@@ -30,6 +30,10 @@ _NOTHING_HINT = (
     "set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY, or paste a key with /setup in the "
     "console; or start a model server on this machine (such as Ollama), or use --model scripted:FILE"
 )
+
+
+class NoModel(UserMistake):
+    """There is neither a key nor a model server."""
 
 
 def open_model(name: str, settings: Settings, environ: Mapping[str, str]) -> Model:
@@ -81,7 +85,7 @@ def chosen(name: str, available: Available) -> Offer:
 
 def connected(offer: Offer, settings: Settings) -> Model:
     """A client for it; nothing is sent yet."""
-    from sightline.models._transport import Transport
+    from sightline.models.http._transport import Transport
 
     place = offer.place
     client = client_of(place.api)
@@ -110,7 +114,7 @@ def client_of(api: str) -> Any:
     return ChatModel
 
 
-def _place(name: str, available: Available) -> Place | None:
+def _place(name: str, available: Available) -> ModelServer | None:
     """What the part of a name before the slash stands for; the settings' word comes first."""
     for place in available.configured:
         if place.name == name:
@@ -127,7 +131,7 @@ def _place(name: str, available: Available) -> Place | None:
     return next((place for place in local(available.environ) if place.name == name.lower()), None)
 
 
-def _explicit(place: Place, model_id: str) -> Offer:
+def _explicit(place: ModelServer, model_id: str) -> Offer:
     """Of a vendor, a short name is understood as well: anthropic/sonnet."""
     listed = vendor(place.provider)
     if listed is not None and not _is_whole(place, model_id):
@@ -137,7 +141,7 @@ def _explicit(place: Place, model_id: str) -> Offer:
     return Offer(place, msgspec.structs.replace(facts, context=place.context or facts.context))
 
 
-def _is_whole(place: Place, model_id: str) -> bool:
+def _is_whole(place: ModelServer, model_id: str) -> bool:
     prefixes = next((one.prefixes for one in VENDORS if one.provider == place.provider), ())
     return (place.name == "openrouter" and "/" in model_id) or model_id.startswith(prefixes)
 
@@ -182,4 +186,4 @@ def _best(available: Available) -> Offer:
     for name, why in available.silent().items():
         hint = f"name a model: --model {name}/MODEL, or models.servers.{name}.models in the settings"
         raise UserMistake(f"the server {name} does not list its models: {why}", hint)
-    raise UserMistake("there is no model to work with", _NOTHING_HINT)
+    raise NoModel("there is no model to work with", _NOTHING_HINT)

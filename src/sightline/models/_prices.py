@@ -37,25 +37,25 @@ class Price(Rates, frozen=True, kw_only=True, forbid_unknown_fields=True):
     long: LongRates | None = None
 
 
-class Vendor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PricedVendor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cached_in_input: bool
     models: dict[str, Price]
 
 
-class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PriceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     date: str  # when the prices were looked up
-    anthropic: Vendor
-    openai: Vendor
-    google: Vendor
+    anthropic: PricedVendor
+    openai: PricedVendor
+    google: PricedVendor
 
 
 @cache
-def price_table() -> Table:
-    return msgspec.toml.decode(_TABLE.read_bytes(), type=Table)
+def price_table() -> PriceTable:
+    return msgspec.toml.decode(_TABLE.read_bytes(), type=PriceTable)
 
 
 def price_of(model_id: str, provider: str) -> Price | None:
-    if provider not in Table.__struct_fields__[1:]:
+    if provider not in PriceTable.__struct_fields__[1:]:
         return None
     models: dict[str, Price] = getattr(price_table(), provider).models
     return models.get(model_id) or models.get(_version.sub("", model_id))
@@ -67,7 +67,7 @@ def cost(model_id: str, provider: str, usage: Usage | None) -> float | None:
     if price is None or usage is None or usage.input_tokens is None or usage.output_tokens is None:
         return None
     read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
-    vendor: Vendor = getattr(price_table(), provider)
+    vendor: PricedVendor = getattr(price_table(), provider)
     fresh = max(0, usage.input_tokens - read - written) if vendor.cached_in_input else usage.input_tokens
     rates = price.long if price.long is not None and fresh + read + written > price.long.over else price
     parts = [

@@ -26,15 +26,17 @@ from msgspec import Meta
 from sightline.conversation import AssistantMessage, StopReason
 from sightline.events import Usage
 from sightline.exceptions import UserMistake
+from sightline.handles import ours, read_at_most
 from sightline.models._api import ErrorKind, ModelError, ModelFacts, ModelRequest, Piece
 from sightline.models._assembly import Assembly
-from sightline.models._failing import failure
-from sightline.models._retry import Sleep, retried
-from sightline.settings import Retry
+from sightline.models.http._failing import failure
+from sightline.models.http._retry import Sleep, retried
+from sightline.settings import RetrySettings
 
 CHUNK = 12
+LARGEST = 64 * 1024**2  # bytes of a script
 OVER = "the script is over"
-_RETRY = Retry()
+_RETRY = RetrySettings()
 _RETRYABLE = frozenset({"rate_limit", "overloaded", "network", "cut"})
 
 
@@ -43,7 +45,7 @@ class _Block(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     delay_ms: Annotated[float, Meta(ge=0)] = 0
 
 
-class TextBlock(_Block, frozen=True, kw_only=True):
+class ScriptedTextBlock(_Block, frozen=True, kw_only=True):
     text: str
 
 
@@ -56,27 +58,27 @@ class ToolBlock(_Block, frozen=True, kw_only=True):
     args: dict[str, Any] = {}
 
 
-class Failure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ScriptedFailure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     message: str = "the script says so"
     kind: ErrorKind = "overloaded"
     retry_after: float | None = None
 
 
 class ErrorBlock(_Block, frozen=True, kw_only=True):
-    error: Union[str, Failure]
+    error: Union[str, ScriptedFailure]
 
 
-Block = Union[TextBlock, ReasoningBlock, ToolBlock, ErrorBlock]
+Block = Union[ScriptedTextBlock, ReasoningBlock, ToolBlock, ErrorBlock]
 
 
-class Turn(msgspec.Struct, frozen=True, kw_only=True):
+class ScriptedTurn(msgspec.Struct, frozen=True, kw_only=True):
     blocks: list[Any]  # each a Block: one type for the reader of this, another for msgspec
     usage: Usage | None = None
     stop: StopReason | None = None
 
 
 _KINDS: dict[str, type[Block]] = {
-    "text": TextBlock,
+    "text": ScriptedTextBlock,
     "reasoning": ReasoningBlock,
     "tool": ToolBlock,
     "error": ErrorBlock,
@@ -94,7 +96,7 @@ class ScriptedModel:
         script: str | Path | list[Any],
         *,
         facts: ModelFacts | None = None,
-        retry: Retry = _RETRY,
+        retry: RetrySettings = _RETRY,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._turns = load_script(script)
@@ -126,16 +128,16 @@ class ScriptedModel:
         assembly.usage = turn.usage
         yield assembly.done(turn.stop or "stop")
 
-    def _turn_for(self, request: ModelRequest) -> Turn:
+    def _turn_for(self, request: ModelRequest) -> ScriptedTurn:
         if self._next is None:
             answers = sum(isinstance(message, AssistantMessage) for message in request.messages)
             self._next = _turn_after(self._turns, answers)
         number, self._next = self._next, self._next + 1
         self.requests.append(request)
-        return self._turns[number] if number < len(self._turns) else Turn(blocks=[TextBlock(text=OVER)])
+        return self._turns[number] if number < len(self._turns) else ScriptedTurn(blocks=[ScriptedTextBlock(text=OVER)])
 
 
-def _turn_after(turns: list[Turn], answers: int) -> int:
+def _turn_after(turns: list[ScriptedTurn], answers: int) -> int:
     """The number of the turn that follows so many answers; a turn that only fails is none."""
     if not answers:
         return 0
@@ -143,13 +145,13 @@ def _turn_after(turns: list[Turn], answers: int) -> int:
     return answering[answers - 1] + 1 if answers <= len(answering) else len(turns)
 
 
-def _answers(turn: Turn) -> bool:
+def _answers(turn: ScriptedTurn) -> bool:
     return not (turn.blocks and isinstance(turn.blocks[0], ErrorBlock))
 
 
 def _pieces(assembly: Assembly, key: int, block: Block) -> Iterator[Piece]:
     match block:
-        case TextBlock():
+        case ScriptedTextBlock():
             found = (assembly.text(key, piece) for piece in _cut(block.text, block.chunk))
             yield from (piece for piece in found if piece is not None)
         case ReasoningBlock():
@@ -169,22 +171,27 @@ def _cut(text: str, size: int) -> list[str]:
 
 
 def _failure(block: ErrorBlock, assembly: Assembly) -> ModelError:
-    told = Failure(message=block.error) if isinstance(block.error, str) else block.error
+    told = ScriptedFailure(message=block.error) if isinstance(block.error, str) else block.error
     error = failure(told.kind, told.message)
     error.retryable, error.retry_after = told.kind in _RETRYABLE, told.retry_after
     error.partial = assembly.message("error", told.message) if assembly.begun else None
     return error
 
 
-def load_script(source: str | Path | list[Any]) -> list[Turn]:
+def load_script(source: str | Path | list[Any]) -> list[ScriptedTurn]:
     """The turns of a script; a mistake in it says where it is."""
     if isinstance(source, list):
         return _turns(source, "the script")
     path = Path(source)
     try:
-        data = path.read_bytes()
+        with ours(path):
+            data = read_at_most(path, LARGEST + 1)  # never waits: a named pipe would hold the program for ever
     except OSError as error:
         raise UserMistake(f"cannot read the script {path}: {error.strerror}", "check the path") from error
+    if len(data) > LARGEST:
+        raise UserMistake(
+            f"cannot read the script {path}: larger than {LARGEST // 1024**2} MiB", "give a shorter script"
+        )
     return _turns(_decoded(data, path), str(path))
 
 
@@ -200,13 +207,13 @@ def _decoded(data: bytes, path: Path) -> Any:
         raise UserMistake(f"{path}: the script is not JSON: {error}", "a script is a list of turns") from error
 
 
-def _turns(value: Any, name: str) -> list[Turn]:
+def _turns(value: Any, name: str) -> list[ScriptedTurn]:
     if not isinstance(value, list):
         raise UserMistake(f"{name}: a script is a list of turns", "put the turns into [ … ]")
     return [_turn(turn, f"{name}: turn {number}") for number, turn in enumerate(value, 1)]
 
 
-def _turn(value: Any, where: str) -> Turn:
+def _turn(value: Any, where: str) -> ScriptedTurn:
     fields = value if isinstance(value, dict) else {"blocks": value}
     unknown = next((name for name in fields if name not in _TURN_FIELDS), None)
     if unknown is not None or not isinstance(fields.get("blocks"), list):
@@ -214,8 +221,8 @@ def _turn(value: Any, where: str) -> Turn:
         raise UserMistake(f"{where}: {what}", f"a turn is a list of blocks, or has {', '.join(_TURN_FIELDS)}")
     blocks = [_block(block, f"{where}, block {position}") for position, block in enumerate(fields["blocks"], 1)]
     rest = {name: fields[name] for name in ("usage", "stop") if name in fields}
-    told = _converted(rest, Turn, where, blocks=[])
-    return Turn(blocks=blocks, usage=told.usage, stop=told.stop)
+    told = _converted(rest, ScriptedTurn, where, blocks=[])
+    return ScriptedTurn(blocks=blocks, usage=told.usage, stop=told.stop)
 
 
 def _block(value: Any, where: str) -> Block:

@@ -3,67 +3,36 @@
 One module per provider holds all that is known about it. The rest of the program sees `Provider`, `Run` and events.
 """
 
-from typing import TYPE_CHECKING
-
 from sightline._later import later
-from sightline.providers._preview import preview
-from sightline.providers._provider import (
-    APPROVALS,
-    Approval,
-    Ask,
-    Channel,
-    CommandLine,
-    NotInstalled,
-    Outcome,
-    OwnRuns,
-    Provider,
-    Run,
-    StopsAgents,
-    Unreachable,
-)
-from sightline.providers._refusal import REFUSED_EXIT_CODE
-from sightline.providers._registry import get_provider, provider_names, recognise
-from sightline.providers._source import LINE_CAP, DisplayEventSource, Source
-from sightline.providers._stream import EventStream
-from sightline.providers._words import Words
+from sightline.providers._preview import preview as preview
+from sightline.providers._provider import APPROVALS as APPROVALS
+from sightline.providers._provider import Approval as Approval
+from sightline.providers._provider import Channel as Channel
+from sightline.providers._provider import CommandLine as CommandLine
+from sightline.providers._provider import NotInstalled as NotInstalled
+from sightline.providers._provider import OwnRuns as OwnRuns
+from sightline.providers._provider import Provider as Provider
+from sightline.providers._provider import ProviderOutcome as ProviderOutcome
+from sightline.providers._provider import ProviderPrompt as ProviderPrompt
+from sightline.providers._provider import Run as Run
+from sightline.providers._provider import StopsAgents as StopsAgents
+from sightline.providers._provider import Unreachable as Unreachable
+from sightline.providers._refusal import REFUSED_EXIT_CODE as REFUSED_EXIT_CODE
+from sightline.providers._registry import get_provider as get_provider
+from sightline.providers._registry import provider_names as provider_names
+from sightline.providers._registry import recognise as recognise
+from sightline.providers._source import LINE_CAP as LINE_CAP
+from sightline.providers._source import DisplayEventSource as DisplayEventSource
+from sightline.providers._source import ProviderSource as ProviderSource
+from sightline.providers._stream import EventStream as EventStream
+from sightline.providers._words import ProviderWords as ProviderWords
 
-if TYPE_CHECKING:
-    from sightline.providers.running._doctor import ProviderStatus, survey
-    from sightline.providers.running._runner import start_run
-
-__all__ = [
-    "APPROVALS",
-    "LINE_CAP",
-    "REFUSED_EXIT_CODE",
-    "Approval",
-    "Ask",
-    "Channel",
-    "CommandLine",
-    "DisplayEventSource",
-    "EventStream",
-    "NotInstalled",
-    "Outcome",
-    "OwnRuns",
-    "Provider",
-    "ProviderStatus",
-    "Run",
-    "Source",
-    "StopsAgents",
-    "Unreachable",
-    "Words",
-    "get_provider",
-    "preview",
-    "provider_names",
-    "recognise",
-    "start_run",
-    "survey",
-]
-
+TYPE_CHECKING = False
 # Reading a stream needs no event loop and no process; what runs things is imported when first asked for.
-_LATER = {
-    "ProviderStatus": "running._doctor",
-    "survey": "running._doctor",
-    "start_run": "running._runner",
-}
+if TYPE_CHECKING:
+    from sightline.providers.running._doctor import ProviderStatus as ProviderStatus
+    from sightline.providers.running._doctor import survey as survey
+    from sightline.providers.running._runner import start_run as start_run
 
-__getattr__ = later(__name__, _LATER)
+if not TYPE_CHECKING:  # so that a wrong name is found by the type checker
+    __getattr__, __dir__ = later(__name__, __file__)

@@ -12,9 +12,9 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
-from sightline.events import Error, Event, RunEnded, Text, encode_event
-from sightline.providers._provider import Outcome
-from sightline.providers._words import Words
+from sightline.events import Error, Event, RunEnded, Text, encode_event, of_source
+from sightline.providers._provider import ProviderOutcome
+from sightline.providers._words import ProviderWords
 
 _BATCHES_AT_MOST = 256
 _SECONDS_TO_STOP = 5.0
@@ -34,7 +34,7 @@ class ChannelRun:
         self._queue: asyncio.Queue[list[Event]] = asyncio.Queue()
         self._room = asyncio.Event()
         self._is_bounded = True
-        self._words = Words()
+        self._words = ProviderWords()
         self._error: Error | None = None
         self._ended: asyncio.Future[RunEnded] = asyncio.get_running_loop().create_future()
         self._cancelled = False
@@ -44,11 +44,11 @@ class ChannelRun:
         return self._ended.done()
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ProviderOutcome:
         ended = self._ended.result()
         cancelled = self._cancelled or ended.stop_reason == "cancelled"
         failed = ended.is_error or self._error is not None
-        return Outcome(
+        return ProviderOutcome(
             exit_code=130 if cancelled else int(failed),
             session=self._session,
             text=self._words.text,
@@ -59,7 +59,7 @@ class ChannelRun:
     def tell(self, events: list[Event]) -> None:
         """For the channel: what came of something the person did, which waits for nobody."""
         if events and not self.over:
-            for event in events:
+            for event in of_source(self._provider, events):
                 self._note(event)
             self._queue.put_nowait(events)
 
@@ -73,9 +73,9 @@ class ChannelRun:
     async def fail(self, error: Error) -> None:
         """For the channel: it broke; of a run that is being ended that is no failure."""
         if self._cancelled:
-            await self.put([RunEnded(stop_reason="cancelled", source=self._provider)])
+            await self.put([RunEnded(stop_reason="cancelled")])
         else:
-            await self.put([error, RunEnded(is_error=True, source=self._provider)])
+            await self.put([error, RunEnded(is_error=True)])
 
     def unbind(self) -> None:
         """For a channel whose process has ended: what is left of it is taken, whether it is read or not."""
@@ -110,7 +110,7 @@ class ChannelRun:
                 await asyncio.shield(self._ended)
         except TimeoutError:
             await self._kill()
-            self.tell([RunEnded(stop_reason="cancelled", source=self._provider)])
+            self.tell([RunEnded(stop_reason="cancelled")])
 
     def _note(self, event: Event) -> None:
         if event.agent:

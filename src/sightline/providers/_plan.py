@@ -2,20 +2,22 @@
 
 from typing import Any
 
+from sightline.events import TodoTask
+
 # Where a step's words are, in the dialects there are.
 _WORDS = ("content", "description", "step", "text", "subject", "title")
 _LISTS = ("todos", "plan", "items")
 
 
-def plan_from(args: Any) -> list[dict[str, str]]:
-    """The steps in the arguments of a call that writes a plan: `[{"text": …, "status": …}]`."""
+def plan_from(args: Any) -> list[TodoTask]:
+    """The steps in the arguments of a call that writes a plan."""
     if not isinstance(args, dict):
         return []
     steps: list[Any] = next((args[key] for key in _LISTS if isinstance(args.get(key), list)), [])
     return [_step(step) for step in steps if isinstance(step, dict)]
 
 
-def _step(step: dict[str, Any]) -> dict[str, str]:
+def _step(step: dict[str, Any]) -> TodoTask:
     text = next((step[key] for key in _WORDS if isinstance(step.get(key), str)), "")
     status = step.get("status")
-    return {"text": text, "status": status if isinstance(status, str) else "pending"}
+    return TodoTask(text, status if isinstance(status, str) else "pending")

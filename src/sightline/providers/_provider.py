@@ -1,6 +1,7 @@
 """What the rest of the program knows about a provider, and what it asks of one."""
 
 from collections.abc import AsyncGenerator, Callable
+from importlib import import_module
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
@@ -15,7 +16,7 @@ Approval = Literal["auto", "plan", "edit", "full"]
 APPROVALS: tuple[Approval, ...] = ("auto", "plan", "edit", "full")
 
 
-class Ask(msgspec.Struct, frozen=True, kw_only=True):
+class ProviderPrompt(msgspec.Struct, frozen=True, kw_only=True):
     """One prompt for one provider."""
 
     prompt: str
@@ -29,7 +30,7 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     raw: bool = False  # the provider's own lines are wanted, not events
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class ProviderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """How a run ended. `exit_code` follows the program's rule: 0 done, 1 failed, 2 asked for what it cannot do, 3
     something was refused for want of permission, 124 timeout, 130 cancelled."""
 
@@ -53,7 +54,7 @@ class Run(Protocol):
     async def cancel(self) -> None: ...
 
     @property
-    def outcome(self) -> Outcome: ...
+    def outcome(self) -> ProviderOutcome: ...
 
 
 class Unreachable(OutsideFailure):
@@ -71,11 +72,11 @@ class Channel(Protocol):
     a time; one that is cancelled ends the work on its prompt, not the channel.
     """
 
-    async def open(self, ask: Ask) -> None:
+    async def open(self, ask: ProviderPrompt) -> None:
         """Start what it needs, so that the first prompt does not wait for that. Nothing is asked of a model or of a
         service. Raises Unreachable."""
 
-    async def run(self, ask: Ask) -> Run:
+    async def run(self, ask: ProviderPrompt) -> Run:
         """Begin to work on a prompt; the conversation is the one of `ask.resume`. Raises Unreachable."""
 
     def answer(self, request: str, answer: Any) -> bool:
@@ -104,19 +105,32 @@ class StopsAgents(Channel, Protocol):
         """False when it does not run."""
 
 
+def channel_in(module: str, name: str) -> Callable[[ProviderPrompt], Channel]:
+    """The channel of that class, which is imported when it is first used."""
+
+    def channel(ask: ProviderPrompt) -> Channel:
+        made: Channel = getattr(import_module(module), name)(ask)
+        return made
+
+    return channel
+
+
 class CommandLine(msgspec.Struct, frozen=True, kw_only=True):
     """How a provider's CLI is started. The prompt goes in on stdin: no length limit, no quoting, not in `ps`."""
 
     binary: str
     package: str  # npm package that installs it
     tested: str  # the version our recordings come from
-    arguments: Callable[[Ask], list[str]]  # after the binary; the flags of the approval level are among them
+    arguments: Callable[[ProviderPrompt], list[str]]  # after the binary; the flags of the approval level are among them
     approvals: dict[Approval, tuple[str, ...]]  # the flags each level stands for; a level not here is not offered
-    environment: Callable[[Ask], dict[str, str]] | None = None  # variables it needs besides
+    environment: Callable[[ProviderPrompt], dict[str, str]] | None = None  # variables it needs besides
     # What a line of its log, which it writes to stderr, tells a person: None where it is no line of a log.
     log_line: Callable[[str], str | None] | None = None
-    options: frozenset[str] = frozenset()  # the names of `Ask.options` it knows; any other is refused
+    options: frozenset[str] = frozenset()  # the names of `ProviderPrompt.options` it knows; any other is refused
     login_hint: str = ""
+    says_end: bool = (
+        False  # its output ends with a line about that: without it the run ended early, whatever it exits with
+    )
 
 
 class Provider(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,7 +142,13 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     recognises: Callable[[bytes], bool] | None = None  # whether a stream that begins like this is its own
     cadence: Literal["streaming", "burst"] = "streaming"
     command: CommandLine | None = None
-    start: Callable[[Ask], Run] | None = None  # for one that is not a CLI
+    start: Callable[[ProviderPrompt], Run] | None = None  # for one that is not a CLI
     steers: bool = False  # its channel takes words into a run that goes on
-    channel: Callable[[Ask], Channel] | None = None  # not opened before its first run
+    channel: Callable[[ProviderPrompt], Channel] | None = None  # not opened before its first run
     check: Callable[[], None] | None = None  # raises UserMistake when it is not set up to be used
+
+    @property
+    def levels(self) -> list[Approval]:
+        """The approval levels that mean something to it. `auto` is what its own settings say."""
+        known = self.command.approvals if self.command is not None else {}
+        return [level for level in APPROVALS if level == "auto" or level in known]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sightline.events import Event, RunEnded, ToolResult
+from sightline.events import CallEnding, Event, RunEnded, ToolResult, call_ending
 
 REFUSED = "refused"  # the stop reason of a run
 REFUSED_EXIT_CODE = 3
@@ -10,10 +10,10 @@ REFUSED_EXIT_CODE = 3
 
 def refused_details() -> dict[str, Any]:
     """The details of the result of such a call, as our own agent has them."""
-    return {"ended": REFUSED}
+    return CallEnding(ended=REFUSED).as_details()
 
 
 def is_refusal(event: Event) -> bool:
     if isinstance(event, RunEnded):
         return event.stop_reason == REFUSED and not event.agent
-    return isinstance(event, ToolResult) and isinstance(event.details, dict) and event.details.get("ended") == REFUSED
+    return isinstance(event, ToolResult) and call_ending(event.details).ended == REFUSED

@@ -89,11 +89,7 @@ class Resend:
         self.expecting = False
 
 
-def may_repeat(source: str, agent: str = "") -> Notice:
-    """What a person is told before a text that was sent again and differs from what was shown."""
-    return Notice(
-        "the stream broke and the answer was sent again; what follows may repeat what was shown",
-        "warning",
-        agent=agent,
-        source=source,
-    )
+def may_repeat() -> Notice:
+    """What the user is told before a text that was sent again and differs from what was shown."""
+    text = "the stream broke and the answer was sent again; what follows may repeat what was shown"
+    return Notice(text, "warning")

@@ -8,6 +8,8 @@ read becomes `unknown`, a line it can read but that has nothing to show becomes 
 import re
 from typing import Any, Protocol
 
+import msgspec
+
 from sightline.events import UNKNOWN_CAP, Event, Unknown
 from sightline.text import escape_controls
 
@@ -24,7 +26,7 @@ class DisplayEventSource(Protocol):
     def parse_events(self, line: bytes) -> list[Event]: ...
 
 
-class Source:
+class ProviderSource:
     """Bookkeeping shared by our own sources: ids of ours for the provider's calls, and numbers for text blocks."""
 
     provider = ""
@@ -67,17 +69,17 @@ class Source:
         return ident or self.open_call("")
 
     def unreadable(self, line: bytes, reason: str) -> list[Event]:
-        return [unknown(line, len(line), reason, source=self.provider)]
+        return [unknown(line, len(line), reason)]
 
 
-def unknown(head: bytes, length: int, reason: str, *, source: str = "") -> Unknown:
+def unknown(head: bytes, length: int, reason: str) -> Unknown:
     """The event for a line nobody could read: its beginning, made printable."""
     import logging  # only ever needed here; not worth its import time on a healthy stream
 
     raw = escape_controls(head[:UNKNOWN_CAP].decode("utf-8", "backslashreplace"))[:UNKNOWN_CAP]
-    logging.getLogger("sightline.providers").debug("%s: unreadable line of %d bytes: %s", source, length, reason)
+    logging.getLogger("sightline.providers").debug("unreadable line of %d bytes: %s", length, reason)
     # A decoder quotes what it did not expect, however long.
-    return Unknown(raw, length, escape_controls(reason[:400]), source=source)
+    return Unknown(raw, length, escape_controls(reason[:400]))
 
 
 _LONG = 32 * 1024
@@ -111,6 +113,15 @@ def is_suspect(line: bytes) -> bool:
     if 0x5C in line and _odd_escape(line) is not None and not _even_escapes(line):
         return True
     return not line.isascii() and (_c1(line) is not None or _bidi(line) is not None)
+
+
+def reread(line: bytes, kind: Any) -> Any:
+    """A line the strict decoder refused, as a value of this type: it may have half a character, or another type where
+    ours is expected. None when it is not ours."""
+    try:
+        return msgspec.convert(decode_leniently(line), kind)
+    except (ValueError, RecursionError):
+        return None
 
 
 def decode_leniently(line: bytes) -> Any:

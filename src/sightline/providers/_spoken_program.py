@@ -1,4 +1,5 @@
-"""A program that is spoken with in lines over its standard streams: started, asked, and heard until it ends.
+"""A program that is spoken with in lines over its standard streams: started, asked, and heard until it ends; and what
+the channels share that are such a program.
 
 Rules:
 
@@ -9,15 +10,16 @@ Rules:
 import asyncio
 from typing import Any, Protocol
 
-from sightline.events import Event
+from sightline.events import Error, Event
 from sightline.exec import Process, UntrustedProgram
 from sightline.providers._binary import binary_words
+from sightline.providers._channel_run import ChannelRun
 from sightline.providers._provider import NotInstalled, Unreachable
 from sightline.providers._stream import EventStream
 from sightline.text import clean_line
 
 
-class Listener(Protocol):
+class ProgramListener(Protocol):
     """Whoever speaks with it: knows its lines, and what becomes of them."""
 
     def parse_events(self, line: bytes) -> list[Event]: ...
@@ -33,7 +35,7 @@ class Listener(Protocol):
 class SpokenProgram:
     """One at a time; it can be started again when it has ended."""
 
-    def __init__(self, name: str, listener: Listener, *, seconds: float) -> None:
+    def __init__(self, name: str, listener: ProgramListener, *, seconds: float) -> None:
         """`name`: as people know it. `seconds`: how long an answer may take."""
         self._name = name
         self._listener = listener
@@ -114,3 +116,38 @@ class SpokenProgram:
                 if not future.done():
                     future.set_exception(problem)
             await self._listener.ended(problem)
+
+
+class ProgramChannel:
+    """A channel that is a program which runs from prompt to prompt."""
+
+    _run: ChannelRun | None = None
+
+    def __init__(self, name: str, *, seconds: float) -> None:
+        """As for `SpokenProgram`."""
+        self._program = SpokenProgram(name, self, seconds=seconds)
+        self._count = 0
+
+    async def close(self) -> None:
+        await self._program.end()
+        if self._run is not None:
+            self._run.unbind()
+        await self._program.heard_out()
+
+    def parse_events(self, line: bytes) -> list[Event]:
+        raise NotImplementedError
+
+    async def pass_on(self, events: list[Event]) -> None:
+        if self._run is not None:
+            await self._run.put(events)
+
+    def why_ended(self, exit_code: int | None, stderr: str) -> Unreachable:
+        raise NotImplementedError
+
+    async def ended(self, problem: Unreachable) -> None:
+        if self._run is not None:
+            await self._run.fail(Error(problem.message, "send it again: the conversation is resumed"))
+
+    def _next_id(self) -> int:
+        self._count += 1
+        return self._count

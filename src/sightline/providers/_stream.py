@@ -1,16 +1,20 @@
 """From the bytes of a stream to events: lines are cut at newline bytes and nothing else."""
 
-from sightline.events import UNKNOWN_CAP, Event
-from sightline.providers._source import LINE_CAP, DisplayEventSource, unknown
+from sightline.events import UNKNOWN_CAP, Event, of_source
+from sightline.providers._source import LINE_CAP, DisplayEventSource, ProviderSource, unknown
 
 _MARK = b"\xef\xbb\xbf"
 
 
 class EventStream:
-    """Feeds a source with whole lines, however the bytes were cut. A line over the cap is announced, not kept."""
+    """Feeds a source with whole lines, however the bytes were cut. A line over the cap is announced, not kept.
+
+    What one of our sources reads is said to be of its provider here: no source says so itself.
+    """
 
     def __init__(self, source: DisplayEventSource) -> None:
         self._source = source
+        self._provider = source.provider if isinstance(source, ProviderSource) else ""
         self._parts: list[bytes] = []  # of the line that has no end yet
         self._length = 0
         self._discarding = False
@@ -20,6 +24,8 @@ class EventStream:
     def feed(self, chunk: bytes) -> list[Event]:
         if not self._begun:
             chunk = self._without_mark(chunk)
+        if len(chunk) > LINE_CAP:  # it may hold a line over the cap, which no piece of it does
+            return [event for at in range(0, len(chunk), LINE_CAP) for event in self.feed(chunk[at : at + LINE_CAP])]
         lines = chunk.split(b"\n")
         tail = lines.pop()
         if not lines:
@@ -36,7 +42,7 @@ class EventStream:
                 events += parse(line)
         if tail:
             self._extend(tail)
-        return events
+        return of_source(self._provider, events) if self._provider else events
 
     def end(self) -> list[Event]:
         """The stream is over: the last line may lack its newline, and the source may have held something back."""
@@ -44,7 +50,8 @@ class EventStream:
             self._extend(self._mark)
         events = self._finish_line() if self._parts else []
         end_events = getattr(self._source, "end_events", None)
-        return events if end_events is None else events + end_events()
+        events = events if end_events is None else events + end_events()
+        return of_source(self._provider, events) if self._provider else events
 
     def _without_mark(self, chunk: bytes) -> bytes:
         """Some programs put a byte order mark before the first line of a file; it is no part of it."""
@@ -66,5 +73,5 @@ class EventStream:
         line, length, discarded = b"".join(self._parts), self._length, self._discarding
         self._parts, self._length, self._discarding = [], 0, False
         if discarded:
-            return [unknown(line, length, "line over 16 MB", source=getattr(self._source, "provider", ""))]
+            return [unknown(line, length, "line over 16 MB")]
         return self._source.parse_events(line) if line.strip() else []

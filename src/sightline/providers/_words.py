@@ -3,7 +3,7 @@
 from sightline.events import Text
 
 
-class Words:
+class ProviderWords:
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._block = 0

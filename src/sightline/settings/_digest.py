@@ -19,7 +19,7 @@ import msgspec
 
 from sightline.exceptions import UserMistake
 from sightline.handles import NotRegular, read_at_most
-from sightline.settings._files import Unreadable
+from sightline.settings._files import UnreadableFile
 from sightline.settings._places import EXTENSIONS, FILE_NAME, PROJECT_FOLDER
 
 _MOST_NAMES = 5000
@@ -62,7 +62,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _unless_missing(error: OSError) -> None:
     if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
-        raise Unreadable(Path(error.filename), error.strerror or str(error)) from None
+        raise UnreadableFile(Path(error.filename), error.strerror or str(error)) from None
 
 
 def _content(path: Path, most: int) -> bytes | None:
@@ -72,7 +72,7 @@ def _content(path: Path, most: int) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError, NotRegular):
         return None
     except OSError as error:
-        raise Unreadable(path, error.strerror or str(error)) from None
+        raise UnreadableFile(path, error.strerror or str(error)) from None
     if len(data) > most:
         raise _too_much(path)
     return data

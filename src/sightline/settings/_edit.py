@@ -12,7 +12,7 @@ from sightline.exceptions import UserMistake
 from sightline.settings._fields import Key
 from sightline.settings._files import held, replace
 from sightline.settings._sources import parse_toml, read_settings_text
-from sightline.settings._toml import Entry, entries, join_key, line_of, written
+from sightline.settings._toml import TomlEntry, entries, join_key, line_of, written
 
 
 def set_in_file(path: Path, key: Key, value: Any, *, private: bool = True) -> None:
@@ -66,10 +66,32 @@ def without(text: str, key: Key) -> str:
     for entry in reversed(entries(text)):
         if entry.key[: len(key)] == key:
             text = text[: entry.start] + text[entry.end :]
+    for length in range(len(key) - 1, 0, -1):
+        text = _without_empty_section(text, key[:length])
     return text
 
 
-def _neighbour(found: list[Entry], key: Key) -> Entry | None:
+def _without_empty_section(text: str, table: Key) -> str:
+    """Without the header of a table in which nothing stands, not even a comment, and the empty row before it."""
+    found = entries(text)
+    within = [entry for entry in found if entry.key[: len(table)] == table]
+    if len(within) != 1 or not within[0].is_header or within[0].key != table:
+        return text
+    header = within[0]
+    end = next((entry.start for entry in found if entry.start >= header.end), len(text))
+    if text[header.start : header.end].count("#") or text[header.end : end].strip():
+        return text
+    return _joined(text[: header.start], text[end:])
+
+
+def _joined(before: str, after: str) -> str:
+    """Two sections, one empty row between them; at the end of a file none."""
+    newline = "\r\n" if "\r\n" in before else "\n"
+    kept = before.rstrip("\r\n")
+    return kept + newline * (bool(kept) + bool(kept and after)) + after
+
+
+def _neighbour(found: list[TomlEntry], key: Key) -> TomlEntry | None:
     """The entry to write a new one behind: the last of its table, or one whose dotted name begins the same way."""
     table = key[:-1]
     mates = [entry for entry in found if entry.table == table]
@@ -78,7 +100,7 @@ def _neighbour(found: list[Entry], key: Key) -> Entry | None:
     return mates[-1] if mates else None
 
 
-def _indent(text: str, entry: Entry) -> str:
+def _indent(text: str, entry: TomlEntry) -> str:
     line = text[entry.start : entry.end]
     return line[: len(line) - len(line.lstrip(" \t"))]
 

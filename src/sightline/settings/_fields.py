@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args, get_origin
 import msgspec
 from msgspec import Meta
 
-from sightline.settings._tree import Section, Settings
+from sightline.settings._tree import Settings, SettingsSection
 
 Key = tuple[str, ...]
 Kind: TypeAlias = Any  # a type of the tree: a section, str, list[str], Annotated[int, Meta(ge=1)], …
@@ -39,7 +39,7 @@ def kind_at(key: Key) -> Kind | None:
 
 
 def is_section(kind: Kind) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Section)
+    return isinstance(kind, type) and issubclass(kind, SettingsSection)
 
 
 def is_table(kind: Kind) -> bool:
@@ -144,6 +144,20 @@ def _bare(kind: Kind) -> Any:
     return kind.__origin__ if hasattr(kind, "__metadata__") else kind
 
 
+def choices_of(kind: Kind) -> tuple[str, ...]:
+    """The values there are; none where it is not one of a few."""
+    bare = _bare(kind)
+    return get_args(bare) if _origin(bare) is Literal else ()
+
+
+def is_text(kind: Kind) -> bool:
+    return _bare(kind) is str
+
+
+def is_list(kind: Kind) -> bool:
+    return _origin(_bare(kind)) is list
+
+
 def describe(kind: Kind) -> str:
     """What it must be, to follow "must be"."""
     bare = _bare(kind)
@@ -151,10 +165,10 @@ def describe(kind: Kind) -> str:
         return "any value"
     if is_table(bare):
         return "a table"
-    if _origin(bare) is list:
+    if is_list(bare):
         return "a list of strings"
-    if _origin(bare) is Literal:
-        return f"one of {', '.join(get_args(bare))}"
+    if choices := choices_of(bare):
+        return f"one of {', '.join(choices)}"
     if bare is bool:
         return "true or false"
     if bare is str:

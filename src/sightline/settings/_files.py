@@ -14,7 +14,7 @@ LARGEST = 1024 * 1024
 SECONDS = 3.0  # until a change by another process is over
 
 
-class Unreadable(OutsideFailure):
+class UnreadableFile(OutsideFailure):
     """A file that is there and cannot be read."""
 
     def __init__(self, path: Path, why: str) -> None:
@@ -29,16 +29,16 @@ def read_small(path: Path) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except NotRegular:
-        raise Unreadable(path, "not a file") from None
+        raise UnreadableFile(path, "not a file") from None
     except OSError as error:
-        raise Unreadable(path, error.strerror or str(error)) from None
+        raise UnreadableFile(path, error.strerror or str(error)) from None
     refuse_large(path, data)
     return data
 
 
 def refuse_large(path: Path, data: bytes) -> None:
     if len(data) > LARGEST:
-        raise Unreadable(path, f"larger than {LARGEST // 1024} KB")
+        raise UnreadableFile(path, f"larger than {LARGEST // 1024} KB")
 
 
 def replace(path: Path, data: bytes, *, private: bool = True) -> None:

@@ -21,8 +21,8 @@ from sightline.settings._tree import Settings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sightline.settings._fields import Key
-    from sightline.settings._mistakes import Mistake
-    from sightline.settings._sources import Given, Source, SourceKind
+    from sightline.settings._mistakes import SettingMistake
+    from sightline.settings._sources import SettingOrigin, SourcedValue, SourceKind
 
 
 class Loaded(msgspec.Struct, frozen=True):
@@ -30,21 +30,21 @@ class Loaded(msgspec.Struct, frozen=True):
 
     settings: Settings
     notices: list[str] = []
-    given: "dict[Key, list[Given]]" = {}
+    given: "dict[Key, list[SourcedValue]]" = {}
 
-    def source_of(self, path: str) -> "Source":
+    def source_of(self, path: str) -> "SettingOrigin":
         """Where a value comes from; of rules that add up, the last place that added some."""
         return self.sources_of(path)[-1]
 
-    def sources_of(self, path: str) -> "list[Source]":
+    def sources_of(self, path: str) -> "list[SettingOrigin]":
         """Everybody whose word counts: one, or for rules that add up all who gave some."""
         from sightline.settings._fields import EXTENDED
-        from sightline.settings._sources import Source
+        from sightline.settings._sources import SettingOrigin
         from sightline.settings._toml import split_key
 
         key = split_key(path)
         said = [each.source for each in self.given.get(key, [])]
-        return (said if key in EXTENDED else said[-1:]) or [Source("default")]
+        return (said if key in EXTENDED else said[-1:]) or [SettingOrigin("default")]
 
 
 def load(cwd: Path, *, flags: Mapping[str, str] | None = None, environ: Mapping[str, str] = os.environ) -> Loaded:
@@ -58,7 +58,7 @@ def load(cwd: Path, *, flags: Mapping[str, str] | None = None, environ: Mapping[
     readings = [from_file(path, kind, data) for kind, path, data in files]
     readings += [from_environment(environ), from_flags(flags or {})]
     mistakes = [mistake for reading in readings for mistake in reading.mistakes]
-    given: dict[Key, list[Given]] = {}
+    given: dict[Key, list[SourcedValue]] = {}
     for reading in readings:
         for each in reading.given:
             given.setdefault(each.key, []).append(each)
@@ -74,16 +74,18 @@ def _files(cwd: Path, environ: Mapping[str, str], notices: list[str]) -> "list[t
     from sightline.settings._trust import trusted_files
 
     folder = project_of(project)
-    why, content = trusted_files(folder)
-    if not why:
+    trusted, content = trusted_files(folder)
+    if trusted == "trusted":
         return [*files, ("project", project, content.get(_real_file(folder), b""))]
     import shlex
 
     trust = f"sightline config trust {shlex.quote(str(folder))}"
-    if why == "not trusted":
+    if trusted == "untrusted":
         notices.append(f"{project} is not used: its folder is not trusted. To use it: {trust}")
     else:
-        notices.append(f"{project.parent} {why}, so it is not used: check it, then run `{trust}` again")
+        notices.append(
+            f"{project.parent} changed since you trusted it, so it is not used: check it, then run `{trust}` again"
+        )
     return files
 
 
@@ -95,7 +97,7 @@ def _is_in_the_environment(environ: Mapping[str, str]) -> bool:
     return any(name.startswith("SIGHTLINE_") and name != "SIGHTLINE_HOME" for name in environ)
 
 
-def _built(given: "dict[Key, list[Given]]", mistakes: "list[Mistake]") -> Settings:
+def _built(given: "dict[Key, list[SourcedValue]]", mistakes: "list[SettingMistake]") -> Settings:
     from sightline.settings._fields import EXTENDED
 
     tree: dict[str, Any] = {}
@@ -122,8 +124,8 @@ def _put(tree: dict[str, Any], key: "Key", value: Any) -> None:
         tree[key[-1]] = value
 
 
-def _servers_without_address(tree: dict[str, Any], given: "dict[Key, list[Given]]") -> "list[Mistake]":
-    from sightline.settings._mistakes import Mistake
+def _servers_without_address(tree: dict[str, Any], given: "dict[Key, list[SourcedValue]]") -> "list[SettingMistake]":
+    from sightline.settings._mistakes import SettingMistake
     from sightline.settings._toml import join_key
 
     lacking = []
@@ -132,5 +134,5 @@ def _servers_without_address(tree: dict[str, Any], given: "dict[Key, list[Given]
             key = ("models", "servers", name)
             where = next(said[0].source.where for at, said in given.items() if at[:3] == key)
             hint = 'give the address of its API: base_url = "http://…/v1"'
-            lacking.append(Mistake(where, f"{join_key(key)} has no base_url", hint))
+            lacking.append(SettingMistake(where, f"{join_key(key)} has no base_url", hint))
     return lacking

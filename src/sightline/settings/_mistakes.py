@@ -10,7 +10,7 @@ from sightline.settings._toml import join_key
 from sightline.text import clean_line
 
 
-class Mistake(msgspec.Struct, frozen=True):
+class SettingMistake(msgspec.Struct, frozen=True):
     """`where` is a file with its line, a variable, or an option."""
 
     where: str
@@ -21,7 +21,7 @@ class Mistake(msgspec.Struct, frozen=True):
 class SettingsInvalid(UserMistake):
     """Settings that cannot be used. Nothing was started with half of them."""
 
-    def __init__(self, mistakes: list[Mistake]) -> None:
+    def __init__(self, mistakes: list[SettingMistake]) -> None:
         if len(mistakes) == 1:
             super().__init__(f"{mistakes[0].where}: {mistakes[0].message}", mistakes[0].hint)
         else:

@@ -14,18 +14,29 @@ from pathlib import Path
 
 import msgspec
 
+from sightline.events import Notice
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.paths import keys_folder
 from sightline.settings._files import held, read_small, replace
+from sightline.text import clean_text
 
 
 def stored_keys() -> dict[str, str]:
-    """By the names of their variables, to recognise them; none where the file cannot be read."""
+    """By the names of their variables, to recognise them; none where the file cannot be read (`keys_notice`)."""
     try:
-        data = read_small(_file())
-        return {} if data is None else msgspec.json.decode(data, type=dict[str, str])
-    except (SightlineError, msgspec.MsgspecError, UnicodeDecodeError):
+        return _read()
+    except UserMistake:
         return {}
+
+
+def keys_notice() -> Notice | None:
+    """That stored keys are neither used nor recognised, and why; None when they are. For where a session begins."""
+    try:
+        _read()
+    except UserMistake as mistake:
+        text = f"stored keys are not used, and not masked where they appear: {mistake.message}"
+        return Notice(clean_text(text), "warning", mistake.hint)
+    return None
 
 
 def with_stored_keys(environ: Mapping[str, str]) -> dict[str, str]:
@@ -35,13 +46,25 @@ def with_stored_keys(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def store_key(name: str, key: str) -> Path:
-    """Returns the file it is in now. UserMistake when that is a link."""
+    """Returns the file it is in now. UserMistake when that is a link, or cannot be read: its keys would be lost."""
     _refuse_link()
     with held(_file()):
+        keys = _read()
         with suppress(FileNotFoundError):
             _file().chmod(0o600)  # a replaced file has the mode of the one before
-        replace(_file(), msgspec.json.format(msgspec.json.encode({**stored_keys(), name: key})) + b"\n")
+        replace(_file(), msgspec.json.format(msgspec.json.encode({**keys, name: key})) + b"\n")
     return _file()
+
+
+def _read() -> dict[str, str]:
+    """Empty only when there is no file. UserMistake when there is one that cannot be read."""
+    try:
+        data = read_small(_file())
+        return {} if data is None else msgspec.json.decode(data, type=dict[str, str])
+    except SightlineError as problem:
+        raise UserMistake(problem.message, problem.hint) from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise UserMistake(f"cannot read {_file()}: {error}", "fix or remove the file") from None
 
 
 def _refuse_link() -> None:

@@ -13,7 +13,7 @@ import msgspec
 from sightline.settings._fields import Key
 
 
-class Entry(msgspec.Struct, frozen=True):
+class TomlEntry(msgspec.Struct, frozen=True):
     """A key and its value, or a table's header (no value). Positions are offsets; `end` is after the line's newline."""
 
     key: Key
@@ -38,9 +38,9 @@ _value_piece = re.compile(
 _bare_key = re.compile(r"[A-Za-z0-9_-]+").fullmatch
 
 
-def entries(text: str) -> list[Entry]:
+def entries(text: str) -> list[TomlEntry]:
     """In the order of the file. What is inside an inline table or an array is part of the value it is in."""
-    found: list[Entry] = []
+    found: list[TomlEntry] = []
     table: Key = ()
     position, counted, line = _after_blank(text, 0), 0, 1
     while position < len(text):
@@ -51,18 +51,18 @@ def entries(text: str) -> list[Entry]:
             opening = 2 if text.startswith("[[", position) else 1
             table, position = _key(text, position + opening)
             end = _line_end(text, position)
-            found.append(Entry(table, table, line, start, end, end, end))
+            found.append(TomlEntry(table, table, line, start, end, end, end))
         else:
             name, position = _key(text, position)
             value_start = _after_spaces(text, position + 1)
             value_end = _value_end(text, value_start)
             end = _line_end(text, value_end)
-            found.append(Entry((*table, *name), table, line, start, value_start, value_end, end))
+            found.append(TomlEntry((*table, *name), table, line, start, value_start, value_end, end))
         position = _after_blank(text, end)
     return found
 
 
-def line_of(found: Sequence[Entry], key: Key) -> int:
+def line_of(found: Sequence[TomlEntry], key: Key) -> int:
     """The line a key is on, or what it is inside of."""
     lines = {entry.key: entry.line for entry in reversed(found)}
     for length in range(len(key), 0, -1):

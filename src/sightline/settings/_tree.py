@@ -17,11 +17,11 @@ Positive = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 Seconds = Annotated[float, Meta(gt=0, le=1_000_000)]
 
 
-class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SettingsSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pass
 
 
-class Server(Section, frozen=True):
+class Server(SettingsSection, frozen=True):
     """A model server of one's own: `[models.servers.NAME]`."""
 
     base_url: str  # the address of its API, such as http://localhost:8080/v1
@@ -32,7 +32,7 @@ class Server(Section, frozen=True):
     headers: dict[str, str] = {}  # sent with every request
 
 
-class Models(Section, frozen=True):
+class Models(SettingsSection, frozen=True):
     default: str = ""  # the model to use; empty: the best one you have a key or a server for
     small: str = ""  # for summaries and titles; empty: same as default
     slow: str = ""  # for hard questions (`--model slow`); empty: same as default
@@ -43,23 +43,23 @@ class Models(Section, frozen=True):
     servers: dict[str, Server] = {}  # model servers of your own, each a table `[models.servers.NAME]`
 
 
-class Retry(Section, frozen=True):
+class RetrySettings(SettingsSection, frozen=True):
     attempts: Count = 5  # how often a request is retried when a server is overloaded or not reachable
     base_ms: Positive = 1000  # milliseconds before the first retry; doubled each time
     cap_ms: Positive = 60_000  # longest wait in milliseconds; if a server asks for more, the run fails
 
 
-class Compaction(Section, frozen=True):
+class Compaction(SettingsSection, frozen=True):
     auto: bool = True  # summarise the conversation before it exceeds the model's context
     reserve: Positive = 16_384  # tokens reserved for the next answer
     keep_recent: Positive = 20_000  # tokens at the end of the conversation that are not summarised
 
 
-class BranchSummary(Section, frozen=True):
+class BranchSummary(SettingsSection, frozen=True):
     enabled: bool = False  # offer a summary of the branch you leave in the tree
 
 
-class Permissions(Section, frozen=True):
+class Permissions(SettingsSection, frozen=True):
     approval: Approval = "auto"  # what the agent may do without asking; see permissions.md
     allow: list[str] = []  # rules, such as "exec(git push)" or "network(docs.python.org)"
     deny: list[str] = []  # rules that win over all others
@@ -68,19 +68,19 @@ class Permissions(Section, frozen=True):
     pass_env: list[str] = []  # secret variables that every command gets: "GITHUB_TOKEN", "AWS_*"
 
 
-class Read(Section, frozen=True):
+class ReadSettings(SettingsSection, frozen=True):
     default_limit: Positive = 300  # lines of a file that are read when no range is given
     summarize: bool = True  # read the outline of a long source file instead of all of it
     hash_lines: bool = True  # show line numbers and tags that the edit tool understands
     line_numbers: bool = True  # show plain line numbers, if hash_lines is off
 
 
-class Search(Section, frozen=True):
+class Search(SettingsSection, frozen=True):
     context_before: Count = 1  # lines shown before a match
     context_after: Count = 3  # lines shown after a match
 
 
-class Bash(Section, frozen=True):
+class Bash(SettingsSection, frozen=True):
     timeout: Seconds = 300.0  # seconds a command may run, if the call names no limit
     max_timeout: Seconds = 3600.0  # maximum seconds a call may ask for
     auto_background: bool = False  # turn a long command into a background job
@@ -89,30 +89,30 @@ class Bash(Section, frozen=True):
     persist_state: bool = True  # `cd` and exported variables last for the next commands of the session
 
 
-class Async(Section, frozen=True):
+class Async(SettingsSection, frozen=True):
     enabled: bool = True  # allow background jobs
     poll_wait: Wait = "30s"  # how long the agent waits for a job in one call
     max_jobs: Annotated[int, Meta(ge=1, le=100)] = 100  # maximum number of jobs at the same time
 
 
-class Images(Section, frozen=True):
+class ImageSettings(SettingsSection, frozen=True):
     max_bytes: Positive = 500_000  # maximum size of an image sent to the model; larger ones are scaled down
     max_side: Positive = 1568  # maximum pixels of its longer side
 
 
-class Web(Section, frozen=True):
+class Web(SettingsSection, frozen=True):
     timeout: Seconds = 20.0  # seconds for one page
     private_hosts: bool = False  # allow addresses of this machine and of private networks
 
 
-class Todo(Section, frozen=True):
+class Todo(SettingsSection, frozen=True):
     enabled: bool = True  # the agent maintains a todo list
     reminders: bool = True  # remind the model when it stops with open tasks
     reminders_max: Count = 3  # maximum reminders in one run
     clear_delay: float = 60.0  # seconds until a finished or dropped task leaves the list; below 0: never
 
 
-class Console(Section, frozen=True):
+class ConsoleSettings(SettingsSection, frozen=True):
     theme: Literal["auto", "dark", "light"] = "auto"  # colours for a dark or light background; auto: as the terminal
     keymap: Literal["emacs", "vim"] = "emacs"  # key bindings of the prompt
     keys: dict[str, Any] = {}  # other keys for actions: tree = "ctrl+t"; see `/keys`
@@ -122,26 +122,26 @@ class Console(Section, frozen=True):
     title: bool = True  # show the state of the session in the terminal's title
 
 
-class Extensions(Section, frozen=True):
+class ExtensionSettings(SettingsSection, frozen=True):
     enabled: bool = True  # load extensions, a project's only in a folder you trust
     options: dict[str, Any] = {}  # options of extensions, by their names
 
 
-class Settings(Section, frozen=True):
+class Settings(SettingsSection, frozen=True):
     models: Models = Models()
-    retry: Retry = Retry()
+    retry: RetrySettings = RetrySettings()
     compaction: Compaction = Compaction()
     branch_summary: BranchSummary = BranchSummary()
     permissions: Permissions = Permissions()
-    read: Read = Read()
+    read: ReadSettings = ReadSettings()
     search: Search = Search()
     bash: Bash = Bash()
     jobs: Async = Async()
-    images: Images = Images()
+    images: ImageSettings = ImageSettings()
     web: Web = Web()
     todo: Todo = Todo()
-    console: Console = Console()
-    extensions: Extensions = Extensions()
+    console: ConsoleSettings = ConsoleSettings()
+    extensions: ExtensionSettings = ExtensionSettings()
     # names of instruction files, read from the workspace and the folders above it
     context_files: list[str] = msgspec.field(default_factory=lambda: ["AGENTS.md", "CLAUDE.md"])
     instructions: str = ""  # added to the instructions of the model

@@ -13,37 +13,39 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.paths import data_folder
 from sightline.settings._files import held, read_small, replace
 
+Trust = Literal["trusted", "untrusted", "changed"]  # changed: since the user trusted it
+
 
 def is_trusted(folder: Path) -> bool:
-    return not why_not_trusted(folder)
+    return trust_of(folder) == "trusted"
 
 
-def why_not_trusted(folder: Path) -> str:
-    """Nothing when it is."""
+def trust_of(folder: Path) -> Trust:
     return trusted_files(folder)[0]
 
 
-def trusted_files(folder: Path) -> tuple[str, dict[Path, bytes]]:
-    """Why it is not trusted; where it is, nothing, and its settings and extensions as they were found to be the trusted
-    ones. By their paths below the folder's real path."""
+def trusted_files(folder: Path) -> tuple[Trust, dict[Path, bytes]]:
+    """Whether it is trusted, and its settings and extensions as they were found to be the trusted ones, by their paths
+    below the folder's real path. Nothing of one that is not."""
     real = Path(os.path.realpath(folder))
     try:
         known = {each: digest for each, digest in _digests().items() if not _is_too_much(each)}
         if not any(real.is_relative_to(each) for each in known):
-            return "not trusted", {}
+            return "untrusted", {}
         from sightline.settings._digest import NOTHING, digest_of
 
         digest = digest_of(real)
         if digest.word == known.get(real, NOTHING):
-            return "", digest.files
+            return "trusted", digest.files
     except SightlineError:
-        return "not trusted", {}
-    return "changed since you trusted it" if real in known else "not trusted", {}
+        return "untrusted", {}
+    return "changed" if real in known else "untrusted", {}
 
 
 def trusted_folders() -> list[Path]:

@@ -25,17 +25,17 @@ from sightline.settings._fields import (
 from sightline.settings._load import Loaded, load
 from sightline.settings._mistakes import kind_of_setting, unknown_hint
 from sightline.settings._places import new_project_file, project_file, project_of, user_file
-from sightline.settings._rules import checked_variable, parse_rule
-from sightline.settings._sources import PASSED, Source, may_hold_headers
+from sightline.settings._sources import PASSED, SettingOrigin, may_hold_headers
 from sightline.settings._toml import join_key, split_key, written
 from sightline.settings._tree import Settings
-from sightline.settings._trust import changed_by_the_person, trust, trusted_folders, untrust, why_not_trusted
+from sightline.settings._trust import changed_by_the_person, trust, trust_of, trusted_folders, untrust
+from sightline.settings.rules._rules import checked_variable, parse_rule
 from sightline.text import without_credentials
 
 __all__ = [
     "HIDDEN",
-    "Said",
-    "Shown",
+    "EffectiveSetting",
+    "SettingSource",
     "add_to_setting",
     "change_setting",
     "changed_settings",
@@ -48,34 +48,34 @@ __all__ = [
     "shown_value",
     "split_key",
     "trust",
+    "trust_of",
     "trusted_folders",
     "untrust",
-    "why_not_trusted",
     "written",
 ]
 
 HIDDEN = "[set]"
 
 
-class Said(msgspec.Struct, frozen=True):
+class SettingSource(msgspec.Struct, frozen=True):
     """What one source says. One that does not count was replaced by a later one."""
 
-    source: Source
+    source: SettingOrigin
     value: Any
     counts: bool
 
 
-class Shown(msgspec.Struct, frozen=True):
+class EffectiveSetting(msgspec.Struct, frozen=True):
     """A setting as it holds. `wanted` says in words what it may be; `said` has the lowest source first."""
 
     key: str
     value: Any
     default: Any
     wanted: str
-    said: tuple[Said, ...] = ()
+    said: tuple[SettingSource, ...] = ()
 
 
-def shown_settings(cwd: Path, name: str = "") -> tuple[list[Shown], list[str]]:
+def shown_settings(cwd: Path, name: str = "") -> tuple[list[EffectiveSetting], list[str]]:
     """All settings, those of a section, or one; and the notices of loading. UserMistake for a name that is none."""
     loaded = load(cwd)
     wanted = split_key(name) if name else ()
@@ -105,13 +105,14 @@ def _below(key: Key, kind: Any, value: Any) -> list[Key]:
     return [each for at in inner for each in _below(at, kind_at(at), value_at(value, at[-1:]))]
 
 
-def _shown(loaded: Loaded, key: Key) -> Shown:
+def _shown(loaded: Loaded, key: Key) -> EffectiveSetting:
     counting = loaded.sources_of(join_key(key))
     said = [
-        Said(each.source, shown_value(key, each.value), each.source in counting) for each in loaded.given.get(key, [])
+        SettingSource(each.source, shown_value(key, each.value), each.source in counting)
+        for each in loaded.given.get(key, [])
     ]
     value = shown_value(key, value_at(loaded.settings, key))
-    return Shown(join_key(key), value, _default(key), describe(kind_at(key)), tuple(said))
+    return EffectiveSetting(join_key(key), value, _default(key), describe(kind_at(key)), tuple(said))
 
 
 def _default(key: Key) -> Any:

@@ -24,7 +24,7 @@ from typing import Any
 import msgspec
 
 from sightline.events import Event, RunEnded, RunStarted, ToolArgs, ToolResult, ToolUse, decode_event
-from sightline.journal import KeptSession, Store
+from sightline.journal import SessionReader, Store
 from sightline.tools.hashline import Snapshots
 
 _SECONDS = 60.0
@@ -137,7 +137,7 @@ def _session(folder: Path) -> str:
 
 
 def _check_received(folder: Path, session: str, received: list[Event]) -> None:
-    kept = {event.seq: event for event in KeptSession(Store(folder / "home").folder(session)).events()}
+    kept = {event.seq: event for event in SessionReader(Store(folder / "home").folder(session)).events()}
     for event in received:
         if kept.get(event.seq) != event:
             raise Failed(f"event {event.seq} was received and is not kept: {msgspec.to_builtins(event)}")
@@ -162,7 +162,7 @@ def _check_resume(folder: Path, session: str) -> None:
     )
     if done.returncode or b"Here I am again." not in done.stdout:
         raise Failed(f"resuming failed with {done.returncode}: {done.stdout.decode()} {done.stderr.decode()}")
-    events = list(KeptSession(Store(folder / "home").folder(session)).events())
+    events = list(SessionReader(Store(folder / "home").folder(session)).events())
     if [event.seq for event in events] != list(range(1, len(events) + 1)):
         raise Failed("numbers of events have gaps")
     if sum(isinstance(e, RunStarted) for e in events) != sum(isinstance(e, RunEnded) for e in events):

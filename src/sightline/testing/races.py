@@ -17,23 +17,24 @@ import zipfile
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
-from sightline.agent._approvals import Approvals
-from sightline.agent._build import denying
-from sightline.agent._calls import Calls
-from sightline.agent._hooks import Hooks
-from sightline.agent._instructions import find_context_files
-from sightline.agent._requests import Requests
-from sightline.agent._secrets import Secrets
+from sightline.actors import Actor, RunningCommand
+from sightline.agent.conversation._instructions import find_context_files
+from sightline.agent.extensions._hooks import Hooks
+from sightline.agent.loop._calls import CallRunner
+from sightline.agent.loop._requests import OpenRequests
+from sightline.agent.permissions._approvals import Approvals
+from sightline.agent.permissions._permissions import denying
 from sightline.conversation import CallPart, TextPart, ToolMessage
-from sightline.events import Event, ToolResult
+from sightline.events import Event
 from sightline.exec import CommandSpec
-from sightline.journal import Entry
+from sightline.journal import Artifact, ArtifactReader, Entry, EntryPlace
+from sightline.secrets import Secrets
 from sightline.settings import Policy, Settings
-from sightline.tools import RunningCommand, Tools, Workplace, builtin_tools
+from sightline.tools import Limits, ToolRegistry, Workplace, builtin_tools
 from sightline.tools.hashline import Snapshots
 
 SECRET = "the-secret-outside"
@@ -61,28 +62,46 @@ class Race(msgspec.Struct):
     seconds: float = 0.0
 
 
-class _Stage:
-    """A session nobody watches."""
+class _Log:
+    """A session no viewer is in."""
 
-    session = "race"
+    id = "race"
     seq = 0
-    attended = False
-    has_ui = False
+    is_attended = has_answers = False
 
-    def publish(self, event: Event) -> None: ...
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
-    def keep(self, entry: Entry) -> None: ...
+    def append(self, event: Event) -> None: ...
+
+    def keep(self, entry: Entry) -> EntryPlace | None: ...
+
+    def call_ended(self, call: str) -> None: ...
+
+    def flush(self) -> None: ...
 
     def new_call(self) -> str:
         return "race-1"
 
-    def start(self, call: str, spec: CommandSpec) -> RunningCommand:
+    def new_block(self) -> int:
+        return 1
+
+    def new_request(self) -> str:
+        return "request-1"
+
+    def new_agent(self, path: str) -> str:
+        return path
+
+    def start_command(self, actor: Actor, call: str, spec: CommandSpec) -> RunningCommand:
         raise NotImplementedError
 
-    def output(self, call: str) -> Callable[[str, Literal["stdout", "stderr"]], None]:
-        return lambda text, stream: None
+    def artifact_for(self, call: str) -> Artifact:
+        raise NotImplementedError
 
-    def end_call(self, result: ToolResult) -> None: ...
+    def read_artifact(self, call: str) -> ArtifactReader:
+        raise NotImplementedError
+
+    def forget_artifact(self, call: str) -> None: ...
 
 
 class _Shelf:
@@ -103,15 +122,21 @@ class Track:
         for made in (self.work, self.outside, self.inside):
             made.mkdir()
         policy = Policy("edit", [], [f"read({self.outside}/**)"], self.work)
+        limits = Limits(is_denied=denying(policy))
         self.workplace = Workplace(
-            self.work, settings=Settings(), artifacts=_Shelf(), local=folder / "local", is_denied=denying(policy)
+            self.work,
+            settings=Settings(),
+            artifacts=_Shelf(),
+            local=folder / "local",
+            limits=lambda: limits,
         )
         self._results: list[ToolMessage] = []
-        stage = _Stage()
-        approvals = Approvals(policy, stage, Requests(stage.publish))
-        self._calls = Calls(
-            stage, Tools(builtin_tools()), self.workplace, approvals, Hooks(lambda text: None), Secrets({}),
-            self._results.append, lambda name, value, shown: None,
+        actor = Actor(_Log(folder), "agent", Secrets({}))
+        approvals = Approvals(policy, actor, OpenRequests(actor))
+        self._calls = CallRunner(
+            actor, ToolRegistry(builtin_tools()), self.workplace, approvals, Hooks(lambda text: None),
+            self._results.append,
+            lambda name, value, shown: None,
         )  # fmt: skip
 
     async def call(self, name: str, **args: Any) -> ToolMessage:
@@ -263,7 +288,7 @@ def instructions(track: Track) -> tuple[Iterator[None], Step]:
     """Our own read."""
 
     async def step(number: int) -> bool | None:
-        found = find_context_files(track.work, ["AGENTS.md"], track.workplace.is_denied)
+        found = find_context_files(track.work, ["AGENTS.md"], track.workplace.limits().is_denied)
         here = [file.text for file in found.files if file.path.parent == track.work]
         return None if any(SECRET in text for text in here) else bool(here)
 

@@ -34,8 +34,8 @@ from typing import Literal
 import msgspec
 
 from sightline.settings import Policy, parse_rule
-from sightline.settings._prefix import prefix_rule
-from sightline.settings._rules import allows_command, suggest
+from sightline.settings.rules._prefix import prefix_rule
+from sightline.settings.rules._rules import allows_command, suggest
 
 STUBS = ("git", "make", "rm", "ls", "npm")
 FILTERS = ("head", "tail", "wc")

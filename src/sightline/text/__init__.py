@@ -17,9 +17,9 @@ from sightline.text._filter import (
     without_sequences,
 )
 from sightline.text._message import message
-from sightline.text._output import clean_output, complete_prefix
-from sightline.text._row import Row, Run, row_text
-from sightline.text._screen import Screen
+from sightline.text._output import after_sequence, clean_output, complete_prefix
+from sightline.text._row import Row, StyledRun, row_text
+from sightline.text._screen import OutputScreen
 from sightline.text._style import DEFAULT, Style
 from sightline.text._unified import Unified, unified_diff
 from sightline.text._visible import mark_blanks, visible, visible_value
@@ -27,12 +27,13 @@ from sightline.text._visible import mark_blanks, visible, visible_value
 __all__ = [
     "DEFAULT",
     "Credential",
+    "OutputScreen",
     "Row",
-    "Run",
-    "Screen",
     "StreamFilter",
     "Style",
+    "StyledRun",
     "Unified",
+    "after_sequence",
     "clean_line",
     "clean_output",
     "clean_styled",

@@ -54,6 +54,9 @@ _any_control = re.compile(
     f"|(?<=[\x9d\x90\x98\x9e\x9f]){_STRING}"
     "|(?<!\x1b))"
 )
+# What may be the rest of a sequence that began before a text: of a string, up to its end; else of a short one.
+_rest_of_string = re.compile("[^\x07\x1b\x9c\n\x18\x1a]{0,4096}(?:\x07|\x9c|\x1b\\\\)")
+_rest_of_sequence = re.compile(r"\[?[0-?]{0,64}[ -/]{0,8}[0-~]")
 _parameters = re.compile("[0-9;:]*").fullmatch
 _alternate_screen = re.compile(r"\?(?:[0-9]{1,4};)*(?:47|1047|1049)(?:;[0-9]{1,4})*([hl])").fullmatch
 
@@ -102,6 +105,13 @@ def complete_prefix(data: bytes) -> int:
         return len(data)
     tail = tail[-4:]
     return len(data) - len(tail) + codecs.utf_8_decode(tail, "replace", False)[1]
+
+
+def after_sequence(text: str) -> str:
+    """A text that was cut off anywhere before, without what may be the rest of a sequence. Of one that is none, this
+    takes a word at most, or what stands before an early bell."""
+    rest = _rest_of_string.match(text) or _rest_of_sequence.match(text)
+    return text[rest.end() :] if rest else text
 
 
 def _in_one_form(match: "re.Match[str]") -> str:

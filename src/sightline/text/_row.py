@@ -1,8 +1,9 @@
-"""One row of terminal output: finished (a tuple of runs) or still being written (`Line`).
+"""One row of terminal output: finished (a tuple of runs) or still being written (`ScreenLine`).
 
 A line is a list of pieces as long as text is only added at its end. The first change in its middle turns it into
 cells, one for each column: a wide character has an empty cell behind it, a combining character joins the cell before.
-So does the first emoji selector (VS16), which makes the narrow character before it wide.
+So does the first emoji selector (VS16), which makes the narrow character before it wide. How many cells at the start
+were erased is remembered, so that erasing them again costs nothing.
 """
 
 from functools import lru_cache
@@ -12,7 +13,7 @@ import msgspec
 from sightline.text._style import DEFAULT, Style
 
 
-class Run(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+class StyledRun(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Characters of one row with the same style, written to the same stream."""
 
     text: str
@@ -20,7 +21,7 @@ class Run(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     stream: str = "stdout"
 
 
-Row = tuple[Run, ...]
+Row = tuple[StyledRun, ...]
 Pen = tuple[Style, str]  # style and stream
 
 EMOJI_STYLE = "\ufe0f"  # VS16
@@ -67,10 +68,10 @@ def fitting(text: str, room: int) -> int:
     return len(text)
 
 
-class Line:
+class ScreenLine:
     """A row that the cursor is in, or that it has edited."""
 
-    __slots__ = ("_measured", "_pens", "_texts", "_width", "cells", "size")
+    __slots__ = ("_erased", "_measured", "_pens", "_texts", "_width", "cells", "size")
 
     def __init__(self, row: Row = ()) -> None:
         self.clear()
@@ -87,6 +88,7 @@ class Line:
         self.size = 0  # cells, or characters in the pieces
         self._width = 0  # columns of the pieces that were measured
         self._measured = 0
+        self._erased = 0  # cells at the start that are blank; there may be more
 
     def __bool__(self) -> bool:
         return bool(self._texts)
@@ -119,7 +121,7 @@ class Line:
                 new[-1] += char
                 new.append("")
             elif width == 0:
-                _join(char, new, len(new)) if new else _join(char, self._texts, column)
+                _join(char, new, len(new)) if new else self.join(char, column)
             else:
                 new += (char,) if width == 1 else (char, "")
         return self._splice(column, new, pen)
@@ -137,6 +139,7 @@ class Line:
     def join(self, char: str, column: int) -> None:
         """Add a character that takes no column to what stands before a column, of cells."""
         _join(char, self._texts, column)
+        self._erased = min(self._erased, max(column - 2, 0))
 
     def insert(self, column: int, count: int, most: int, pen: Pen) -> None:
         """Blanks before a column; what they push beyond `most` columns is gone."""
@@ -146,6 +149,7 @@ class Line:
         self._mend(column)
         self._texts[column:column] = [" "] * count
         self._pens[column:column] = [pen] * count
+        self._erased = min(self._erased, column)
         self.size = len(self._texts)
         if self.size > most:
             self.erase_from(most)
@@ -159,6 +163,7 @@ class Line:
         self._mend(column)
         self._mend(column + count)
         del self._texts[column : column + count], self._pens[column : column + count]
+        self._erased = min(self._erased, column)
         self.size = len(self._texts)
 
     def erase(self, column: int, count: int, pen: Pen) -> None:
@@ -185,7 +190,9 @@ class Line:
             self.clear()
             return
         self.to_cells()
-        self._splice(0, [" "] * column, pen)
+        if column > self._erased:
+            self._splice(self._erased, [" "] * (column - self._erased), pen)
+            self._erased = column
 
     def erase_from(self, column: int) -> None:
         """Remove everything from a column on."""
@@ -196,18 +203,19 @@ class Line:
             self._mend(column)
             del self._texts[column:], self._pens[column:]
             self.size = column
+            self._erased = min(self._erased, column)
 
     def row(self) -> Row:
         """The line as it stands: neighbours with the same pen are one run."""
-        runs: list[Run] = []
+        runs: list[StyledRun] = []
         start, last = 0, None
         for index, pen in enumerate(self._pens):
             if pen is not last and pen != last:
                 if last is not None:
-                    runs.append(Run("".join(self._texts[start:index]), *last))
+                    runs.append(StyledRun("".join(self._texts[start:index]), *last))
                 start, last = index, pen
         if last is not None:
-            runs.append(Run("".join(self._texts[start:]), *last))
+            runs.append(StyledRun("".join(self._texts[start:]), *last))
         return tuple(runs)
 
     def to_cells(self) -> None:
@@ -227,6 +235,7 @@ class Line:
             self._mend(end)
             self._texts[column:end] = new
             self._pens[column:end] = [pen] * len(new)
+            self._erased = min(self._erased, column)
             self.size = len(self._texts)
         return end
 

@@ -13,6 +13,8 @@ Rules:
   last newline made counts as a row when something stands in it.
 - With `columns` a full row goes on in the next, as in a terminal: the step is taken by the character that no longer
   fits, not by the one that fills the row. Without, a row takes 64 K characters, and a move to the right ends at 4096.
+- Time is bounded: erasing costs what it changes, and in a row wider than 4096 the cursor goes back to column 4096 when
+  all of the row is erased. No terminal has such a row.
 - Memory is bounded: only the last row may be wider than 4096. A newline that leaves such a row settles it, with
   everything above; text put into a row above the last goes on in the next row there.
 - A tab leads to the next multiple of eight. At the end of a row it leaves blanks, within one it only moves.
@@ -27,7 +29,7 @@ Rules:
 import re
 
 from sightline.text._output import KEPT
-from sightline.text._row import EMOJI_STYLE, Line, Pen, Row, Run, fitting, is_widened
+from sightline.text._row import EMOJI_STYLE, Pen, Row, ScreenLine, StyledRun, fitting, is_widened
 from sightline.text._style import DEFAULT, Style, styled
 
 _ROW_AT_MOST = 64 * 1024
@@ -42,7 +44,7 @@ _ALTERNATE = "… full-screen program …"
 _controls = re.compile(f"([\r\b]|\x1b{KEPT})").split
 
 
-class Screen:
+class OutputScreen:
     """Rows out of terminal output, piece by piece."""
 
     def __init__(self, columns: int | None = None, height: int = 50, rows: int = _TERMINAL_ROWS) -> None:
@@ -57,8 +59,8 @@ class Screen:
         self._begin()
 
     def _begin(self) -> None:
-        self._line = Line()
-        self._rows: list[Row | Line] = [self._line]
+        self._line = ScreenLine()
+        self._rows: list[Row | ScreenLine] = [self._line]
         self._y = 0
         self._x = _AT_END
         self._saved = (0, 0, DEFAULT)  # row and column of the terminal, and style
@@ -129,14 +131,14 @@ class Screen:
                 return None
             lines = text.expandtabs(_TAB).split("\n")
             limit -= 1  # a tab does not lead past the last column
-        elif self._columns is not None and not text.isascii():
+        elif not text.isascii() and (self._columns is not None or EMOJI_STYLE in text):
             return None
         return lines if max(map(len, lines)) <= limit else None
 
     def _add_rows(self, texts: list[str]) -> None:
         """Add rows where the cursor is on the last one and nothing stands in it."""
         style, stream = self._pen
-        rows = [(Run(text, style, stream),) if text else () for text in texts]
+        rows = [(StyledRun(text, style, stream),) if text else () for text in texts]
         self._rows[-1:] = [*rows, self._line]
         self._settle(self._height)
 
@@ -159,7 +161,7 @@ class Screen:
         left = self._line
         if not left.cells:
             self._rows[-1] = left.row()
-        self._line = Line()
+        self._line = ScreenLine()
         self._rows.append(self._line)
         self._x = _AT_END
         self._settle(self._height if left.size <= _WIDE else 1)
@@ -243,6 +245,8 @@ class Screen:
             if put == len(text):
                 return
             text = text[put:]
+            if self._x != _AT_END:  # a wide character that does not fit takes away what stands in the last column
+                self._line.erase_from(self._x)
             self._newline()
 
     def _append(self, text: str) -> int:
@@ -425,10 +429,10 @@ class Screen:
             self._y, self._line = row, self._line_at(row)
         self._x = column
 
-    def _line_at(self, row: int) -> Line:
+    def _line_at(self, row: int) -> ScreenLine:
         line = self._rows[row]
         if isinstance(line, tuple):
-            line = self._rows[row] = Line(line)
+            line = self._rows[row] = ScreenLine(line)
         return line
 
     def _go_to_address(self, row: int, column: int, *, full: bool = False) -> None:
@@ -453,6 +457,8 @@ class Screen:
             self._line.erase_before(column + 1, self._blank)
         else:
             self._line.erase_from(column)
+        if not self._line:  # in a row that no terminal has, the blanks before the cursor would be made again and again
+            column = min(column, _WIDE)
         self._go_to(self._y, column)
 
     def _erase_display(self, which: str) -> None:
@@ -498,7 +504,7 @@ class Screen:
         del rows[self._y : self._y + count]
         last = rows[-1] if rows else ()
         # Only the last row may be wide: it stays the last.
-        most = self._y + 1 if isinstance(last, Line) and last.size > _WIDE else length
+        most = self._y + 1 if isinstance(last, ScreenLine) and last.size > _WIDE else length
         rows += [()] * (most - len(rows))
         self._line = self._line_at(self._y)
         self._x = 0
@@ -529,14 +535,15 @@ class Screen:
             return
         first = self._oldest
         self._alternate = None
-        self._line = Line()
+        self._line = ScreenLine()
         self._rows[first:] = [self._line]
         self._y, self._x = first, _AT_END
-        style, self._region = self._main
+        (style, region), self._region = self._main, None
         self._set_style(style)
-        if self._region is not None:
+        if region is not None:
             self._fill_terminal()
+            self._region = region
 
 
-def _finished(row: Row | Line) -> Row:
-    return row.row() if isinstance(row, Line) else row
+def _finished(row: Row | ScreenLine) -> Row:
+    return row.row() if isinstance(row, ScreenLine) else row

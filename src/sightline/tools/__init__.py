@@ -1,9 +1,8 @@
 """What the agent can do: one module or small package per tool, and what they have in common."""
 
-from sightline.tools._context import ArtifactShelf, History, Restored, ToolContext, Workplace
-from sightline.tools._file_lock import remove_leftovers
-from sightline.tools._registry import Tools, builtin_tools, parameters
-from sightline.tools._running import RunningCommand
+from sightline.actors import RunningCommand
+from sightline.tools._context import ArtifactShelf, Limits, StoredHistory, ToolContext, Workplace
+from sightline.tools._registry import ToolRegistry, builtin_tools, parameters
 from sightline.tools._schema import schema_of
 from sightline.tools._tool import (
     Access,
@@ -20,25 +19,26 @@ from sightline.tools._tool import (
     is_inside,
 )
 from sightline.tools._truncation import cutting
+from sightline.tools.files._file_lock import remove_leftovers
 
 __all__ = [
     "Access",
     "Answer",
     "ArtifactShelf",
     "Choice",
-    "History",
     "Image",
+    "Limits",
     "Load",
     "Need",
     "Outcome",
     "Proposal",
     "Question",
-    "Restored",
     "RunningCommand",
+    "StoredHistory",
     "Tool",
     "ToolContext",
     "ToolError",
-    "Tools",
+    "ToolRegistry",
     "Workplace",
     "builtin_tools",
     "cutting",

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import msgspec
 
+from sightline.events import StateFact
 from sightline.exec import work_in
+from sightline.secrets import RestoredText, not_restored
 from sightline.settings import Decision, Settings
 from sightline.tools._tool import Answer, Question
 
 if TYPE_CHECKING:
+    from sightline.actors import RunningCommand
     from sightline.exec import CommandSpec, Jobs
     from sightline.exec.gateway import Gateway
-    from sightline.tools._running import RunningCommand
     from sightline.tools.hashline import Snapshots
 
 T = TypeVar("T")
-
-PLACEHOLDER = "[secret "  # how what stands for a secret value begins
 
 
 class ArtifactShelf(Protocol):
@@ -32,7 +32,7 @@ class ArtifactShelf(Protocol):
         of what a person ran in private."""
 
 
-class History(Protocol):
+class StoredHistory(Protocol):
     """The conversations that are kept, as text."""
 
     def read(self, session: str) -> str | None:
@@ -40,6 +40,17 @@ class History(Protocol):
 
     def file(self, session: str) -> Path | None:
         """The file another session's conversation is in; None for this session's own."""
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What the rules of a session leave to its calls."""
+
+    sandbox: bool = True
+    """Commands run sandboxed unless a call asks otherwise."""
+    read_only: tuple[str, ...] = ()
+    """Real paths in the workspace that commands in the sandbox must not change."""
+    is_denied: Callable[[str], bool] | None = None
+    """Whether a rule forbids reading a file; None: there is no such rule."""
 
 
 class Workplace:
@@ -52,13 +63,11 @@ class Workplace:
         settings: Settings,
         artifacts: ArtifactShelf,
         local: Path,
-        history: History | None = None,
+        history: StoredHistory | None = None,
         jobs: "Jobs | None" = None,
         ask: Callable[[Question], Awaitable[Answer]] | None = None,
         attended: Callable[[], bool] = lambda: False,
-        sandbox: bool = True,
-        is_denied: Callable[[str], bool] | None = None,
-        read_only: tuple[str, ...] = (),
+        limits: Callable[[], Limits] = Limits,
         gateway: "Gateway | None" = None,
         network: Callable[[str, int], Decision] | None = None,
     ) -> None:
@@ -71,11 +80,9 @@ class Workplace:
         self.jobs = jobs
         self.ask = ask
         self.attended = attended
-        self.sandbox = sandbox  # commands run sandboxed unless a call asks otherwise
-        self.read_only = read_only  # real paths in the workspace that commands in the sandbox must not change
+        self.limits = limits  # as of now: the level and the rules can change while the session runs
         self.gateway = gateway  # the network of commands in the sandbox; None: they have none
         self.network = network  # what the rules say of a host and port that a page leads to; None: nothing
-        self.is_denied = is_denied  # whether a rule forbids reading a file; None: there is no such rule
         self.kept: dict[str, Any] = {}  # what tools keep with the conversation, by name; follows the branch
         self._shared: dict[type[Any], Any] = {}
 
@@ -84,47 +91,6 @@ class Workplace:
             self._shared[kind] = kind()
         found: T = self._shared[kind]
         return found
-
-
-class Restored(msgspec.Struct, frozen=True):
-    """A text for a file, in which what stood for secret values may be these again. By their names: the values that are,
-    and those that are not, because nothing it replaces held them: there the words stay as they are."""
-
-    text: str
-    restored: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
-
-    @property
-    def details(self) -> dict[str, Any]:
-        """For views; nothing when there is nothing to say."""
-        if not self.restored and not self.left:
-            return {}
-        return {"secrets": {"restored": list(self.restored), "left": list(self.left)}}
-
-    @property
-    def about(self) -> str:
-        """For the person who is asked."""
-        return f"secret values are restored: {', '.join(dict.fromkeys(self.restored))}" if self.restored else ""
-
-    @property
-    def notes(self) -> list[str]:
-        """For the model."""
-        notes = []
-        if self.restored:
-            count = len(self.restored)
-            notes.append(f"[Restored {count} secret value{'s' * (count > 1)}: {', '.join(self.restored)}]")
-        if self.left:
-            placeholders = ", ".join(f"[secret {name}]" for name in dict.fromkeys(self.left))
-            notes.append(
-                f"[Written as these words, not as the value: {placeholders}. A value is restored only where the text "
-                "that is replaced in the same file held it.]"
-            )
-        return notes
-
-
-def not_restored(written: str, replaced: str) -> Restored:
-    """For what never holds a value: archives, databases, notes."""
-    return Restored(written)
 
 
 class ToolContext:
@@ -138,8 +104,8 @@ class ToolContext:
         update: Callable[[dict[str, Any]], None] = lambda details: None,
         output: Callable[[str, Literal["stdout", "stderr"]], None] = lambda text, stream: None,
         start: "Callable[[CommandSpec], RunningCommand] | None" = None,
-        keep: Callable[[str, Any, Any], None] | None = None,
-        restored: Callable[[str, str], Restored] = not_restored,
+        keep: Callable[[str, Any, StateFact | None], None] | None = None,
+        restored: Callable[[str, str], RestoredText] = not_restored,
         agent: str = "",
     ) -> None:
         self.passed: tuple[str, ...] = ()  # variables that the rules which allow this call pass to its command
@@ -181,9 +147,9 @@ class ToolContext:
         for name, value in self.snapshots.unsaved().items():
             self.keep(name, value)
 
-    def keep(self, name: str, value: Any, shown: Any = None) -> None:
+    def keep(self, name: str, value: Any, shown: StateFact | None = None) -> None:
         """Keep a value with the conversation: `workplace.kept[name]` is it from now on, and again after a resume.
-        `shown` is told to whoever watches as the `state` of that name."""
+        `shown` is published as a `state`."""
         if self._keep is None:
             self.workplace.kept[name] = value
         else:

@@ -22,7 +22,7 @@ _half = re.compile("[\ud800-\udc7f\udd00-\udfff]").search
 _steps = re.compile(r"\[[^\]]*\]|[^.\[\]]+").findall
 
 
-class Tools:
+class ToolRegistry:
     """The tools there are. A later one of the same name takes the place of the earlier."""
 
     def __init__(self, tools: Iterable[Tool[Any]] = ()) -> None:

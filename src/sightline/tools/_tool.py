@@ -5,7 +5,7 @@ Rules:
 - A tool knows nothing of models and of views. It gets typed parameters and a context; it returns an outcome or raises
   `ToolError`, whose one message is for the model: what was wrong and what to do instead, in few words.
 - What a call wants to do that a person may have an opinion about, it says in `needs` before it runs.
-- `details["ui"]["kind"]` is the shape of a result; views draw by it alone.
+- The shape of a result is a struct of `events/_ui_facts.py` (`as_details`); views draw by it alone.
 - Being cancelled is asyncio's CancelledError: clean up and let it pass.
 """
 

@@ -1,5 +1,5 @@
 """For whoever else shows images to a model: what kind bytes are, and how they become small enough."""
 
-from sightline.tools._images import MAX_INPUT, SNIFFED, Fitted, ImageFacts, fit, sniff
+from sightline.tools.files._images import MAX_INPUT, SNIFFED, Fitted, ImageFacts, fit, sniff
 
 __all__ = ["MAX_INPUT", "SNIFFED", "Fitted", "ImageFacts", "fit", "sniff"]

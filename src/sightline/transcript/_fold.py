@@ -9,12 +9,17 @@ import msgspec
 from sightline.events import (
     AgentEnded,
     AgentStarted,
+    BranchState,
+    CompactionState,
     Error,
     Event,
+    JobsState,
     Notice,
+    QueueState,
     Reasoning,
     Request,
     RequestResolved,
+    RetryState,
     RunEnded,
     RunStarted,
     State,
@@ -28,42 +33,44 @@ from sightline.events import (
     TurnEnded,
     Unknown,
     User,
+    call_ending,
 )
 from sightline.transcript._state import (
     ENDED_TAIL,
     HOSTS,
     OUTPUT_TAIL,
-    Agent,
-    Call,
     Entry,
-    Message,
-    Piece,
     Reached,
     Remark,
     Snapshot,
-    Words,
+    TranscriptAgent,
+    TranscriptCall,
+    TranscriptMessage,
+    TranscriptPiece,
+    TranscriptText,
 )
 from sightline.transcript._totals import Total
 
 _JOINED_TO = 2048
 _LOOKED_BACK = 50  # entries among which a call may be that asks without its name
+_WHILE_IT_RUNS = (QueueState.KEY, JobsState.KEY, RetryState.KEY, CompactionState.KEY)
+"""What is known of a session only while its host runs."""
 _NOT_TIMED = frozenset(("host", "unfinished"))  # when it ended is not known, or it never began
-E = TypeVar("E", Message, Words, Call, Remark)
-
-
-class _Branch(msgspec.Struct):
-    ranges: list[tuple[int, int]]
+E = TypeVar("E", TranscriptMessage, TranscriptText, TranscriptCall, Remark)
 
 
 class Transcript:
     """The fold under way. `apply` each event once, in order; `snapshot` at any time, `Transcript(it)` to go on."""
 
     def __init__(self, snapshot: Snapshot | None = None) -> None:
-        self.now = Snapshot() if snapshot is None else snapshot
-        self._words: dict[tuple[str, int, bool], Words] = {}
-        self._calls: dict[str, Call] = {}
+        self._begin_with(Snapshot() if snapshot is None else snapshot)
+
+    def _begin_with(self, snapshot: Snapshot) -> None:
+        self.now = snapshot
+        self._words: dict[tuple[str, int, bool], TranscriptText] = {}
+        self._calls: dict[str, TranscriptCall] = {}
         self._held: dict[str, int] = {}  # characters in the tails of running calls
-        self._waiting: dict[str, Call] = {}  # by the request whose answer they wait for
+        self._waiting: dict[str, TranscriptCall] = {}  # by the request whose answer they wait for
         for entry in self.now.entries:
             self._index(entry)
 
@@ -91,16 +98,39 @@ class Transcript:
             ranges=list(now.ranges),
         )
 
+    def catch_up(self, later: Snapshot) -> list[Entry] | None:
+        """Continue from a later state of the same conversation. The entries that are new or changed; those that were
+        known stay the same objects, and so does the table of agents. None when it is another conversation."""
+        now = self.now
+        if not now.seq <= later.seq or (now.branched, now.ranges) != (later.branched, later.ranges):
+            return None
+        known = {_key(entry): entry for entry in now.entries}
+        if not known.keys() <= {_key(entry) for entry in later.entries}:
+            return None
+        missed = [_updated(known.get(_key(entry)), entry) for entry in later.entries]
+        now.agents.clear()
+        now.agents.update(later.agents)
+        merged = msgspec.structs.replace(later, entries=[entry for entry, _ in missed], agents=now.agents)
+        self._begin_with(merged)
+        return [entry for entry, changed in missed if changed]
+
+    def lose_host(self) -> None:
+        """The host is gone: nothing is under way any more, and nothing waits for an answer."""
+        self.now.running = False
+        self.now.requests.clear()
+        for key in _WHILE_IT_RUNS:
+            self.now.state.pop(key, None)
+
     @property
     def text(self) -> str:
         """The words of the root agent, joined as they are."""
         entries = self.now.entries
-        return "".join(e.text for e in entries if isinstance(e, Words) and not e.reasoning and not e.agent)
+        return "".join(e.text for e in entries if isinstance(e, TranscriptText) and not e.reasoning and not e.agent)
 
     def _index(self, entry: Any) -> None:
-        if isinstance(entry, Words):
+        if isinstance(entry, TranscriptText):
             self._words[entry.agent, entry.block, entry.reasoning] = entry
-        elif isinstance(entry, Call):
+        elif isinstance(entry, TranscriptCall):
             self._calls[entry.id] = entry
             if entry.request:
                 self._waiting[entry.request] = entry
@@ -112,42 +142,45 @@ class Transcript:
 
     def _call(
         self, event: ToolUse | ToolArgs | ToolOutput | ToolUpdate | ToolConnection | ToolResult, name: str = ""
-    ) -> Call:
+    ) -> TranscriptCall:
         """The call an event belongs to; one whose beginning was never seen begins here."""
         call = self._calls.get(event.id)
         if call is None:
-            call = self._add(Call(event.agent, event.id, name, seq=event.seq))
+            call = self._add(TranscriptCall(event.agent, event.id, name, seq=event.seq))
         return call
 
-    def _on_words(self, event: Text | Reasoning) -> Words:
+    def _on_words(self, event: Text | Reasoning) -> TranscriptText:
         reasoning = isinstance(event, Reasoning)
         words = self._words.get((event.agent, event.block, reasoning))
         if words is None:
-            return self._add(Words(event.agent, event.block, event.text, reasoning, event.seq))
+            return self._add(TranscriptText(event.agent, event.block, event.text, reasoning, event.seq))
         words.text += event.text
         return words
 
-    def _on_user(self, event: User) -> Message:
+    def _on_user(self, event: User) -> TranscriptMessage:
         source = "" if event.source == "person" else event.source
-        return self._add(Message(event.agent, event.text, event.how, event.seq, event.attachments, source))
+        message = TranscriptMessage(event.agent, event.text, event.how, event.seq, event.attachments, source)
+        message.left_out_lines, message.job = event.left_out_lines, event.job
+        return self._add(message)
 
-    def _on_tool_use(self, event: ToolUse) -> Call:
+    def _on_tool_use(self, event: ToolUse) -> TranscriptCall:
         call = self._call(event, event.name)
         call.name, call.native_name, call.arg, call.args = event.name, event.native_name, event.arg, event.args
         call.began, call.source = event.time, event.source
+        call.is_job = event.job or event.arg == f"job {event.id}"  # how it was written before it was a field
         call.written = ""
         for id, request in self.now.requests.items():
             if _call_in(request.get("details")) == event.id:  # asked about before it was told
                 self._wait(call, id, event.time)
         return call
 
-    def _on_tool_args(self, event: ToolArgs) -> Call:
+    def _on_tool_args(self, event: ToolArgs) -> TranscriptCall:
         call = self._call(event, event.name)
         call.native_name = call.native_name or event.native_name
         call.written += event.delta
         return call
 
-    def _on_tool_output(self, event: ToolOutput) -> Call:
+    def _on_tool_output(self, event: ToolOutput) -> TranscriptCall:
         call = self._call(event)
         call.updates += 1
         if event.stream == "status":
@@ -163,13 +196,13 @@ class Transcript:
         self._held[event.id] = held
         return call
 
-    def _on_tool_update(self, event: ToolUpdate) -> Call:
+    def _on_tool_update(self, event: ToolUpdate) -> TranscriptCall:
         call = self._call(event)
         call.details = event.details
         call.updates += 1
         return call
 
-    def _on_tool_connection(self, event: ToolConnection) -> Call | Remark | None:
+    def _on_tool_connection(self, event: ToolConnection) -> TranscriptCall | Remark | None:
         host = f"[{event.host}]" if ":" in event.host else event.host
         name = f"{host}:{event.port}"
         if not event.id:
@@ -194,7 +227,7 @@ class Transcript:
         )
         return call
 
-    def _on_tool_result(self, event: ToolResult) -> Call:
+    def _on_tool_result(self, event: ToolResult) -> TranscriptCall:
         call = self._call(event)
         call.content, call.is_error = event.content, event.is_error
         self._answered(call.request, event.time)
@@ -209,7 +242,7 @@ class Transcript:
             self._move_to_end(call, event.seq)
         return call
 
-    def _move_to_end(self, call: Call, seq: int) -> None:
+    def _move_to_end(self, call: TranscriptCall, seq: int) -> None:
         """A job's place in the conversation is where it ended: until then it is in nobody's way."""
         entries = self.now.entries
         at = next(number for number in range(len(entries) - 1, -1, -1) if entries[number] is call)
@@ -241,7 +274,7 @@ class Transcript:
         return self._add(Remark("", "info", "stopped", "", event.seq)) if event.stop_reason == "cancelled" else None
 
     def _on_agent_started(self, event: AgentStarted) -> None:
-        agent = Agent(event.path, event.agent, event.name, event.task, call=event.call, started=event.time)
+        agent = TranscriptAgent(event.path, event.agent, event.name, event.task, call=event.call, started=event.time)
         self.now.agents[event.path] = agent
         self._total(event.path).began()
 
@@ -262,15 +295,17 @@ class Transcript:
         self.now.requests.pop(event.id, None)
         self._answered(event.id, event.time)
 
-    def _asking(self, event: Request) -> Call | None:
+    def _asking(self, event: Request) -> TranscriptCall | None:
         """The call that cannot go on without the answer: the one that is named, else the only one it can be."""
         if named := _call_in(event.details):
             return self._calls.get(named)
-        calls = [e for e in self.now.entries[-_LOOKED_BACK:] if isinstance(e, Call) and e.agent == event.agent]
+        calls = [
+            e for e in self.now.entries[-_LOOKED_BACK:] if isinstance(e, TranscriptCall) and e.agent == event.agent
+        ]
         able = [call for call in calls if call.content is None and not (call.is_persons or call.is_job)]
         return able[0] if len(able) == 1 else None
 
-    def _wait(self, call: Call, request: str, since: float) -> None:
+    def _wait(self, call: TranscriptCall, request: str, since: float) -> None:
         if not call.request and call.content is None:
             call.request, call.asked = request, since
             self._waiting[request] = call
@@ -283,16 +318,10 @@ class Transcript:
 
     def _on_state(self, event: State) -> None:
         self.now.state[event.key] = event.value
-        if event.key == "branch" and not event.agent:
-            self._take_branch(event)
-
-    def _take_branch(self, event: State) -> None:
-        """The conversation goes on elsewhere in its tree. A value that does not say where changes nothing."""
-        try:
-            ranges = msgspec.convert(event.value, _Branch).ranges
-        except msgspec.ValidationError:
-            return
-        self.now.ranges, self.now.branched = sorted(ranges), event.seq
+        if event.key == BranchState.KEY and not event.agent:
+            branch = BranchState.of(event.value)
+            if branch is not None:  # a value that does not say where changes nothing
+                self.now.ranges, self.now.branched = sorted(branch.ranges), event.seq
 
     def _on_remark(self, event: Notice | Error) -> Remark:
         return self._add(Remark(event.agent, event.level, event.text, event.hint, event.seq))
@@ -325,16 +354,16 @@ _HANDLERS: dict[type, Callable[[Transcript, Any], Entry | None]] = {
 }
 
 
-def _add_piece(pieces: list[Piece], event: ToolOutput) -> None:
+def _add_piece(pieces: list[TranscriptPiece], event: ToolOutput) -> None:
     """Small pieces that follow each other are joined: a call that prints dot by dot must not cost a struct each."""
     if pieces and not event.dropped:
         last = pieces[-1]
         follows = last.stream == event.stream and last.offset + last.size == event.offset
         if follows and len(last.text) < _JOINED_TO:
             text, size = last.text + event.content, last.size + event.size
-            pieces[-1] = Piece(last.stream, text, last.offset, size, last.dropped)
+            pieces[-1] = TranscriptPiece(last.stream, text, last.offset, size, last.dropped)
             return
-    pieces.append(Piece(event.stream, event.content, event.offset, event.size, event.dropped))
+    pieces.append(TranscriptPiece(event.stream, event.content, event.offset, event.size, event.dropped))
 
 
 def _call_in(details: Any) -> str:
@@ -343,30 +372,49 @@ def _call_in(details: Any) -> str:
     return named if isinstance(named, str) else ""
 
 
-def _own_time(call: Call, event: ToolResult) -> float | None:
+def _own_time(call: TranscriptCall, event: ToolResult) -> float | None:
     """How long a call took, without what a person took to answer: as its source says, else by our own clock."""
     if not call.began or not event.time:
         return event.duration
     span = max(event.time - call.began - call.waited, 0.0)
     if event.duration is not None:
         return min(event.duration, span) if call.waited else event.duration
-    ended = event.details.get("ended") if isinstance(event.details, dict) else None
-    return None if ended in _NOT_TIMED else round(span, 4)
+    return None if call_ending(event.details).ended in _NOT_TIMED else round(span, 4)
+
+
+def _key(entry: Entry) -> tuple[object, ...]:
+    """What makes an entry the one it is, however it has changed since."""
+    match entry:
+        case TranscriptCall():
+            return "call", entry.id
+        case TranscriptText():
+            return "words", entry.agent, entry.block, entry.reasoning
+        case _:
+            return type(entry).__name__, entry.seq
+
+
+def _updated(old: Entry | None, new: Entry) -> tuple[Entry, bool]:
+    """The entry blocks know, as it is now; whether it is another than it was."""
+    if old is None or old == new:
+        return old or new, old is None
+    for name in new.__struct_fields__:
+        setattr(old, name, getattr(new, name))
+    return old, True
 
 
 def _copied(entry: Entry) -> Entry:
     twin = copy(entry)
-    if isinstance(twin, Call):
+    if isinstance(twin, TranscriptCall):
         twin.pieces = list(twin.pieces)
         twin.network = dict(twin.network)
     return twin
 
 
-def _length(call: Call) -> int:
+def _length(call: TranscriptCall) -> int:
     return sum([len(piece.text) for piece in call.pieces])
 
 
-def _keep_tail(call: Call, held: int, most: int) -> int:
+def _keep_tail(call: TranscriptCall, held: int, most: int) -> int:
     """Let go of the oldest pieces, and of the beginning of the one that is then the oldest. Returns what is held.
 
     What was filtered out of a piece is counted as its end, so the bytes a cut piece stands for are nearly right and
@@ -383,7 +431,7 @@ def _keep_tail(call: Call, held: int, most: int) -> int:
         cut = len(piece.text[:over].encode())
         if len(piece.text) > over:
             size = min(cut, piece.size)
-            call.pieces[gone] = Piece(piece.stream, piece.text[over:], piece.offset + size, piece.size - size)
+            call.pieces[gone] = TranscriptPiece(piece.stream, piece.text[over:], piece.offset + size, piece.size - size)
             held = most
         else:
             cut = max(cut, piece.size)

@@ -16,7 +16,7 @@ HOSTS = 20
 ENDED_TAIL = 2 * 1024
 
 
-class Message(msgspec.Struct, tag="message"):
+class TranscriptMessage(msgspec.Struct, tag="message"):
     """Words of the person."""
 
     agent: str
@@ -25,9 +25,11 @@ class Message(msgspec.Struct, tag="message"):
     seq: int = 0  # of the event it began with, as with every entry
     attachments: list[str] = []  # artifact URLs
     source: str = ""  # who said it in the person's place: a job that ended, an extension
+    left_out_lines: int = 0  # as `user` has it
+    job: str = ""  # whose end it reports
 
 
-class Words(msgspec.Struct, tag="words"):
+class TranscriptText(msgspec.Struct, tag="words"):
     """One text, or one thought, of an agent."""
 
     agent: str
@@ -37,7 +39,7 @@ class Words(msgspec.Struct, tag="words"):
     seq: int = 0
 
 
-class Piece(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class TranscriptPiece(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """Some of a call's output: one stream's, with its place in the whole."""
 
     stream: str
@@ -57,7 +59,7 @@ class Reached(msgspec.Struct, frozen=True, gc=False):
     reason: str = ""  # why the last one was refused, or came to nothing
 
 
-class Call(msgspec.Struct, tag="call"):
+class TranscriptCall(msgspec.Struct, tag="call"):
     """A tool call from its first argument to its result."""
 
     agent: str
@@ -68,7 +70,7 @@ class Call(msgspec.Struct, tag="call"):
     args: Any = None
     written: str = ""  # JSON text of the arguments while the model writes them
     began: float = 0.0  # seconds since the epoch
-    pieces: list[Piece] = []  # the tail of the output
+    pieces: list[TranscriptPiece] = []  # the tail of the output
     received: int = 0  # bytes of output accounted for: shown, or passed over
     skipped: int = 0  # bytes of output before the tail
     skipped_lines: int = 0  # how many lines ended in those; -1 where nobody can tell
@@ -85,6 +87,7 @@ class Call(msgspec.Struct, tag="call"):
     duration: float | None = None
     seq: int = 0
     source: str = ""  # who observed it; `person`: typed by one
+    is_job: bool = False  # it goes on in the background: it was a call's before
     request: str = ""  # that a person has to answer before it goes on
     asked: float = 0.0  # when that was asked
     waited: float = 0.0  # seconds that answers took so far; they are not in its duration
@@ -98,11 +101,6 @@ class Call(msgspec.Struct, tag="call"):
     def is_private(self) -> bool:
         """A person's, of which the agent is not told."""
         return self.is_persons and isinstance(self.args, dict) and self.args.get("private") is True
-
-    @property
-    def is_job(self) -> bool:
-        """It goes on behind the conversation: what was a call's before, and has a life of its own now."""
-        return self.arg == f"job {self.id}"
 
     def elapsed(self, now: float) -> float:
         """Seconds it has been at it, without those a person took, or takes, to answer."""
@@ -124,10 +122,10 @@ class Remark(msgspec.Struct, tag="remark"):
     seq: int = 0
 
 
-Entry = Union[Message, Words, Call, Remark]
+Entry = Union[TranscriptMessage, TranscriptText, TranscriptCall, Remark]
 
 
-class Agent(msgspec.Struct):
+class TranscriptAgent(msgspec.Struct):
     """A subagent and how it fares."""
 
     path: str
@@ -154,7 +152,7 @@ class Snapshot(msgspec.Struct):
     cost: float | None = None
     stop_reason: str = ""
     entries: list[Entry] = []
-    agents: dict[str, Agent] = {}
+    agents: dict[str, TranscriptAgent] = {}
     totals: dict[str, Total] = {}  # by agent; the empty path is the root
     requests: dict[str, Any] = {}
     state: dict[str, Any] = {}

@@ -18,18 +18,18 @@ import sys
 from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sightline.tty._bindings import Bindings
-from sightline.tty._capabilities import Capabilities
-from sightline.tty._colour import Depth
 from sightline.tty._component import Input
-from sightline.tty._display import Display
-from sightline.tty._images import Images
-from sightline.tty._keys import Key
+from sightline.tty._images import ImageStore
 from sightline.tty._linear import LinearDisplay
-from sightline.tty._raw import Attributes
-from sightline.tty._redraw_log import RedrawLog
-from sightline.tty._terminal import Terminal
-from sightline.tty._theme import Theme, theme_for
+from sightline.tty.frame._display import Display
+from sightline.tty.frame._redraw_log import RedrawLog
+from sightline.tty.input._bindings import Bindings
+from sightline.tty.input._keys import Key
+from sightline.tty.terminal._capabilities import Capabilities
+from sightline.tty.terminal._raw import Attributes
+from sightline.tty.terminal._terminal import Terminal
+from sightline.tty.theme._colour import Depth
+from sightline.tty.theme._theme import Theme, theme_for
 
 if TYPE_CHECKING:
     import asyncio
@@ -218,7 +218,7 @@ async def _run(terminal: Terminal, start: Start, bindings: Bindings, typed: byte
             display.log.close()
 
 
-def _images(capabilities: Capabilities, loop: "asyncio.AbstractEventLoop") -> Images:
+def _images(capabilities: Capabilities, loop: "asyncio.AbstractEventLoop") -> ImageStore:
     """Pictures are decoded in a thread: a large one takes longer than a frame may."""
 
     def in_a_thread(work: Callable[[], None], done: Callable[[], None]) -> None:
@@ -228,7 +228,7 @@ def _images(capabilities: Capabilities, loop: "asyncio.AbstractEventLoop") -> Im
 
         loop.run_in_executor(None, work).add_done_callback(worked)
 
-    return Images(
+    return ImageStore(
         capabilities.images,
         cell=capabilities.cell_size or (10, 20),
         placeholders=capabilities.kitty_placeholders,
@@ -315,7 +315,7 @@ class _Wiring:
         self._display.resume()
 
 
-def _same_pictures(images: Images, capabilities: Capabilities) -> bool:
+def _same_pictures(images: ImageStore, capabilities: Capabilities) -> bool:
     """Let pictures be drawn as the terminal can draw them. Whether that is as before."""
     before = images.protocol, images.cell, images.placeholders
     images.protocol, images.placeholders = capabilities.images, capabilities.kitty_placeholders

@@ -10,7 +10,7 @@
 
 from collections.abc import Sequence
 
-from sightline.tty._keys import Key, Paste
+from sightline.tty.input._keys import Key, Paste
 
 Rows = Sequence[str]
 Input = Key | Paste

@@ -1,18 +1,139 @@
-"""A program on lines: the linear display, and standard input and output, for as long as the program runs."""
+"""A program on lines, for linear mode: standard input and output as they are, and the linear display on them.
+
+- Nothing is switched on or asked. Either side may be a terminal, a pipe or a file.
+- Output is never dropped: who reads slowly is waited for, however long, and only who is gone (`on_lost`) is not.
+- A line counts as one when it ends, or when the input does.
+- A person who ends the input of a terminal (Ctrl+D) can go on after it, where that is wanted (`outlives_end`).
+"""
 
 import os
 import signal
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from sightline.tty._application import Application, Start
-from sightline.tty._bindings import Bindings
-from sightline.tty._keys import Key, parse_key
 from sightline.tty._linear import LinearDisplay
-from sightline.tty._lines import Lines
-from sightline.tty._terminal import Terminal
-from sightline.tty._theme import PLAIN
+from sightline.tty.input._bindings import Bindings
+from sightline.tty.input._keys import Key, parse_key
+from sightline.tty.terminal._terminal import Terminal
+from sightline.tty.terminal._writer import Writer
+from sightline.tty.theme._theme import PLAIN
+
+if TYPE_CHECKING:
+    import asyncio
+
+_READ = 65536
+_PATIENCE = 1.5
+
+
+class LineTerminal:
+    """From `listen` to `deafen` lines are heard; what `write` was given is out after `flushed`."""
+
+    def __init__(self, terminal: Terminal, loop: "asyncio.AbstractEventLoop") -> None:
+        self.on_line: Callable[[str], object] = str
+        self.on_end: Callable[[], object] = str
+        """There will be no more lines; of a terminal that is listened to further, somebody pressed Ctrl+D."""
+        self.outlives_end = False
+        self.on_lost: Callable[[OSError], object] = str
+        """Nobody reads what is written any more."""
+        self.on_drained: Callable[[], object] = str
+        self._terminal = terminal
+        self._loop = loop
+        self._writer = Writer(1, self._blocked)
+        self._rest = b""
+        self._listening = False
+        self._flushed: asyncio.Future[None] | None = None
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self._terminal.size
+
+    @property
+    def busy(self) -> bool:
+        return self._writer.pending
+
+    @property
+    def listening(self) -> bool:
+        return self._listening
+
+    def write(self, text: str) -> None:
+        was_lost = self._writer.lost
+        self._writer.write(text.encode("utf-8", "replace"))
+        self._look_for_readers(was_lost)
+
+    def listen(self) -> None:
+        self._listening = True
+        try:
+            self._loop.add_reader(0, self._readable)
+        except PermissionError:  # a file can be read at any time, which is why nobody can wait for it
+            self._loop.call_soon(self._read_on)
+
+    def deafen(self) -> None:
+        self._listening = False
+        self._loop.remove_reader(0)
+
+    def lend(self, use: Callable[[], None]) -> None:
+        """Let somebody else write, after what was written."""
+        self._writer.drain(_PATIENCE)
+        use()
+
+    async def flushed(self) -> None:
+        """Wait until everything is out, or nobody reads it."""
+        if self._writer.pending:
+            self._flushed = self._loop.create_future()
+            await self._flushed
+
+    def close(self) -> None:
+        self._loop.remove_writer(self._writer.fd)
+        self._writer.close()
+
+    def _read_on(self) -> None:
+        if self._listening:
+            self._readable()
+            self._loop.call_soon(self._read_on)
+
+    def _readable(self) -> None:
+        try:
+            data = os.read(0, _READ)
+        except OSError:
+            data = b""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        if not data and not (self.outlives_end and _is_there(0)):
+            self.deafen()
+            lines += [self._rest] if self._rest else []
+        for line in lines:
+            self.on_line(line.decode("utf-8", "replace").rstrip("\r"))
+        if not data:
+            self.on_end()
+
+    def _blocked(self) -> None:
+        self._loop.add_writer(self._writer.fd, self._writable)
+
+    def _writable(self) -> None:
+        was_lost = self._writer.lost
+        if not self._writer.send():
+            return
+        self._loop.remove_writer(self._writer.fd)
+        if self._flushed is not None and not self._flushed.done():
+            self._flushed.set_result(None)
+        self._look_for_readers(was_lost)
+        self.on_drained()
+
+    def _look_for_readers(self, was_lost: OSError | None) -> None:
+        if was_lost is None and self._writer.lost is not None:
+            self.on_lost(self._writer.lost)
+
+
+def _is_there(fd: int) -> bool:
+    """Whether it is a terminal that was not hung up: that too ends the input, for good and at once again."""
+    try:
+        os.tcgetpgrp(fd)
+    except OSError:
+        return False
+    return True
+
 
 _READER_GONE = 141  # SIGPIPE
 
@@ -21,7 +142,7 @@ async def run_on_lines(terminal: Terminal, start: Start, bindings: Bindings, com
     import asyncio
 
     loop = asyncio.get_running_loop()
-    surface = Lines(terminal, loop)
+    surface = LineTerminal(terminal, loop)
     capabilities = msgspec.structs.replace(terminal.capabilities, images="none", linear=True)
     display = LinearDisplay(surface, capabilities, loop)
     application = Application(display, PLAIN, loop, bindings)
@@ -43,7 +164,7 @@ async def run_on_lines(terminal: Terminal, start: Start, bindings: Bindings, com
         await application.cancel_tasks()
 
 
-def _wire_lines(surface: Lines, display: LinearDisplay, application: Application) -> None:
+def _wire_lines(surface: LineTerminal, display: LinearDisplay, application: Application) -> None:
     surface.on_line = display.enter
     surface.outlives_end = os.isatty(0)
     surface.on_end = lambda: _end(surface, display, application)
@@ -52,7 +173,7 @@ def _wire_lines(surface: Lines, display: LinearDisplay, application: Application
     application.lend = surface.lend
 
 
-def _end(surface: Lines, display: LinearDisplay, application: Application) -> None:
+def _end(surface: LineTerminal, display: LinearDisplay, application: Application) -> None:
     """A person may be asked what they mean by it; any other end is one."""
     if surface.listening:
         application.on_end()

@@ -20,18 +20,18 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from sightline.text import clean_line
-from sightline.tty._capabilities import Capabilities
 from sightline.tty._component import Component, Rows, Scrollback
-from sightline.tty._composer import Frame
-from sightline.tty._cursor import Place
-from sightline.tty._display import Display, Surface
-from sightline.tty._keys import Key, KeySpecError, Paste, character_key, parse_key
-from sightline.tty._overlays import OverlayHandle
-from sightline.tty._scheduler import Clock, Timer
 from sightline.tty.components._input import Input
 from sightline.tty.components._key_hints import KeyHints
 from sightline.tty.components._select import SelectList
 from sightline.tty.components.editor import Editor
+from sightline.tty.frame._composer import Frame
+from sightline.tty.frame._cursor import Place
+from sightline.tty.frame._display import Display, Surface
+from sightline.tty.frame._overlays import OverlayHandle
+from sightline.tty.frame._scheduler import Clock, Timer
+from sightline.tty.input._keys import Key, KeySpecError, Paste, character_key, parse_key
+from sightline.tty.terminal._capabilities import Capabilities
 
 PROMPT = "> "
 QUIET = 0.1

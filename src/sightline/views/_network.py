@@ -1,12 +1,12 @@
 """What a command connected to, in one line."""
 
 from sightline.text import clean_line
-from sightline.transcript import Call, Reached
+from sightline.transcript import Reached, TranscriptCall
 
 _SHOWN = 5  # hosts
 
 
-def network_words(call: Call) -> str:
+def network_words(call: TranscriptCall) -> str:
     """Hosts with what became of them, refused ones first; empty when it connected to nothing."""
     hosts = sorted(call.network.items(), key=lambda item: item[1].verdict != "refused")
     words = [f"{clean_line(name)} {_outcome(reached)}" for name, reached in hosts[:_SHOWN]]

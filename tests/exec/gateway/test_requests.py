@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.exec.gateway._requests import (
-    Asked,
     BadRequest,
+    ConnectionRequest,
     canonical_host,
     denied,
     granted,
@@ -31,17 +31,17 @@ def fed(data: bytes) -> asyncio.StreamReader:
     return reader
 
 
-def asked_by(data: bytes) -> tuple[Asked | None, bytes]:
+def asked_by(data: bytes) -> tuple[ConnectionRequest | None, bytes]:
     """What these bytes ask for, and what was answered before."""
     answers = bytearray()
 
-    async def read() -> Asked | None:
+    async def read() -> ConnectionRequest | None:
         return await read_request(fed(data), answers.extend)
 
     return asyncio.run(read()), bytes(answers)
 
 
-def body_of(data: bytes, asked: Asked) -> bytes:
+def body_of(data: bytes, asked: ConnectionRequest) -> bytes:
     async def read() -> bytes:
         return b"".join([piece async for piece in read_body(fed(data), asked)])
 
@@ -55,7 +55,7 @@ def head(*lines: str) -> bytes:
 def test_connect_names_a_host_and_a_port() -> None:
     """In lower case, without the last dot."""
     asked, _ = asked_by(head("CONNECT Docs.Python.org.:443 HTTP/1.1", "Host: elsewhere", "Proxy-Authorization: x"))
-    assert asked == Asked(protocol="connect", host="docs.python.org", port=443)
+    assert asked == ConnectionRequest(protocol="connect", host="docs.python.org", port=443)
 
 
 def test_plain_http_is_rewritten_for_the_server() -> None:
@@ -164,14 +164,17 @@ def socks5(host: bytes, kind: int = 3, port: int = 443, methods: bytes = b"\0", 
 
 def test_socks_5_names_a_host() -> None:
     """By name or by address, with or without a password."""
-    assert asked_by(socks5(b"Example.org")) == (Asked(protocol="socks5", host="example.org", port=443), b"\x05\x00")
+    assert asked_by(socks5(b"Example.org")) == (
+        ConnectionRequest(protocol="socks5", host="example.org", port=443),
+        b"\x05\x00",
+    )
     asked, _ = asked_by(socks5(bytes([127, 0, 0, 1]), kind=1, port=80))
-    assert asked == Asked(protocol="socks5", host="127.0.0.1", port=80)
+    assert asked == ConnectionRequest(protocol="socks5", host="127.0.0.1", port=80)
     asked, _ = asked_by(socks5(ipaddress.IPv6Address("::ffff:10.0.0.1").packed, kind=4))
     assert asked is not None
     assert asked.host == "10.0.0.1"
     signed = b"\x05\x01\x02\x01\x01u\x01p" + bytes([5, 1, 0, 3, 1]) + b"a" + bytes([0, 80])
-    assert asked_by(signed) == (Asked(protocol="socks5", host="a", port=80), b"\x05\x02\x01\x00")
+    assert asked_by(signed) == (ConnectionRequest(protocol="socks5", host="a", port=80), b"\x05\x02\x01\x00")
 
 
 @pytest.mark.parametrize(
@@ -197,9 +200,9 @@ def test_socks_connects_and_does_nothing_else(data: bytes) -> None:
 def test_socks_4a_names_a_host() -> None:
     """Behind an address that cannot be."""
     asked, _ = asked_by(b"\x04\x01\x01\xbb\0\0\0\x01user\0Example.org\0")
-    assert asked == Asked(protocol="socks4", host="example.org", port=443)
+    assert asked == ConnectionRequest(protocol="socks4", host="example.org", port=443)
     asked, _ = asked_by(b"\x04\x01\0\x50\x7f\0\0\x01\0")
-    assert asked == Asked(protocol="socks4", host="127.0.0.1", port=80)
+    assert asked == ConnectionRequest(protocol="socks4", host="127.0.0.1", port=80)
 
 
 def test_a_body_ends_where_it_says() -> None:
@@ -274,10 +277,10 @@ def test_a_host_is_stable(written: str) -> None:
 
 def test_every_answer_is_in_the_language_of_the_question() -> None:
     """For each protocol a yes and each kind of no."""
-    assert granted(Asked(protocol="connect", host="a", port=1)).startswith(b"HTTP/1.1 200 ")
-    assert granted(Asked(protocol="http", host="a", port=1)) == b""
-    assert granted(Asked(protocol="socks5", host="a", port=1))[:2] == b"\x05\x00"
-    assert granted(Asked(protocol="socks4", host="a", port=1))[:2] == b"\x00\x5a"
+    assert granted(ConnectionRequest(protocol="connect", host="a", port=1)).startswith(b"HTTP/1.1 200 ")
+    assert granted(ConnectionRequest(protocol="http", host="a", port=1)) == b""
+    assert granted(ConnectionRequest(protocol="socks5", host="a", port=1))[:2] == b"\x05\x00"
+    assert granted(ConnectionRequest(protocol="socks4", host="a", port=1))[:2] == b"\x00\x5a"
     assert denied("connect", "refused", "no rule").startswith(b"HTTP/1.1 403 ")
     assert denied("http", "unreachable", "no route").endswith(b"sightline: no route\n")
     assert denied("socks5", "refused", "")[:2] == b"\x05\x02"

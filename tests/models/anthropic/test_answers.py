@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sightline.conversation import AssistantPart, CallPart, ReasoningPart, TextPart, UserMessage
 from sightline.events import Usage
 from sightline.models import (
-    CallBegun,
     CallDelta,
+    CallStarted,
     Done,
     ErrorKind,
     ModelError,
@@ -24,11 +24,11 @@ from sightline.models import (
 )
 from sightline.models._anthropic import AnthropicModel
 from sightline.models._anthropic import _wire as wire
-from sightline.models._anthropic._answer import Answer
+from sightline.models._anthropic._answer import AnthropicAnswer
 from sightline.models._assembly import Assembly
-from sightline.models._sse import Splitter
-from sightline.models._transport import Transport
-from sightline.settings import Retry
+from sightline.models.http._sse import Splitter
+from sightline.models.http._transport import Transport
+from sightline.settings import RetrySettings
 from tests.models.anthropic.bodies import FULL, PING, begin, call, delta, end, finish, start, text, thinking
 from tests.models.serving import KEY, Naps, Reply, Serving, collect, outcome, sse
 
@@ -37,7 +37,7 @@ FACTS = ModelFacts(id="claude-x", provider="anthropic")
 
 
 def model_at(url: str, *, attempts: int = 0, naps: Naps | None = None) -> AnthropicModel:
-    transport = Transport(url, AnthropicModel.headers(KEY), retry=Retry(attempts=attempts))
+    transport = Transport(url, AnthropicModel.headers(KEY), retry=RetrySettings(attempts=attempts))
     return AnthropicModel(FACTS, transport, sleep=naps or Naps())
 
 
@@ -83,10 +83,10 @@ async def test_a_full_answer() -> None:
         ReasoningDelta(0, "see 日本語."),
         TextDelta(2, "I look "),
         TextDelta(2, "around 👨‍👩‍👧‍👦."),
-        CallBegun(3, read, "read"),
+        CallStarted(3, read, "read"),
         CallDelta(3, read, "read", '{"path": "a'),
         CallDelta(3, read, "read", '.py"}'),
-        CallBegun(4, bash, "bash"),
+        CallStarted(4, bash, "bash"),
         CallDelta(4, bash, "bash", '{"command": "ls"}'),
     ]
     assert without_ids(message.parts) == FULL_PARTS
@@ -198,7 +198,7 @@ async def test_arguments_that_come_with_the_beginning() -> None:
     pieces, done = await answer_to(Reply(sse(start(), begin(0, block), end(0), *finish("tool_use"))))
     (made,) = done.message.calls
     assert made.args == {"command": "ls"}
-    assert pieces == [CallBegun(0, made.id, "bash"), CallDelta(0, made.id, "bash", '{"command":"ls"}')]
+    assert pieces == [CallStarted(0, made.id, "bash"), CallDelta(0, made.id, "bash", '{"command":"ls"}')]
 
 
 async def test_half_a_character() -> None:
@@ -313,7 +313,7 @@ def _pieces(body: bytes) -> tuple[list[Piece], Done | ModelError]:
 
 
 def read(events: list[bytes]) -> tuple[list[Piece], Done | ModelError]:
-    answer = Answer(Assembly("anthropic", "m"), lambda usage: None)
+    answer = AnthropicAnswer(Assembly("anthropic", "m"), lambda usage: None)
     pieces = [piece for data in events if (piece := answer.read(data)) is not None]
     try:
         return pieces, answer.done()

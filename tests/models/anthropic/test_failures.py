@@ -10,8 +10,8 @@ from sightline.conversation import TextPart, ToolMessage, UserMessage
 from sightline.models import Done, ErrorKind, ModelError, ModelFacts, ModelRequest, Retrying, TextDelta
 from sightline.models._anthropic import AnthropicModel
 from sightline.models._anthropic._failure import classify
-from sightline.models._transport import Transport
-from sightline.settings import Retry
+from sightline.models.http._transport import Transport
+from sightline.settings import RetrySettings
 from sightline.testing.standin import StandIn
 from tests.models.anthropic.bodies import FULL, start, text
 from tests.models.anthropic.test_requests import TOOLS
@@ -81,7 +81,7 @@ def test_what_a_server_says_is_one_clean_line() -> None:
 
 async def played(script: list[list[dict[str, Any]]], naps: Naps, attempts: int = 3) -> Any:
     async with StandIn(script) as server:
-        transport = Transport(server.url, AnthropicModel.headers(KEY), retry=Retry(attempts=attempts))
+        transport = Transport(server.url, AnthropicModel.headers(KEY), retry=RetrySettings(attempts=attempts))
         model = AnthropicModel(ModelFacts(id="claude-x"), transport, sleep=naps)
         try:
             return await collect(model, ASK)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from sightline.conversation import AssistantMessage, CallPart, ReasoningPart, TextPart
 from sightline.events import Usage
-from sightline.models import CallBegun, CallDelta, Done, ModelError, Piece, ReasoningDelta, TextDelta
+from sightline.models import CallDelta, CallStarted, Done, ModelError, Piece, ReasoningDelta, TextDelta
 from sightline.models._assembly import Assembly
-from sightline.models._chat._answer import Answer
+from sightline.models._chat._answer import ChatAnswer
 
 TOOLS = ("read", "bash")
 READ = '{"name": "read", "arguments": {"path": "a.py"}}'
@@ -47,7 +47,7 @@ CALLS = chunk("tool_calls")
 
 
 def played(*chunks: dict[str, Any] | bytes, price: float | None = None, tools: tuple[str, ...] = TOOLS) -> list[Piece]:
-    answer = Answer(Assembly("chat", "m"), lambda _: price, tools)
+    answer = ChatAnswer(Assembly("chat", "m"), lambda _: price, tools)
     pieces: list[Piece] = []
     for one in chunks:
         pieces += answer.read(one if isinstance(one, bytes) else json.dumps(one).encode())
@@ -334,7 +334,7 @@ def test_pieces_come_as_they_are_heard() -> None:
         ReasoningDelta(0, "Hm"),
         TextDelta(1, "A"),
         TextDelta(1, "B"),
-        CallBegun(2, ident, "read"),
+        CallStarted(2, ident, "read"),
         CallDelta(2, ident, "read", '{"path": '),
         CallDelta(2, ident, "read", '"a"}'),
     ]
@@ -344,7 +344,7 @@ def test_the_text_of_a_call_in_words_is_not_shown() -> None:
     """It is held back while it could be one, and then shown as the call it is."""
     pieces = played(*(chunk(content=letter) for letter in f"Look.\n```json\n{READ}\n```"), STOP)
     assert "".join(piece.text for piece in pieces if isinstance(piece, TextDelta)) == "Look.\n"
-    assert [type(piece) for piece in pieces[-3:]] == [CallBegun, CallDelta, Done]
+    assert [type(piece) for piece in pieces[-3:]] == [CallStarted, CallDelta, Done]
 
 
 USAGE = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
@@ -427,7 +427,7 @@ def test_an_error_inside_the_answer(last: dict[str, Any] | bytes, kind: str) -> 
 
 def test_an_answer_that_ends_without_a_reason_was_cut() -> None:
     """And what was held back is not lost."""
-    answer = Answer(Assembly("chat", "m"), lambda _: None, TOOLS)
+    answer = ChatAnswer(Assembly("chat", "m"), lambda _: None, TOOLS)
     pieces = list(answer.read(json.dumps(chunk(content='Hi\n{"name": "re')).encode()))
     with pytest.raises(ModelError) as caught:
         pieces += answer.end()
@@ -448,3 +448,18 @@ def test_how_the_words_are_cut_does_not_matter(data: st.DataObject) -> None:
         TextPart("Look: <b>\n"),
         ("read", {"path": "a.py"}, ""),
     ]
+
+
+def test_a_usage_nobody_can_read_does_not_cost_the_answer() -> None:
+    """Half a character in it included."""
+    odd = b'{"choices": [], "usage": {"\\ud83d": null}}'
+    answer = message(chunk(content="a"), STOP, odd, b"[DONE]")
+    assert (answer.parts, answer.usage) == ([TextPart("a")], None)
+
+
+def test_thinking_among_the_parts_of_a_content() -> None:
+    """As some servers send it: the words in it are thinking, not words."""
+    parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "yes"}]
+    answer = message(chunk(content=parts), STOP, b"[DONE]")
+    assert [part.text for part in answer.parts] == ["hm", "yes"]
+    assert isinstance(answer.parts[0], ReasoningPart)

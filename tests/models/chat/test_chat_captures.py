@@ -9,9 +9,9 @@ import pytest
 from sightline.conversation import AssistantMessage, CallPart, ReasoningPart
 from sightline.models import Done, ModelError, Piece
 from sightline.models._assembly import Assembly
-from sightline.models._chat._answer import Answer
-from sightline.models._openai_failure import classify
-from sightline.models._sse import ServerEvent, Splitter
+from sightline.models._chat._answer import ChatAnswer
+from sightline.models.http._openai_failure import classify
+from sightline.models.http._sse import ServerEvent, Splitter
 
 CAPTURES = Path(__file__).parents[2] / "captures" / "openai_compatible"
 FILES = {
@@ -24,7 +24,7 @@ TWICE = [name.removesuffix(".sse") for name in WHOLE if name.endswith(".sse") an
 
 
 def played(name: str) -> AssistantMessage:
-    answer, data = Answer(Assembly("chat", "m"), lambda _: None, ("read_file", "run_command")), CAPTURES / name
+    answer, data = ChatAnswer(Assembly("chat", "m"), lambda _: None, ("read_file", "run_command")), CAPTURES / name
     pieces: list[Piece] = []
     for event in _events(data):
         pieces += answer.read(event.data)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sightline.conversation import AssistantPart, CallPart, ReasoningPart, TextPart, UserMessage
 from sightline.events import Usage
 from sightline.models import (
-    CallBegun,
     CallDelta,
+    CallStarted,
     Done,
     ModelError,
     ModelFacts,
@@ -23,10 +23,10 @@ from sightline.models import (
 )
 from sightline.models._assembly import Assembly
 from sightline.models._gemini import GeminiModel
-from sightline.models._gemini._answer import Answer
-from sightline.models._sse import Splitter
-from sightline.models._transport import Transport
-from sightline.settings import Retry
+from sightline.models._gemini._answer import GeminiAnswer
+from sightline.models.http._sse import Splitter
+from sightline.models.http._transport import Transport
+from sightline.settings import RetrySettings
 from tests.models.gemini.bodies import FULL, USAGE, call, event
 from tests.models.serving import KEY, Naps, Reply, Serving, collect, outcome, sse
 
@@ -35,7 +35,7 @@ FACTS = ModelFacts(id="gemini-x", provider="google")
 
 
 def model_at(url: str, *, attempts: int = 0, naps: Naps | None = None) -> GeminiModel:
-    transport = Transport(url, GeminiModel.headers(KEY), retry=Retry(attempts=attempts))
+    transport = Transport(url, GeminiModel.headers(KEY), retry=RetrySettings(attempts=attempts))
     return GeminiModel(FACTS, transport, sleep=naps or Naps())
 
 
@@ -79,9 +79,9 @@ async def test_a_full_answer() -> None:
         ReasoningDelta(0, "Look first."),
         TextDelta(1, "I look "),
         TextDelta(1, "around 👨‍👩‍👧‍👦."),
-        CallBegun(2, read, "read"),
+        CallStarted(2, read, "read"),
         CallDelta(2, read, "read", '{"path":"a.py"}'),
-        CallBegun(3, bash, "bash"),
+        CallStarted(3, bash, "bash"),
         CallDelta(3, bash, "bash", '{"command":"ls"}'),
     ]
     assert without_ids(message.parts) == FULL_PARTS
@@ -237,7 +237,7 @@ async def test_what_this_api_does_not_say(data: bytes) -> None:
 
 
 def read(events: list[bytes]) -> tuple[list[Piece], Done | ModelError]:
-    answer = Answer(Assembly("gemini", "m"), lambda usage: None)
+    answer = GeminiAnswer(Assembly("gemini", "m"), lambda usage: None)
     pieces = [piece for data in events for piece in answer.read(data)]
     try:
         return pieces, answer.done()

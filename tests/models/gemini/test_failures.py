@@ -10,7 +10,7 @@ from sightline.conversation import TextPart, ToolMessage, UserMessage
 from sightline.models import Done, ErrorKind, ModelError, ModelFacts, ModelRequest, Retrying, TextDelta
 from sightline.models._gemini import GeminiModel
 from sightline.models._gemini._failure import classify
-from sightline.models._transport import Transport
+from sightline.models.http._transport import Transport
 from sightline.testing.standin import StandIn
 from tests.models.gemini.bodies import FULL, event
 from tests.models.gemini.test_requests import BASH

@@ -7,8 +7,8 @@ import pytest
 
 from sightline.models import ModelFacts
 from sightline.models._anthropic import AnthropicModel
-from sightline.models._transport import Transport
-from sightline.settings import Retry
+from sightline.models.http._transport import Transport
+from sightline.settings import RetrySettings
 from sightline.testing.standin import StandIn
 from tests.models.anthropic.bodies import PING, begin, delta, end, start, text, thinking
 from tests.models.anthropic.bodies import call as call_events
@@ -38,7 +38,7 @@ def sdk() -> Any:
 
 
 def ours(url: str) -> AnthropicModel:
-    transport = Transport(url, AnthropicModel.headers(KEY), retry=Retry(attempts=0))
+    transport = Transport(url, AnthropicModel.headers(KEY), retry=RetrySettings(attempts=0))
     return AnthropicModel(ModelFacts(id=MODEL, provider="anthropic"), transport)
 
 

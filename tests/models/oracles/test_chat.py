@@ -7,8 +7,8 @@ import pytest
 
 from sightline.models import ModelFacts
 from sightline.models._chat import ChatModel
-from sightline.models._transport import Transport
-from sightline.settings import Retry
+from sightline.models.http._transport import Transport
+from sightline.settings import RetrySettings
 from tests.models.oracles.support import (
     ASK,
     PROMPT,
@@ -34,7 +34,7 @@ def sdk() -> Any:
 
 
 def ours(url: str, provider: str = "openai") -> ChatModel:
-    transport = Transport(f"{url}/v1", ChatModel.headers(KEY), retry=Retry(attempts=0))
+    transport = Transport(f"{url}/v1", ChatModel.headers(KEY), retry=RetrySettings(attempts=0))
     return ChatModel(ModelFacts(id=MODEL, provider=provider), transport)
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from sightline.models import ModelFacts
 from sightline.models._gemini import GeminiModel
-from sightline.models._transport import Transport
-from sightline.settings import Retry
+from sightline.models.http._transport import Transport
+from sightline.settings import RetrySettings
 from sightline.testing.standin import StandIn
 from tests.models.gemini.bodies import call as call_part
 from tests.models.gemini.bodies import event
@@ -32,7 +32,7 @@ def sdk() -> Any:
 
 
 def ours(url: str) -> GeminiModel:
-    transport = Transport(url, GeminiModel.headers(KEY), retry=Retry(attempts=0))
+    transport = Transport(url, GeminiModel.headers(KEY), retry=RetrySettings(attempts=0))
     return GeminiModel(ModelFacts(id=MODEL, provider="google"), transport)
 
 

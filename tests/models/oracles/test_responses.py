@@ -7,8 +7,8 @@ import pytest
 
 from sightline.models import ModelFacts
 from sightline.models._responses import ResponsesModel
-from sightline.models._transport import Transport
-from sightline.settings import Retry
+from sightline.models.http._transport import Transport
+from sightline.settings import RetrySettings
 from tests.models.oracles.support import (
     ASK,
     PROMPT,
@@ -32,7 +32,7 @@ def sdk() -> Any:
 
 
 def ours(url: str) -> ResponsesModel:
-    transport = Transport(f"{url}/v1", ResponsesModel.headers(KEY), retry=Retry(attempts=0))
+    transport = Transport(f"{url}/v1", ResponsesModel.headers(KEY), retry=RetrySettings(attempts=0))
     return ResponsesModel(ModelFacts(id=MODEL, provider="openai"), transport)
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from sightline.conversation import AssistantMessage, CallPart, ReasoningPart, TextPart
 from sightline.events import Usage
-from sightline.models import CallBegun, CallDelta, Done, ModelError, Piece, ReasoningDelta, TextDelta
+from sightline.models import CallDelta, CallStarted, Done, ModelError, Piece, ReasoningDelta, TextDelta
 from sightline.models._assembly import Assembly
-from sightline.models._responses._answer import Answer
+from sightline.models._responses._answer import ResponsesAnswer
 
 Events = list[dict[str, Any]]
 
@@ -75,7 +75,7 @@ def completed(*output: dict[str, Any], status: str = "completed", **fields: Any)
 
 
 def played(*events: dict[str, Any] | bytes, price: float | None = None) -> list[Piece]:
-    answer = Answer(Assembly("responses", "m"), lambda _: price)
+    answer = ResponsesAnswer(Assembly("responses", "m"), lambda _: price)
     pieces: list[Piece] = []
     for one in events:
         pieces += answer.read(one if isinstance(one, bytes) else json.dumps(one).encode())
@@ -229,7 +229,7 @@ def test_pieces_come_as_they_are_heard() -> None:
         ReasoningDelta(0, "\n\nSo"),
         TextDelta(1, "A"),
         TextDelta(1, "B"),
-        CallBegun(2, ident, "read"),
+        CallStarted(2, ident, "read"),
         CallDelta(2, ident, "read", '{"path": '),
         CallDelta(2, ident, "read", '"a"}'),
     ]

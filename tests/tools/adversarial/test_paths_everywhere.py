@@ -12,9 +12,9 @@ import msgspec
 import pytest
 
 from sightline.tools import Outcome, Tool, ToolContext, ToolError, parameters
-from sightline.tools._globs import Globs
-from sightline.tools._paths import shown
 from sightline.tools.edit import EditTool
+from sightline.tools.files._globs import Globs
+from sightline.tools.files._paths import shown
 from sightline.tools.find import FindTool
 from sightline.tools.read import ReadTool
 from sightline.tools.search import SearchTool

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.tools import ToolContext, ToolError
+from sightline.tools import Limits, ToolContext, ToolError
 from sightline.tools.edit import EditTool
 from sightline.tools.read import ReadTool
 from sightline.tools.search import SearchTool
@@ -16,7 +16,8 @@ def guarded(context: ToolContext) -> ToolContext:
     secret = context.cwd / "secrets" / "key.txt"
     secret.parent.mkdir()
     secret.write_text("needle 12345\n")
-    context.workplace.is_denied = lambda path: Path(path).is_relative_to(secret.parent)
+    limits = Limits(is_denied=lambda path: Path(path).is_relative_to(secret.parent))
+    context.workplace.limits = lambda: limits
     return context
 
 

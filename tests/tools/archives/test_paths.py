@@ -3,8 +3,8 @@
 import pytest
 
 from sightline.tools import ToolError
-from sightline.tools._selectors import LineRange, Selector
-from sightline.tools.archives import Candidate, candidates, normalize_entry
+from sightline.tools.archives import ArchivePath, candidates, normalize_entry
+from sightline.tools.files._selectors import LineRange, Selector
 
 READ = "read.md/Archives"
 
@@ -12,27 +12,29 @@ READ = "read.md/Archives"
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        pytest.param("a.zip", [Candidate("a.zip", "")], id=f"{READ}/archive.ext"),
-        pytest.param("d/a.tar:x/y", [Candidate("d/a.tar", "x/y")], id=f"{READ}/archive.ext:path"),
-        pytest.param("a.tar.gz:x", [Candidate("a.tar.gz", "x")], id=f"{READ}/.tar.gz"),
-        pytest.param("A.TGZ:x", [Candidate("A.TGZ", "x")], id=f"{READ}/.tgz"),
+        pytest.param("a.zip", [ArchivePath("a.zip", "")], id=f"{READ}/archive.ext"),
+        pytest.param("d/a.tar:x/y", [ArchivePath("d/a.tar", "x/y")], id=f"{READ}/archive.ext:path"),
+        pytest.param("a.tar.gz:x", [ArchivePath("a.tar.gz", "x")], id=f"{READ}/.tar.gz"),
+        pytest.param("A.TGZ:x", [ArchivePath("A.TGZ", "x")], id=f"{READ}/.tgz"),
         pytest.param(
             "a.zip:x/y:50-60",
-            [Candidate("a.zip", "x/y", Selector(ranges=(LineRange(50, 60),)))],
+            [ArchivePath("a.zip", "x/y", Selector(ranges=(LineRange(50, 60),)))],
             id=f"{READ}/archive.ext:path:50-60",
         ),
-        pytest.param("a.zip:raw", [Candidate("a.zip", "", Selector(raw=True))], id=f"{READ}/archive.ext:raw"),
+        pytest.param("a.zip:raw", [ArchivePath("a.zip", "", Selector(raw=True))], id=f"{READ}/archive.ext:raw"),
         pytest.param(
-            "a.zip:b.tar:c", [Candidate("a.zip:b.tar", "c"), Candidate("a.zip", "b.tar:c")], id=f"{READ}/two suffixes"
+            "a.zip:b.tar:c",
+            [ArchivePath("a.zip:b.tar", "c"), ArchivePath("a.zip", "b.tar:c")],
+            id=f"{READ}/two suffixes",
         ),
         pytest.param("a.zipper:x", [], id=f"{READ}/longer suffix"),
         pytest.param("a.zip/x", [], id=f"{READ}/folder named so"),
         pytest.param("a.rar:x", [], id=f"{READ}/other archive"),
         pytest.param("plain.txt:5", [], id=f"{READ}/plain file"),
-        pytest.param("d/.zip:x", [Candidate("d/.zip", "x")], id=f"{READ}/hidden"),
+        pytest.param("d/.zip:x", [ArchivePath("d/.zip", "x")], id=f"{READ}/hidden"),
     ],
 )
-def test_a_path_is_cut_after_an_archive(path: str, expected: list[Candidate]) -> None:
+def test_a_path_is_cut_after_an_archive(path: str, expected: list[ArchivePath]) -> None:
     """Every place where that is possible, the longest archive path first."""
     assert candidates(path) == expected
 

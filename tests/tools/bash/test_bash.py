@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 
 import psutil
@@ -12,7 +13,7 @@ import pytest
 from sightline.conversation import ToolMessage, text_of
 from sightline.events import ToolOutput, ToolResult, ToolUse
 from sightline.tools import ToolError, parameters
-from sightline.tools.bash import BashTool
+from sightline.tools.bash import BashTool, _words
 from tests.agent.support import lab
 from tests.tools.bash.support import bash, ran
 from tests.tools.support import make_context
@@ -283,6 +284,32 @@ async def test_a_secret_cut_in_two_is_not_told(tmp_path: Path) -> None:
     async with lab(tmp_path, turns, environ={"A_TOKEN": secret}) as here:
         await here.run()
         assert here.of(ToolResult)[0].content.split("\n")[1:] == ["ab"]
+
+
+async def test_output_without_a_line_end_does_not_begin_inside_a_sequence(tmp_path: Path) -> None:
+    """The last 100 KiB are looked at: where that is inside a colour, its numbers were shown as text."""
+    colour = "chr(27) + '[38;2;255;100;0m'"  # 17 characters: 102,400 = 6023 * 17 + 9
+    program = f"import sys; sys.stdout.write(({colour}) * 7000 + 'ab')"
+    done = await ran(tmp_path, f"'{PYTHON}' -c \"{program}\"")
+    assert done.text.split("\n")[1:] == ["ab"]
+
+
+async def test_much_that_was_written_over_is_interpreted_in_a_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However it is made, the event loop goes on meanwhile."""
+    threads = []
+    settled = _words.settled
+
+    def watched(text: str) -> str:
+        threads.append((len(text) > 1000, threading.current_thread() is threading.main_thread()))
+        return settled(text)
+
+    monkeypatch.setattr(_words, "settled", watched)
+    program = "print('x' * 20000 + chr(8) * 3 + (chr(27) + '[1K') * 20000)"
+    assert (await ran(tmp_path, f"'{PYTHON}' -c \"{program}\"")).text.strip().endswith("xx")
+    assert (await ran(tmp_path, "echo a")).text == "a"
+    assert threads == [(True, False), (False, True)]
 
 
 # In the background

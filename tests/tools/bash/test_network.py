@@ -207,6 +207,16 @@ async def test_an_answer_can_be_remembered(tmp_path: Path, monkeypatch: Any) -> 
     assert len(here.of(Request)) == 1
 
 
+async def test_a_no_is_said_once(tmp_path: Path) -> None:
+    """Whoever hears of it knows which host it was."""
+    async with lab(tmp_path, turns("curl -sS http://new.test/"), settings=BOXED, attended=True) as here:
+        await here.agent.prompt("go")
+        request = await here.first(Request)
+        here.agent.requests.answer(request.id, {"choice": "no", "reason": "not today"})
+        await here.ended()
+    assert Ran(here).text.endswith("new.test:80 is not allowed: the user refused it: not today")
+
+
 async def test_a_question_ends_with_who_asked(tmp_path: Path) -> None:
     """A command that does not wait for the answer takes the question with it."""
     async with lab(tmp_path, turns("curl -sS -m 1 http://new.test/"), settings=BOXED, attended=True) as here:
@@ -225,7 +235,7 @@ async def test_the_level_decides_too(tmp_path: Path, monkeypatch: Any) -> None:
         made = turns(command, **{"async": True})
         async with lab(tmp_path, made, settings=BOXED, allow=[f"network({HERE})"], approval="auto") as here:
             await here.run()
-            here.agent.approvals.set_level("plan")
+            here.agent.permissions.approvals.set_level("plan")
             (tmp_path / "work" / "go").touch()
             await here.until(lambda: bool(told(here)))
             await here.ended()

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from sightline.events import Notice, Request, ToolResult
-from sightline.exec import SandboxSpec, SandboxStatus, _landlock, _sandbox, sandbox_status
+from sightline.exec import SandboxSpec, SandboxStatus, sandbox_status
+from sightline.exec.sandbox import _landlock, _sandbox
 from sightline.settings import Policy
-from sightline.tools import parameters
+from sightline.tools import Limits, parameters
 from sightline.tools.bash import BashTool
 from sightline.tools.bash._blocked import sandbox_hint
 from tests.agent.support import lab
@@ -252,7 +253,7 @@ async def test_with_nobody_there_it_stays_inside(tmp_path: Path) -> None:
 def test_what_it_needs(tmp_path: Path, given: bool, asks: bool, sandboxed: bool) -> None:
     """The person, and the rules, are told which it is."""
     context = make_context(tmp_path)
-    context.workplace.sandbox = given
+    context.workplace.limits = lambda: Limits(sandbox=given)
     tool = BashTool()
     (need,) = tool.needs(parameters(tool, {"command": "make", "sandbox": asks}), context)
     assert (need.access, need.what, need.sandboxed, bool(need.why)) == ("exec", "make", sandboxed, not asks)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from sightline.events import ToolResult
-from sightline.exec import SandboxStatus, _landlock, _sandbox, sandbox_status
+from sightline.exec import SandboxStatus, sandbox_status
+from sightline.exec.sandbox import _landlock, _sandbox
 from sightline.tools.bash import _tool
 from sightline.tools.bash._shell_state import MOST_VARIABLES
 from tests.agent.support import lab, store_in
@@ -119,6 +120,15 @@ async def test_a_folder_outside_the_workspace_is_not_the_next_commands(tmp_path:
     assert first_line(then) == str(work)
 
 
+async def test_a_folder_whose_name_is_no_text_is_not_the_next_commands(tmp_path: Path, work: Path) -> None:
+    """It is in the workspace, and that is not what is wrong with it."""
+    changed, then = await ran(tmp_path, r"mkdir $'odd\xff'; cd $'odd\xff'", "pwd")
+    assert changed.details["shell"] == {"unnamed": "odd\ufffd"}
+    assert "the name of odd\ufffd is not UTF-8: the next command does not run there" in changed.content
+    assert "outside the working folder" not in changed.content
+    assert first_line(then) == str(work)
+
+
 async def test_a_folder_that_is_gone_is_not_used(tmp_path: Path, work: Path) -> None:
     _, _, then = await ran(tmp_path, "cd sub", "rmdir ../sub", "pwd")
     assert first_line(then) == str(work)
@@ -199,6 +209,26 @@ async def test_there_is_a_bound(tmp_path: Path, work: Path) -> None:
     changed, then = await ran(tmp_path, many, "env", settings=BOXED)
     assert len(changed.details["shell"]["exported"]) <= MOST_VARIABLES
     assert "BIG=" not in then.content
+
+
+@pytest.mark.skipif(sandbox_status().kind == "none", reason="no sandbox on this machine")
+async def test_what_does_not_fit_takes_no_room(tmp_path: Path, work: Path) -> None:
+    """One large value dropped all that came after it in the alphabet."""
+    large = "export A=$(printf 'x%.0s' $(seq 40000)) B=b C=c; for n in $(seq 3); do export D$n=${A:0:8000}; done"
+    changed, then = await ran(tmp_path, large, "env", settings=BOXED)
+    assert changed.details["shell"]["exported"] == ["B", "C", "D1", "D2", "D3"]
+    assert changed.details["shell"]["left_out"] == ["A"]
+    assert {"B=b", "C=c"} <= set(then.content.split("\n"))
+
+
+@pytest.mark.skipif(sandbox_status().kind == "none", reason="no sandbox on this machine")
+async def test_what_is_left_out_is_named_within_bounds(tmp_path: Path, work: Path) -> None:
+    many = "for n in $(seq 1000 1999); do export LD_$n=1; done"
+    (changed,) = await ran(tmp_path, many, settings=BOXED)
+    left_out = changed.details["shell"]["left_out"]
+    assert left_out == [f"LD_{n}" for n in range(1000, 1000 + MOST_VARIABLES)]
+    assert changed.details["shell"]["more_left_out"] == 1000 - MOST_VARIABLES
+    assert "LD_1007 and 992 more" in changed.content
 
 
 async def test_an_explicit_folder_is_for_one_command(tmp_path: Path, work: Path) -> None:

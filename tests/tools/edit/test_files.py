@@ -124,7 +124,7 @@ async def test_sections_of_one_file_are_one(desk):
 
 async def test_a_write_that_fails_midway_puts_the_others_back(desk, monkeypatch):
     """Those already written get their old content, those created go."""
-    from sightline.tools import _atomic
+    from sightline.tools.files import _atomic
 
     one, two = desk.show("one.txt", "a\nb\n"), desk.show("two.txt", "c\nd\n")
     real = _atomic.Writing.replace

@@ -43,7 +43,7 @@ MISTAKES = [
         "Empty replace block",
         "¶a.txt#TAG\nreplace block 2:",
         "`replace block 2:` needs at least one",
-        "`delete N..M`",
+        "use `delete block N`, or `delete N..M`",
     ),
     mistake(
         ERRORS,
@@ -210,7 +210,7 @@ async def test_a_block_that_cannot_be_found_is_refused(desk, name, text, line):
 
 async def test_blocks_without_parsers_say_how_to_get_them(desk, monkeypatch):
     """edit.md/Tolerated input shapes: block forms need a wired resolver; the extra is named."""
-    from sightline.tools import _blocks
+    from sightline.tools.files import _blocks
 
     monkeypatch.setattr(_blocks, "_language", lambda module, function: None)
     text = f"# parsed by no other test\n{CODE}"

@@ -42,6 +42,22 @@ async def test_the_tag_of_a_file_is_known_after_a_resume(tmp_path: Path, work: P
     assert (work / "a.py").read_text() == "one\n2\n"
 
 
+async def test_the_tag_of_a_file_that_was_written_is_known_after_a_resume(tmp_path: Path, work: Path) -> None:
+    """Of what was stored: with the line ends, the mark and the last newline that the file had before."""
+    (work / "a.txt").write_bytes(b"\xef\xbb\xbfa\r\nb\r\n")
+    turns: list[Any] = [[call("write", path="a.txt", content="one\ntwo")], [{"text": "written"}]]
+    async with lab(tmp_path, turns) as here:
+        await here.run()
+        tag, session = tag_of(here.of(ToolResult)[0]), here.session.id
+    edit = call("edit", input=f"¶a.txt#{tag}\nreplace 2..2:\n+2")
+    async with lab(tmp_path, [*turns, [edit], [{"text": "done"}]], resume=session) as here:
+        await here.run()
+        (edited,) = here.of(ToolResult)
+    assert not edited.is_error, edited.content
+    assert edited.details["warnings"] == []
+    assert (work / "a.txt").read_bytes() == b"\xef\xbb\xbfone\r\n2\r\n"
+
+
 async def test_a_file_shown_in_part_is_edited_after_a_resume_where_it_was_shown(tmp_path: Path, work: Path) -> None:
     rows = [f"row {number} {'x' * 80}" for number in range(1, 60_001)]
     (work / "big.txt").write_text("\n".join(rows) + "\n")

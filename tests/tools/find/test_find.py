@@ -11,7 +11,8 @@ from typing import Any
 import psutil
 import pytest
 
-from sightline.tools import Outcome, ToolContext, ToolError, _ripgrep
+from sightline.tools import Outcome, ToolContext, ToolError
+from sightline.tools.files import _ripgrep
 from sightline.tools.find import FindTool, _listing
 from tests.tools.support import make_context, run
 

@@ -11,9 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.tools import ToolError
-from sightline.tools._blocks import block_at, outline
 from sightline.tools.edit import EditTool
-from sightline.tools.hashline import FileText, Snapshots, Target, merge, parse, patch, refuse_overlaps, strip_display
+from sightline.tools.files._blocks import block_at, outline
+from sightline.tools.hashline import (
+    FileText,
+    PatchTarget,
+    Snapshots,
+    merge,
+    parse,
+    patch,
+    refuse_overlaps,
+    strip_display,
+)
 
 from ..edit.support import Desk
 from ..support import make_context, run
@@ -45,7 +54,7 @@ PATCHES = st.lists(st.sampled_from(PIECES) | st.text(max_size=6), max_size=40).m
 def attempt(text):
     store = Snapshots()
     store.record(Path("/a.py"), FILE)
-    target = Target(Path("/a.py"), "a.py", FileText.of(FILE), lambda lines: lambda n: block_at(FILE, "a.py", n))
+    target = PatchTarget(Path("/a.py"), "a.py", FileText.of(FILE), lambda lines: lambda n: block_at(FILE, "a.py", n))
     sections = parse(text)
     for section in merge(sections, [section.path for section in sections]):
         refuse_overlaps(section.hunks)
@@ -68,7 +77,7 @@ def test_hunks_at_random_come_to_text_that_reads_back(spans):
     hunks = "\n".join(f"replace {first}..{last}:\n+{row}" for first, last, row in spans)
     store = Snapshots()
     tag = store.record(Path("/a.py"), FILE)
-    target = Target(Path("/a.py"), "a.py", FileText.of(FILE), lambda lines: lambda n: None)
+    target = PatchTarget(Path("/a.py"), "a.py", FileText.of(FILE), lambda lines: lambda n: None)
     try:
         patched = patch(parse(f"¶a.py#{tag}\n{hunks}")[0], target, store)
     except ToolError:

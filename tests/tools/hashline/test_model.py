@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sightline.tools import ToolError
-from sightline.tools.hashline import FileText, Snapshots, Target, merge, parse, patch, refuse_overlaps
+from sightline.tools.hashline import FileText, PatchTarget, Snapshots, merge, parse, patch, refuse_overlaps
 from sightline.tools.hashline import _messages as messages
 
 from . import model
@@ -56,7 +56,7 @@ class Session:
         done = []
         for section in merged:
             file = FileText.of(self.texts[section.path])
-            target = Target(
+            target = PatchTarget(
                 Path("/") / section.path, section.path, file, lambda lines: lambda n: model.blocks(list(lines), n)
             )
             done.append((section.path, patch(section, target, self.snapshots)))

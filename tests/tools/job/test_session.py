@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sightline.conversation import ToolMessage, UserMessage, text_of
 from sightline.events import State, ToolResult, ToolUpdate, ToolUse, User
-from sightline.host import Cancel
+from sightline.host import CancelJob
 from tests.agent.support import Lab, lab
 
 
@@ -106,7 +106,7 @@ async def test_a_job_the_person_ended_is_told_as_cancelled(tmp_path: Path) -> No
     async with lab(tmp_path, turns) as here:
         await here.run()
         began = results(here, "bash")[0].details["job"]
-        assert (await here.session.submit(Cancel(began))).ok
+        assert (await here.session.submit(CancelJob(began))).ok
         told = await here.first(User, lambda event: event.source == "job")
         assert told.text == f"Background job {began} (sleep 60) has ended: cancelled."
         assert (await here.ended()).text == "heard"

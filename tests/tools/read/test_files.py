@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sightline.tools import Need, Outcome, ToolContext, ToolError, _regular
+from sightline.tools import Need, Outcome, ToolContext, ToolError
+from sightline.tools.files import _regular
 from sightline.tools.hashline import Snapshots
 from sightline.tools.hashline._snapshots import line_digest
 from sightline.tools.read import ReadTool, _files, _stream

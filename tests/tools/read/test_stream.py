@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.tools import ToolContext
-from sightline.tools._selectors import LineRange, Selector, merge_ranges
+from sightline.tools.files._selectors import LineRange, Selector, merge_ranges
 from sightline.tools.read import _files, _stream
 from sightline.tools.read._excerpt import Excerpt, excerpt_of, plan
 from sightline.tools.read._local import _in_thread

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from sightline.tools import Outcome, ToolContext, _ripgrep
+from sightline.tools import Outcome, ToolContext
+from sightline.tools.files import _ripgrep
 from sightline.tools.search import SearchTool
 from tests.tools.support import make_context, run
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sightline.tools import ToolContext, ToolError, _ripgrep
+from sightline.tools import ToolContext, ToolError
+from sightline.tools.files import _ripgrep
 from sightline.tools.search import _engine
 from tests.tools.search.conftest import Search
 

@@ -7,7 +7,8 @@ import time
 import psutil
 import pytest
 
-from sightline.tools import ToolContext, _ripgrep
+from sightline.tools import ToolContext
+from sightline.tools.files import _ripgrep
 from sightline.tools.hashline import Snapshots
 from sightline.tools.search import SearchTool, _query, _render
 from tests.tools.search.conftest import Search

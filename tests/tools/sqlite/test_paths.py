@@ -6,13 +6,13 @@ import pytest
 
 from sightline.tools import ToolError
 from sightline.tools.sqlite import (
-    Candidate,
-    Query,
-    Row,
+    DatabasePath,
+    DatabaseQuery,
     RowTarget,
     Schema,
     Selection,
     Statement,
+    TableRow,
     Tables,
     candidates,
     is_sqlite_file,
@@ -29,17 +29,19 @@ READ = "read.md/SQLite databases"
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        pytest.param("a.sqlite", [Candidate("a.sqlite", "")], id=f"{READ}/.sqlite"),
-        pytest.param("a.sqlite3:t", [Candidate("a.sqlite3", ":t")], id=f"{READ}/.sqlite3"),
-        pytest.param("d/a.db:t:k", [Candidate("d/a.db", ":t:k")], id=f"{READ}/.db"),
-        pytest.param("a.DB3?q=x", [Candidate("a.DB3", "?q=x")], id=f"{READ}/.db3"),
-        pytest.param("a.db:x.db:k", [Candidate("a.db:x.db", ":k"), Candidate("a.db", ":x.db:k")], id=f"{READ}/two"),
+        pytest.param("a.sqlite", [DatabasePath("a.sqlite", "")], id=f"{READ}/.sqlite"),
+        pytest.param("a.sqlite3:t", [DatabasePath("a.sqlite3", ":t")], id=f"{READ}/.sqlite3"),
+        pytest.param("d/a.db:t:k", [DatabasePath("d/a.db", ":t:k")], id=f"{READ}/.db"),
+        pytest.param("a.DB3?q=x", [DatabasePath("a.DB3", "?q=x")], id=f"{READ}/.db3"),
+        pytest.param(
+            "a.db:x.db:k", [DatabasePath("a.db:x.db", ":k"), DatabasePath("a.db", ":x.db:k")], id=f"{READ}/two"
+        ),
         pytest.param("a.dbx:t", [], id=f"{READ}/longer suffix"),
         pytest.param("a.db/x", [], id=f"{READ}/folder named so"),
         pytest.param("a.txt:5", [], id=f"{READ}/plain file"),
     ],
 )
-def test_a_path_is_cut_after_a_database(path: str, expected: list[Candidate]) -> None:
+def test_a_path_is_cut_after_a_database(path: str, expected: list[DatabasePath]) -> None:
     """Every place where that is possible, the longest first."""
     assert candidates(path) == expected
 
@@ -52,16 +54,20 @@ def test_a_path_is_cut_after_a_database(path: str, expected: list[Candidate]) ->
         pytest.param(":", Tables(), id=f"{READ}/db.sqlite:"),
         pytest.param(":t", Schema("t"), id=f"{READ}/db.sqlite:table"),
         pytest.param(":t?", Schema("t"), id=f"{READ}/db.sqlite:table?"),
-        pytest.param(":t:42", Row("t", "42"), id=f"{READ}/db.sqlite:table:key"),
-        pytest.param(":t:a:b", Row("t", "a:b"), id=f"{READ}/key with a colon"),
-        pytest.param(":t?limit=5", Query("t", limit=5), id=f"{READ}/limit"),
-        pytest.param(":t?limit=900", Query("t", limit=500), id=f"{READ}/limit is capped at 500"),
-        pytest.param(":t?offset=7", Query("t", limit=20, offset=7), id=f"{READ}/default limit 20"),
-        pytest.param(":t?order=a:desc&limit=1", Query("t", limit=1, order="a:desc"), id=f"{READ}/order"),
-        pytest.param(":t?where=a%20%3D%201", Query("t", where="a = 1"), id=f"{READ}/where encoded"),
-        pytest.param(":t?where=a+%3E+1", Query("t", where="a > 1"), id=f"{READ}/where with plus"),
-        pytest.param(":t?where=a LIKE '%ab%'", Query("t", where="a LIKE '%ab%'"), id=f"{READ}/where as written"),
-        pytest.param(":t?where=a & b = 1&limit=2", Query("t", limit=2, where="a & b = 1"), id=f"{READ}/where with &"),
+        pytest.param(":t:42", TableRow("t", "42"), id=f"{READ}/db.sqlite:table:key"),
+        pytest.param(":t:a:b", TableRow("t", "a:b"), id=f"{READ}/key with a colon"),
+        pytest.param(":t?limit=5", DatabaseQuery("t", limit=5), id=f"{READ}/limit"),
+        pytest.param(":t?limit=900", DatabaseQuery("t", limit=500), id=f"{READ}/limit is capped at 500"),
+        pytest.param(":t?offset=7", DatabaseQuery("t", limit=20, offset=7), id=f"{READ}/default limit 20"),
+        pytest.param(":t?order=a:desc&limit=1", DatabaseQuery("t", limit=1, order="a:desc"), id=f"{READ}/order"),
+        pytest.param(":t?where=a%20%3D%201", DatabaseQuery("t", where="a = 1"), id=f"{READ}/where encoded"),
+        pytest.param(":t?where=a+%3E+1", DatabaseQuery("t", where="a > 1"), id=f"{READ}/where with plus"),
+        pytest.param(
+            ":t?where=a LIKE '%ab%'", DatabaseQuery("t", where="a LIKE '%ab%'"), id=f"{READ}/where as written"
+        ),
+        pytest.param(
+            ":t?where=a & b = 1&limit=2", DatabaseQuery("t", limit=2, where="a & b = 1"), id=f"{READ}/where with &"
+        ),
         pytest.param("?q=SELECT 1 + 1", Statement("SELECT 1 + 1"), id=f"{READ}/q"),
         pytest.param("?q=SELECT+1", Statement("SELECT 1"), id=f"{READ}/q encoded"),
         pytest.param("?q=SELECT '?' AS a", Statement("SELECT '?' AS a"), id=f"{READ}/q with a question mark"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sightline.tools import ToolError
-from sightline.tools.sqlite import Reading, parse_selection, read
+from sightline.tools.sqlite import TableReading, parse_selection, read
 
 from .make import make_database, make_users
 
@@ -20,7 +20,7 @@ def users(tmp_path: Path) -> Path:
     return make_users(tmp_path / "users.sqlite")
 
 
-def shown(path: Path, rest: str) -> Reading:
+def shown(path: Path, rest: str) -> TableReading:
     return read(path, parse_selection(rest))
 
 

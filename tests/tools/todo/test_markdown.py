@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.tools.todo import Phase, Task, from_markdown, normalized, to_markdown
+from sightline.tools.todo import PlannedPhase, PlannedTask, from_markdown, normalized, to_markdown
 
 _WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=8)
 _LINE = st.lists(_WORDS, min_size=1, max_size=3).map(" ".join)
@@ -13,13 +13,16 @@ _NOTE = st.lists(st.one_of(_LINE, st.just(""), _LINE.map("  ".__add__), _LINE.ma
     lambda lines: "\n".join([*lines, "end"])
 )
 _TASK = st.builds(
-    Task, _LINE, st.sampled_from(["pending", "in_progress", "completed", "abandoned"]), st.lists(_NOTE, max_size=2)
+    PlannedTask,
+    _LINE,
+    st.sampled_from(["pending", "in_progress", "completed", "abandoned"]),
+    st.lists(_NOTE, max_size=2),
 )
-_PHASES = st.lists(st.builds(Phase, _LINE, st.lists(_TASK, max_size=3)), max_size=3)
+_PHASES = st.lists(st.builds(PlannedPhase, _LINE, st.lists(_TASK, max_size=3)), max_size=3)
 
 
 @given(_PHASES)
-def test_a_list_survives_the_round_trip(phases: list[Phase]) -> None:
+def test_a_list_survives_the_round_trip(phases: list[PlannedPhase]) -> None:
     """todo.md/Markdown round-trip helpers: phases, statuses and notes, all of them."""
     normalized(phases)
     assert msgspec.to_builtins(from_markdown(to_markdown(phases))) == msgspec.to_builtins(phases)
@@ -28,12 +31,12 @@ def test_a_list_survives_the_round_trip(phases: list[Phase]) -> None:
 def test_the_form() -> None:
     """todo.md/Markdown round-trip helpers: headings, checklist items, block quotes."""
     tasks = [
-        Task("done", "completed"),
-        Task("now", "in_progress", ["n1\nn2", "n3"]),
-        Task("next", "pending"),
-        Task("not", "abandoned"),
+        PlannedTask("done", "completed"),
+        PlannedTask("now", "in_progress", ["n1\nn2", "n3"]),
+        PlannedTask("next", "pending"),
+        PlannedTask("not", "abandoned"),
     ]
-    text = to_markdown([Phase("One", tasks), Phase("Two", [])])
+    text = to_markdown([PlannedPhase("One", tasks), PlannedPhase("Two", [])])
     assert text == (
         "# One\n\n- [x] done\n- [/] now\n  > n1\n  > n2\n\n  > n3\n- [ ] next\n- [-] not\n\n# Two\n\n".rstrip("\n")
         + "\n"
@@ -66,7 +69,7 @@ def test_what_a_person_may_write(text: str, phases: list[tuple[str, list[tuple[s
 @pytest.mark.parametrize("breaking", ["two\nlines", " padded ", "tab\there"])
 def test_a_task_of_several_lines_stays_one_task(breaking: str) -> None:
     """As text it is one line: breaks and blanks at its ends cannot be written."""
-    (phase,) = from_markdown(to_markdown([Phase(breaking, [Task(breaking)])]))
+    (phase,) = from_markdown(to_markdown([PlannedPhase(breaking, [PlannedTask(breaking)])]))
     assert len(phase.tasks) == 1
     assert phase.tasks[0].content.split() == breaking.split()
     assert phase.name.split() == breaking.split()

@@ -11,7 +11,7 @@ import pytest
 
 from sightline.tools import ToolContext, ToolError
 from sightline.tools.web import _fetch, read_url
-from sightline.tools.web._decoding import Body
+from sightline.tools.web._decoding import DecodedBody
 from sightline.tools.web._feeds import NotAFeed, feed_text
 from tests.tools.support import make_context
 from tests.tools.web.server import Server, answer
@@ -66,7 +66,7 @@ async def test_a_small_body_cannot_become_a_huge_one(
 def test_bodies_are_unpacked_however_they_arrive(encoding: str, packed: bytes) -> None:
     """Byte by byte is the same as at once."""
     for step in (1, len(packed)):
-        body = Body(encoding, 100)
+        body = DecodedBody(encoding, 100)
         for at in range(0, len(packed), step):
             body.feed(packed[at : at + step])
         assert (bytes(body.data), body.full) == (b"words", False)

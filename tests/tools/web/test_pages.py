@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sightline.tools import Outcome, ToolContext, ToolError, _documents
+from sightline.tools import Outcome, ToolContext, ToolError
+from sightline.tools.files import _documents
 from sightline.tools.read import ReadTool
 from tests.tools.support import make_context, run
 from tests.tools.web.server import Server, answer, lookups

@@ -7,8 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from sightline.secrets import RestoredText
 from sightline.tools import Need, ToolError
-from sightline.tools._context import Restored
+from sightline.tools.edit import EditTool
 from sightline.tools.hashline import Snapshots
 from sightline.tools.write import WriteTool
 
@@ -91,10 +92,32 @@ async def test_lines_end_as_in_the_file_before(
         assert outcome.details["diff"].endswith("@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n")
 
 
+@pytest.mark.parametrize(
+    ("before", "content", "after"),
+    [
+        (b"a\r\nb\r\n", "a\nc\n", b"a\r\nx\r\n"),
+        (b"a\r\nb\r\n", "a\nc", b"a\r\nx\r\n"),
+        (b"\xef\xbb\xbfa\r\nb\r\n", "a\nc\n", b"\xef\xbb\xbfa\r\nx\r\n"),
+        (b"a\nb\n", "a\r\nc\r\n", b"a\r\nx\r\n"),
+        (b"a\nb\n", "a\nc\r", b"a\nx"),
+    ],
+)
+async def test_the_tag_is_of_what_was_stored(tmp_path: Path, before: bytes, content: str, after: bytes) -> None:
+    """However its lines end and whatever was added: an edit by that tag fits, without a warning."""
+    context = make_context(tmp_path)
+    path = context.cwd / "a.txt"
+    path.write_bytes(before)
+    written = await run(WriteTool(), context, path="a.txt", content=content)
+    head = written.text.partition("\n")[0]
+    assert head == f"¶a.txt#{Snapshots().record(path, path.read_bytes().decode())}"
+    edited = await run(EditTool(), context, input=f"{head}\nreplace 2..2:\n+x")
+    assert (path.read_bytes(), edited.details["warnings"]) == (after, [])
+
+
 async def test_a_restored_value_has_the_line_ends_of_its_file(tmp_path: Path) -> None:
     """The words that stand for it have none; what is restored is what was there, byte for byte."""
     context = make_context(tmp_path)
-    context.restored = lambda written, replaced: Restored(written.replace("[secret KEY]", "k1\nk2"), ("KEY",))
+    context.restored = lambda written, replaced: RestoredText(written.replace("[secret KEY]", "k1\nk2"), ("KEY",))
     (context.cwd / "a.txt").write_bytes(b"a\r\nk1\nk2\r\n")
     await run(WriteTool(), context, path="a.txt", content="b\n[secret KEY]\n")
     assert (context.cwd / "a.txt").read_bytes() == b"b\r\nk1\nk2\r\n"

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from sightline.tty._component import CURSOR, Component
-from sightline.tty._keys import Paste, character_key, parse_key
 from sightline.tty.components._select import Item
 from sightline.tty.components.editor import Editor
+from sightline.tty.input._keys import Paste, character_key, parse_key
 
 FAMILY, FLAG, ACCENT = "👨‍👩‍👧‍👦", "🇯🇵", "e\u0301"
 

@@ -2,7 +2,7 @@
 
 import re
 
-from sightline.tty._theme import Theme
+from sightline.tty.theme._theme import Theme
 
 _ROLES = [
     "muted",

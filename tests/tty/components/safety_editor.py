@@ -1,10 +1,10 @@
 """Editor, input and select list, each built from an arbitrary string."""
 
-from sightline.tty._keys import Key, Paste
-from sightline.tty._theme import theme_for
 from sightline.tty.components._input import Input
 from sightline.tty.components._select import Item, SelectList
 from sightline.tty.components.editor import Editor, StaticCompletion
+from sightline.tty.input._keys import Key, Paste
+from sightline.tty.theme._theme import theme_for
 
 THEME = theme_for(dark=True, depth="true")
 

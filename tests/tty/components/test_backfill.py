@@ -7,11 +7,11 @@ import re
 import pytest
 
 from sightline.testing.emulators import KINDS, open_emulator
-from sightline.tty._capabilities import Capabilities
 from sightline.tty._component import Component, Rows
-from sightline.tty._display import Display
 from sightline.tty._linear import LinearDisplay
-from sightline.tty.components import Transcript, backfill, show_end
+from sightline.tty.components import BlockColumn, backfill, show_end
+from sightline.tty.frame._display import Display
+from sightline.tty.terminal._capabilities import Capabilities
 from tests.tty.glass import Chrome, Glass
 from tests.tty.paper import Paper
 from tests.tty.support import Lines, a_display
@@ -33,7 +33,7 @@ def told(some):
 
 def held(display, past):
     """A display on which the end of the past is shown; the transcript, and what is to be filled in."""
-    transcript = Transcript()
+    transcript = BlockColumn()
     display.add(transcript)
     display.add(Chrome())
     older = show_end(transcript, past, display.surface.size)
@@ -53,7 +53,7 @@ def test_the_last_screenful_is_there_at_once_and_is_no_history():
 
 def test_a_short_past_is_just_shown():
     """Nothing is held where nothing is missing."""
-    transcript = Transcript()
+    transcript = BlockColumn()
     assert not show_end(transcript, blocks(2), SIZE)
     assert transcript.held is None
     assert len(transcript) == 2
@@ -157,7 +157,7 @@ def test_a_block_that_was_taller_than_the_screen_leaves_it_standing():
     """When it is finished its first rows become history, without having been on the screen."""
     paper = Paper(*SIZE)
     display = a_display(paper)
-    transcript, tall = Transcript(), Lines(*(f"row {index}" for index in range(100)))
+    transcript, tall = BlockColumn(), Lines(*(f"row {index}" for index in range(100)))
     transcript.append(tall, live=True)
     display.add(transcript)
     display.add(Chrome())
@@ -172,12 +172,12 @@ def test_a_block_that_was_taller_than_the_screen_leaves_it_standing():
 
 def test_filling_in_needs_a_hold():
     with pytest.raises(ValueError, match="hold"):
-        Transcript().fill(blocks(1))
+        BlockColumn().fill(blocks(1))
 
 
 def test_blocks_before_the_hold_come_and_go_without_moving_it():
     """Where older blocks go in is told by those that are held."""
-    transcript = Transcript(gap=0)
+    transcript = BlockColumn(gap=0)
     first, second = Lines("first"), Lines("second")
     transcript.append(first)
     transcript.hold()
@@ -195,7 +195,7 @@ def test_blocks_before_the_hold_come_and_go_without_moving_it():
 def test_an_empty_block_that_is_held_does_not_slip_into_history():
     """It has no row that could keep it."""
     paper = Paper(*SIZE)
-    display, transcript = a_display(paper), Transcript(gap=0)
+    display, transcript = a_display(paper), BlockColumn(gap=0)
     display.add(transcript)
     transcript.hold()
     late = Lines()
@@ -241,7 +241,7 @@ def on_loop(past, *, meanwhile=None, surface=None):
     async def main():
         loop = asyncio.get_running_loop()
         display = Display(paper, Capabilities(synchronized_output=True), loop)
-        transcript = Transcript(gap=0)
+        transcript = BlockColumn(gap=0)
         display.add(transcript)
         display.add(Lines("prompt"))
         older = show_end(transcript, past, paper.size)
@@ -332,7 +332,7 @@ def test_on_lines_it_is_told_in_order():
 
     async def main():
         display = LinearDisplay(surface, Capabilities(linear=True), asyncio.get_running_loop())
-        transcript = Transcript(gap=0)
+        transcript = BlockColumn(gap=0)
         display.add(transcript)
         older = show_end(transcript, past, surface.size)
         display.render_now()

@@ -4,15 +4,15 @@ import pytest
 
 from sightline.tty._component import CURSOR, Component
 from sightline.tty._images import ImageRow
-from sightline.tty._keys import Key
-from sightline.tty._overlays import Overlay
-from sightline.tty._theme import Theme
-from sightline.tty._width import measure
+from sightline.tty.cells._width import measure
 from sightline.tty.components._box import Box
 from sightline.tty.components._container import Container
-from sightline.tty.components._input import Input as InputField
+from sightline.tty.components._input import Input
 from sightline.tty.components._select import Item, SelectList
-from sightline.tty.components._text import Text
+from sightline.tty.components._text import TextComponent
+from sightline.tty.frame._overlays import Overlay
+from sightline.tty.input._keys import Key
+from sightline.tty.theme._theme import Theme
 from tests.tty.paper import Paper
 from tests.tty.support import a_display
 
@@ -31,7 +31,7 @@ class Fixed(Component):
 
 def test_a_rounded_frame_with_a_title():
     """The frame is as wide as it may be, what is inside is filled up to it."""
-    assert list(Box(Text("hello\nyou"), title="Note").render(14)) == [
+    assert list(Box(TextComponent("hello\nyou"), title="Note").render(14)) == [
         "╭─ Note ─────╮",
         "│ hello      │",
         "│ you        │",
@@ -41,25 +41,25 @@ def test_a_rounded_frame_with_a_title():
 
 def test_other_borders():
     """Heavy lines; no lines at all leave only the padding."""
-    assert list(Box(Text("a"), border="heavy", padding_y=1).render(7)) == [
+    assert list(Box(TextComponent("a"), border="heavy", padding_y=1).render(7)) == [
         "┏━━━━━┓",
         "┃     ┃",
         "┃ a   ┃",
         "┃     ┃",
         "┗━━━━━┛",
     ]
-    assert list(Box(Text("a"), border="none", padding_x=2).render(7)) == ["  a"]
+    assert list(Box(TextComponent("a"), border="none", padding_x=2).render(7)) == ["  a"]
 
 
 def test_too_narrow_for_a_frame_there_is_none():
     """tui-core-renderer.md §3.8: clamp, never fail; what is inside is worth more than the frame."""
-    assert list(Box(Text("ab")).render(4)) == [" ab"]
-    assert list(Box(Text("ab")).render(1)) == ["a", "b"]
+    assert list(Box(TextComponent("ab")).render(4)) == [" ab"]
+    assert list(Box(TextComponent("ab")).render(1)) == ["a", "b"]
 
 
 def test_a_long_title_is_cut():
     """The frame keeps its width."""
-    rows = Box(Text("a"), title="a title that is too long").render(12)
+    rows = Box(TextComponent("a"), title="a title that is too long").render(12)
     assert {measure(row) for row in rows} == {12}
     assert "…" in rows[0]
 
@@ -67,13 +67,13 @@ def test_a_long_title_is_cut():
 def test_a_background_lies_under_everything_inside():
     """From border to border, under styled text too."""
     theme = Theme({"selection": "\x1b[44m", "error": "\x1b[31m"})
-    box = Box(Text("a", "error", theme=theme), background="selection", theme=theme)
+    box = Box(TextComponent("a", "error", theme=theme), background="selection", theme=theme)
     assert box.render(7)[1] == "│\x1b[44m \x1b[31ma\x1b[0m\x1b[44m   \x1b[0m│"
 
 
 def test_unchanged_children_give_the_same_rows():
     """tui.md, core component contract: the frame is made anew only when a child, the title or the border changed."""
-    text = Text("a")
+    text = TextComponent("a")
     box = Box(text)
     first = box.render(20)
     assert box.render(20) is first
@@ -120,10 +120,10 @@ def test_it_knows_its_children():
 def test_keys_and_focus_go_to_the_child_that_takes_them(hold):
     """A list in a box in a box, below words, is chosen from; the cursor is in its query and in nothing else."""
     choices = SelectList([Item("a", "a"), Item("b", "b")], filter=True)
-    field = InputField()
+    field = Input()
     chosen = []
     choices.on_select = chosen.append
-    outer = hold(Text("which?"), Box(Box(choices)), field)
+    outer = hold(TextComponent("which?"), Box(Box(choices)), field)
     outer.focused = True
     assert [choices.focused, field.focused] == [True, False]
     assert sum(CURSOR in row for row in outer.render(30)) == 1
@@ -136,10 +136,10 @@ def test_keys_and_focus_go_to_the_child_that_takes_them(hold):
 
 def test_the_focus_follows_the_children():
     """One that comes later gets it; with nobody who takes keys they mean nothing."""
-    box = Box(Text("words"))
+    box = Box(TextComponent("words"))
     box.focused = True
     assert not box.handle_input(Key("enter"))
-    first, second = InputField(), InputField()
+    first, second = Input(), Input()
     box.children.append(first)
     box.render(20)
     assert [first.focused, box.handle_input(Key("x", text="x")), box.wants_key_release] == [True, True, False]

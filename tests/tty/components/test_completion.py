@@ -2,7 +2,6 @@
 
 import os
 
-from sightline.tty._keys import Key
 from sightline.tty.components._select import Item
 from sightline.tty.components.editor import (
     CompletionRequest,
@@ -11,6 +10,7 @@ from sightline.tty.components.editor import (
     FileCompletion,
     StaticCompletion,
 )
+from sightline.tty.input._keys import Key
 
 from .editor_support import Clock, editor, items, press, shown, type_text
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.tty._colour import Depth
-from sightline.tty._theme import theme_for
-from sightline.tty._width import measure
+from sightline.tty.cells._width import measure
 from sightline.tty.components._diff import Diff
+from sightline.tty.theme._colour import Depth
+from sightline.tty.theme._theme import theme_for
 from tests.tty.components.role_marks import MARKS, marked
 
 GIT = """diff --git a/src/a.py b/src/a.py

@@ -3,10 +3,10 @@
 import pytest
 
 from sightline.tty._component import CURSOR
-from sightline.tty._keys import Key
-from sightline.tty._theme import Theme
-from sightline.tty._width import measure
+from sightline.tty.cells._width import measure
 from sightline.tty.components.editor import Editor
+from sightline.tty.input._keys import Key
+from sightline.tty.theme._theme import Theme
 
 from .editor_support import ACCENT, FAMILY, FLAG, body, editor, paste, press, shown, type_text
 
@@ -260,7 +260,7 @@ def test_a_megabyte_costs_only_the_rows_around_the_cursor(monkeypatch):
     from sightline.tty.components.editor import _layout
 
     wrapped = []
-    original = _layout.LineRows
+    original = _layout.WrappedLine
 
     def counted(line, *rest):
         wrapped.append(line)

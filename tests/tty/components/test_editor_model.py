@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from sightline.tty._component import CURSOR
-from sightline.tty._keys import NAMED_KEYS, Key, Paste
-from sightline.tty._width import measure
+from sightline.tty.cells._width import measure
 from sightline.tty.components._input import Input
 from sightline.tty.components.editor._buffer import Buffer
 from sightline.tty.components.editor._clusters import after, before, ceiling, floor, units
-from sightline.tty.components.editor._wrap import LineRows, Wrapping
+from sightline.tty.components.editor._layout import WrappedLine, Wrapping
+from sightline.tty.input._keys import NAMED_KEYS, Key, Paste
 
 from .editor_support import ACCENT, FAMILY, FLAG, editor, paste, press
 
@@ -250,7 +250,7 @@ def test_boundaries_near_a_position_are_those_of_the_whole_line(line, at):
     assert before(line, here) == max((one for one in found if one < here), default=here)
 
 
-def starts(rows: LineRows) -> list[int]:
+def starts(rows: WrappedLine) -> list[int]:
     return [rows.bounds(row)[0] for row in range(rows.last() + 1)]
 
 
@@ -258,7 +258,7 @@ def starts(rows: LineRows) -> list[int]:
 def test_every_character_is_in_one_row_that_fits(line, width, hang):
     """Rows follow each other without a gap, break between clusters, and fit but for the blank that hangs."""
     wrapping = Wrapping(width, lambda marker: 5, hang=hang)
-    found = starts(LineRows(line, wrapping))
+    found = starts(WrappedLine(line, wrapping))
     assert found == sorted(set(found))
     for start, end in zip(found, [*found[1:], len(line)], strict=True):
         assert floor(line, start) == start
@@ -284,7 +284,7 @@ def test_every_character_is_in_one_row_that_fits(line, width, hang):
 )
 def test_lines_break_at_blanks_and_around_wide_characters(line, width, rows):
     """Where the rows of a line end; one blank may hang over the edge."""
-    found = LineRows(line, Wrapping(width, lambda marker: 5))
+    found = WrappedLine(line, Wrapping(width, lambda marker: 5))
     assert [line[slice(*found.bounds(row))] for row in range(found.last() + 1)] == rows
 
 
@@ -292,11 +292,11 @@ def test_lines_break_at_blanks_and_around_wide_characters(line, width, rows):
 def test_rows_after_an_edit_are_those_of_the_new_line(line, inserted, at, removed, width, asked):
     """Keeping the rows before a change gives the same as breaking the whole line."""
     wrapping = Wrapping(width, lambda marker: 5)
-    rows = LineRows(line, wrapping)
+    rows = WrappedLine(line, wrapping)
     rows.has(asked)
     at = floor(line, min(at, len(line)))
     changed = line[:at] + inserted + line[floor(line, min(at + removed, len(line))) :]
-    assert starts(rows.edited(changed)) == starts(LineRows(changed, wrapping))
+    assert starts(rows.edited(changed)) == starts(WrappedLine(changed, wrapping))
 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 20), texts), max_size=30))

@@ -2,25 +2,25 @@
 
 import pytest
 
-from sightline.tty._images import ImageRow, Images
-from sightline.tty.components._image import Image
+from sightline.tty._images import ImageRow, ImageStore
+from sightline.tty.components._image import ImageComponent
 from tests.tty.test_images import commands, png
 
 
 def images(protocol="kitty", **options):
-    return Images(protocol, cell=(10, 20), first_number=0x20001, **options)
+    return ImageStore(protocol, cell=(10, 20), first_number=0x20001, **options)
 
 
 def test_words_where_there_are_no_pixels():
     """What it is, its format and its size, in one row."""
-    image = Image(png(640, 480), "a chart", images=images("none"))
+    image = ImageComponent(png(640, 480), "a chart", images=images("none"))
     assert list(image.render(60)) == ["[image: a chart · PNG 640×480]"]
     assert list(image.render(12)) == ["[image: a c…"]
 
 
 def test_what_is_no_image_says_so():
     """Nothing is sent, nothing is hidden."""
-    image = Image(b"nonsense", "a chart", images=images())
+    image = ImageComponent(b"nonsense", "a chart", images=images())
     assert list(image.render(60)) == ["[image: a chart · not readable]"]
 
 
@@ -30,7 +30,10 @@ def test_demotion_keeps_the_height(placeholders):
     store = images(limit=1, placeholders=placeholders)
     changed = []
     store.on_change = changed.append
-    first, second = Image(png(100, 100), "first", images=store), Image(png(100, 60), "second", images=store)
+    first, second = (
+        ImageComponent(png(100, 100), "first", images=store),
+        ImageComponent(png(100, 60), "second", images=store),
+    )
     shown = first.render(80)
     assert len(shown) == 5
     assert first.render(80) is shown
@@ -45,7 +48,7 @@ def test_demotion_keeps_the_height(placeholders):
 def test_never_shown_it_takes_one_row():
     """Words alone need no reserved rows."""
     store = images(limit=1)
-    old, new = Image(png(100, 100), "old", images=store), Image(png(100, 100), "new", images=store)
+    old, new = ImageComponent(png(100, 100), "old", images=store), ImageComponent(png(100, 100), "new", images=store)
     new.render(80)
     assert list(old.render(80)) == ["[image: old · PNG 100×100]"]
 
@@ -54,7 +57,7 @@ def test_never_shown_it_takes_one_row():
 def test_a_thousand_frames_send_the_bytes_once(protocol):
     """§8 "never re-emit full base64 per frame": the rows are the same object, and nothing more waits to be sent."""
     store = images(protocol)
-    image = Image(png(100, 100, b"x" * 10_000), "chart", images=store)
+    image = ImageComponent(png(100, 100, b"x" * 10_000), "chart", images=store)
     rows = image.render(80)
     store.take_pending()
     for _ in range(1000):
@@ -65,7 +68,7 @@ def test_a_thousand_frames_send_the_bytes_once(protocol):
 def test_a_new_width_and_a_new_theme_send_no_bytes_again():
     """Another size is another placement of the same image."""
     store = images(placeholders=True)
-    image = Image(png(400, 200), "chart", images=store)
+    image = ImageComponent(png(400, 200), "chart", images=store)
     sent = []
     for width in (80, 20, 80):
         image.render(width)
@@ -76,7 +79,7 @@ def test_a_new_width_and_a_new_theme_send_no_bytes_again():
 
 def test_it_is_as_large_as_allowed():
     """No wider than the row and its own limit, no higher than its own."""
-    image = Image(png(4000, 1000), "wide", images=images(), max_columns=40, max_rows=4)
+    image = ImageComponent(png(4000, 1000), "wide", images=images(), max_columns=40, max_rows=4)
     *_, last = image.render(80)
     (placement,) = commands([last.sequence])
     assert (int(placement["c"]), int(placement["r"])) == (32, 4)
@@ -88,7 +91,7 @@ def test_it_is_as_large_as_allowed():
 def test_taken_down_it_leaves_the_terminal():
     """Core component contract, dispose: its pixels are deleted."""
     store = images()
-    image = Image(png(), "x", images=store)
+    image = ImageComponent(png(), "x", images=store)
     image.render(80)
     store.take_pending()
     image.dispose()

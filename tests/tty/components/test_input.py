@@ -3,9 +3,9 @@
 import pytest
 
 from sightline.tty._component import CURSOR
-from sightline.tty._keys import Key, Paste
-from sightline.tty._theme import Theme
 from sightline.tty.components._input import Input
+from sightline.tty.input._keys import Key, Paste
+from sightline.tty.theme._theme import Theme
 
 from .editor_support import FAMILY, press, shown, type_text
 

@@ -1,8 +1,8 @@
 """Loaders: the clock decides the frame, one timer at a time, and cancelling happens once."""
 
-from sightline.tty._bindings import Bindings
-from sightline.tty._keys import Key
 from sightline.tty.components._loader import FRAMES, TICK, Cancel, CancellableLoader, Loader
+from sightline.tty.input._bindings import Bindings
+from sightline.tty.input._keys import Key
 
 
 class Clock:

@@ -3,8 +3,8 @@
 import pytest
 
 from sightline.text import clean_line
-from sightline.tty._theme import theme_for
 from sightline.tty.components._markdown import Markdown
+from sightline.tty.theme._theme import theme_for
 from tests.tty.components.markdown_texts import TEXTS
 from tests.tty.components.role_marks import MARKS, marked, unmarked
 
@@ -239,7 +239,7 @@ def test_deep_nesting_leaves_room_for_text() -> None:
 @pytest.mark.parametrize("name", TEXTS)
 def test_no_width_is_too_small(name: str, width: int) -> None:
     """Rows fit the width however small it is."""
-    from sightline.tty._width import measure
+    from sightline.tty.cells._width import measure
 
     assert all(measure(row) <= max(width, 0) for row in Markdown(TEXTS[name], theme=MARKS).render(width))
 

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from sightline.tty._theme import PLAIN, Theme
-from sightline.tty.components.markdown._blocks import Blocks
-from sightline.tty.components.markdown._containers import Item, Stack
+from sightline.tty.components.markdown._blocks import MarkdownBlocks
+from sightline.tty.components.markdown._containers import ListItem, Stack
 from sightline.tty.components.markdown._inline import parse_inline
-from sightline.tty.components.markdown._layout import Layout
+from sightline.tty.components.markdown._layout import MarkdownLayout
+from sightline.tty.theme._theme import PLAIN, Theme
 from tests.tty.components.markdown_texts import TEXTS
 
 Leaf = tuple[tuple[str, ...], str, str]
@@ -20,7 +20,7 @@ Leaf = tuple[tuple[str, ...], str, str]
 _reference = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
-class Recorder(Layout):
+class Recorder(MarkdownLayout):
     """Keeps the blocks instead of drawing them."""
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Recorder(Layout):
     def _keep(self, stack: Stack, kind: str, text: str) -> None:
         self.flush()
         self._shown = len(stack)
-        path = tuple(each.kind if isinstance(each, Item) else "quote" for each in stack)
+        path = tuple(each.kind if isinstance(each, ListItem) else "quote" for each in stack)
         self.leaves.append((path, kind, "\n".join(line.rstrip(" ") for line in text.split("\n"))))
 
     def _more(self, text: str) -> None:
@@ -79,7 +79,7 @@ class Recorder(Layout):
 
 def _boxless(stack: Stack) -> str:
     """The box of a task, which plain CommonMark leaves in the text."""
-    return f"{stack[-1].box} " if stack and isinstance(stack[-1], Item) and stack[-1].box else ""
+    return f"{stack[-1].box} " if stack and isinstance(stack[-1], ListItem) and stack[-1].box else ""
 
 
 def _bare(text: str) -> str:
@@ -88,7 +88,7 @@ def _bare(text: str) -> str:
 
 def ours(text: str) -> list[Leaf]:
     recorder = Recorder()
-    blocks = Blocks(recorder)
+    blocks = MarkdownBlocks(recorder)
     for line in text.expandtabs(4).removesuffix("\n").split("\n"):
         blocks.feed(line, ended=True)
     blocks.end(streaming=False)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.tty._theme import PLAIN, Theme
 from sightline.tty.components._markdown import Markdown
+from sightline.tty.theme._theme import PLAIN, Theme
 from tests.tty.components.markdown_texts import TEXTS, cut_texts, texts
 
 MARKED = Theme(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sightline.tty._width import measure
+from sightline.tty.cells._width import measure
 from sightline.tty.components._progress import ProgressBar
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import tests.tty.components
 from sightline.tty._component import CURSOR
 from sightline.tty._images import ImageRow
-from sightline.tty._width import measure
+from sightline.tty.cells._width import measure
 from tests.text.escape_attacks import ATTACKS
 
 WIDTHS = (1, 2, 7, 80)

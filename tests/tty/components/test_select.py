@@ -5,10 +5,10 @@ import time
 import pytest
 
 from sightline.tty._component import CURSOR
-from sightline.tty._keys import Key, Paste
-from sightline.tty._theme import Theme
-from sightline.tty._width import measure
+from sightline.tty.cells._width import measure
 from sightline.tty.components._select import Item, SelectList
+from sightline.tty.input._keys import Key, Paste
+from sightline.tty.theme._theme import Theme
 
 from .editor_support import items, press, shown, type_text
 
@@ -175,3 +175,12 @@ def test_a_novel_pasted_as_a_query_does_not_hold_up_the_keys():
     made.handle_input(Key("x", "x"))
     assert len(made.query) <= 256
     assert time.perf_counter() - began < 0.5
+
+
+def test_a_long_label_takes_the_room_descriptions_leave():
+    """On a wide terminal it is cut only where it must be."""
+    label = "python -m pytest -q tests/views/console/selectors tests/tty"
+    items = [Item("1", label, "◌ running · 12 s"), Item("2", "short", "✓ ok")]
+    assert label in SelectList(items).render(100)[0]
+    described = [Item("1", label, "x" * 200)]
+    assert label not in SelectList(described).render(100)[0]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.tty._width import measure
+from sightline.tty.cells._width import measure
 from sightline.tty.components._table import LAID_OUT_FROM, Table
 from tests.tty.components.role_marks import MARKS, marked
 

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.tty._keys import Key
-from sightline.tty._width import measure
+from sightline.tty.cells._width import measure
 from sightline.tty.components._tabs import Tabs
+from sightline.tty.input._keys import Key
 
 
 def test_the_active_tab_stands_in_brackets():

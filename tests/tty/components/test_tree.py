@@ -2,11 +2,11 @@
 
 import pytest
 
-from sightline.tty._bindings import Bindings
-from sightline.tty._keys import Key, Paste
-from sightline.tty._theme import Theme
-from sightline.tty._width import measure
+from sightline.tty.cells._width import measure
 from sightline.tty.components._tree import Tree, TreeNode
+from sightline.tty.input._bindings import Bindings
+from sightline.tty.input._keys import Key, Paste
+from sightline.tty.theme._theme import Theme
 
 
 @pytest.fixture

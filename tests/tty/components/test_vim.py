@@ -2,9 +2,9 @@
 
 import pytest
 
-from sightline.tty._keys import Key, character_key
-from sightline.tty._theme import Theme
 from sightline.tty.components.editor import Editor
+from sightline.tty.input._keys import Key, character_key
+from sightline.tty.theme._theme import Theme
 
 from .editor_support import ACCENT, FAMILY, editor, paste, press, shown
 

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from sightline.events import Event, stamp
-from sightline.host import Command, Reply
-from sightline.host._console_wanted import HostWanted
+from sightline.host import Command, CommandReply
 from sightline.journal import Store
-from sightline.settings import Settings
+from sightline.settings import Settings, StartOptions
 from sightline.tty import PLAIN, Application, Capabilities, Display, Paste
-from sightline.tty._keys import character_key, parse_key
+from sightline.tty.input._keys import character_key, parse_key
 from sightline.views.console._actions import bindings_from
 from sightline.views.console._console import Console
 from tests.views.console.extending import Surface
@@ -25,17 +24,17 @@ class Sitting:
         self.surface = Surface()
         self.display = Display(self.surface, Capabilities(), loop)
         self.application = Application(self.display, PLAIN, loop, bindings_from({}))
-        wanted = HostWanted(cwd=str(cwd))
+        wanted = StartOptions(cwd=str(cwd))
         self.console = Console(self.application, Store(cwd / "home"), settings or Settings(), wanted)
         self.commands: list[Command] = []
-        self.replies: dict[str, Reply] = {}
+        self.replies: dict[str, CommandReply] = {}
         self.console.sessions.link.submit = self._submit  # type: ignore[method-assign]
         self.console.sessions.link.session = "s"
         self._seq = 0
 
-    async def _submit(self, command: Command) -> Reply:
+    async def _submit(self, command: Command) -> CommandReply:
         self.commands.append(command)
-        return self.replies.get(type(command).__name__, Reply(True, id="s-1"))
+        return self.replies.get(type(command).__name__, CommandReply(True, id="s-1"))
 
     def hears(self, *events: Event) -> None:
         for event in events:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sightline.events import RunStarted, User
-from sightline.views.console.commands import COMMANDS
+from sightline.views.console._actions import COMMANDS
 from tests.views.console.sitting import Sitting
 
 

@@ -4,9 +4,10 @@ import re
 import tomllib
 from pathlib import Path
 
+from tools.reference import console_page
+
 from sightline.settings import load
-from sightline.views.console._actions import bindings_from
-from sightline.views.console.commands import COMMANDS
+from sightline.views.console._actions import COMMANDS, bindings_from
 from sightline.views.console.input._drafts import KEPT as DRAFTS
 from sightline.views.console.input._history import KEPT as PROMPTS
 from sightline.views.console.status._jobs import MOST as JOBS
@@ -14,14 +15,11 @@ from sightline.views.console.status._todo import MOST as TASKS
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "reference" / "console.md").read_text()
-COMMANDS_PART = PAGE.partition("\n## Commands\n")[2].partition("\n## ")[0]
-ROWS = re.findall(r"^\| `/(\w+)(?: ([^`]+))?` \| (.+?) \|$", COMMANDS_PART, re.MULTILINE)
 
 
-def test_every_command_is_on_the_page():
-    """Each once, in the order and with the words of `/help`, and what may follow it."""
-    said = [(name, args.replace("\\|", "|"), about) for name, args, about in ROWS]
-    assert said == [(command.name, command.args, command.about) for command in COMMANDS.values()]
+def test_the_commands_of_the_page_are_those_of_the_console():
+    """Each once, in the order of the completion, and what may follow it: `make reference` writes them."""
+    assert console_page(PAGE) == PAGE
 
 
 def test_the_limits_of_the_page_are_those_of_the_program():

@@ -12,15 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.cli import plain_flags
-from sightline.host._console_wanted import HostWanted
 from sightline.journal import Store
-from sightline.settings import Settings
+from sightline.settings import Settings, StartOptions
 from sightline.testing.emulators import open_emulator
 from sightline.tty import Application, Decoder, theme_for
-from sightline.views.console import _screen
 from sightline.views.console._actions import bindings_from
 from sightline.views.console._console import Console
-from sightline.views.console._console_paint import HINTS, STARTING, ConsolePaint, as_json
+from sightline.views.console.paint._console_paint import STARTING, ConsolePaint, as_json
 from sightline.views.console.status import _line
 from tests.tty.glass import Glass
 from tests.tty.pty_child import on_pty, restored
@@ -32,7 +30,7 @@ def test_what_is_imported_before_the_first_paint_of_the_console():
     bare = modules("import os, sys; os.write(2, ' '.join(sys.modules).encode())")
     probe = PROBE.replace('"sightline", "gallery"', '"sightline", "--model", "m"').replace(
         "_first_paint._listen_while_loading = stop",
-        "from sightline.views.console import _console_paint\n"
+        "from sightline.views.console.paint import _console_paint\n"
         "def open_painted(screen, *_):\n    screen.paint()\n    stop(screen, None)\n    return 0\n"
         "_console_paint.open_painted = open_painted",
     )
@@ -46,8 +44,9 @@ def test_what_is_imported_before_the_first_paint_of_the_console():
         "sightline.cli",
         "sightline.views",
         "sightline.views.console",
-        "sightline.views.console._first_paint",
-        "sightline.views.console._console_paint",
+        "sightline.views.console.paint",
+        "sightline.views.console.paint._first_paint",
+        "sightline.views.console.paint._console_paint",
         "sightline.views.console.input",
         "sightline.views.console.input._empty",
     }
@@ -55,7 +54,6 @@ def test_what_is_imported_before_the_first_paint_of_the_console():
 
 def test_it_says_what_the_console_says():
     """The words are those of the parts that take over."""
-    assert HINTS == _screen.HINTS
     assert STARTING == _line.STARTING
 
 
@@ -95,7 +93,7 @@ def test_nothing_moves_when_the_console_takes_over(columns, provider, tmp_path):
     """Its first frame reads as the paint did, the cursor is where it was."""
     with contextlib.closing(open_emulator("xterm", columns, 24)) as emulator:
         painted = ConsolePaint((columns, 24), provider)
-        before, after, _ = taken_over(emulator, painted, tmp_path, HostWanted(provider=provider))
+        before, after, _ = taken_over(emulator, painted, tmp_path, StartOptions(provider=provider))
         assert after == before
         assert after.cursor == (1, 1)
 
@@ -106,7 +104,7 @@ def test_what_was_typed_is_in_the_editor_and_on_the_screen(typed, tmp_path):
     with contextlib.closing(open_emulator("xterm", 80, 24)) as emulator:
         painted = ConsolePaint((80, 24))
         painted.take(typed.encode())
-        before, after, text = taken_over(emulator, painted, tmp_path, HostWanted())
+        before, after, text = taken_over(emulator, painted, tmp_path, StartOptions())
         assert text == typed
         assert before.screen[1] == after.screen[1] == f" {typed}"
         assert after.cursor == before.cursor == (1 + len(typed), 1)

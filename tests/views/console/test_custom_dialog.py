@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from sightline.tty import PLAIN, Capabilities, Component, Display, Key
-from sightline.tty._keys import is_release, is_repeat
 from sightline.tty.components import CancellableLoader
-from sightline.views.console._custom_dialog import CustomDialog
-from sightline.views.console._extensions import Extensions, is_custom
+from sightline.tty.input._keys import is_release, is_repeat
+from sightline.views.console.extensions._custom_dialog import CustomDialog
+from sightline.views.console.extensions._extensions import ConsoleExtensions, is_custom
 from tests.views.console.dialogs.support import Bench, drawing, released
 from tests.views.console.extending import Surface, custom
 
@@ -21,8 +21,8 @@ def said() -> list[str]:
 
 
 @pytest.fixture
-def extensions(said: list[str]) -> Extensions:
-    return Extensions(drawing(), tell=said.append)
+def extensions(said: list[str]) -> ConsoleExtensions:
+    return ConsoleExtensions(drawing(), tell=said.append)
 
 
 class Probe(Component):
@@ -46,7 +46,7 @@ class Probe(Component):
         self.disposed += 1
 
 
-async def probe(extensions: Extensions, *, slow: bool = False, **options: Any) -> tuple[Probe, Bench]:
+async def probe(extensions: ConsoleExtensions, *, slow: bool = False, **options: Any) -> tuple[Probe, Bench]:
     """One that is mounted, from an async factory or an ordinary one."""
     made: list[Probe] = []
 
@@ -64,7 +64,7 @@ async def probe(extensions: Extensions, *, slow: bool = False, **options: Any) -
 
 
 @pytest.mark.parametrize("slow", [False, True])
-async def test_done_answers_once_and_takes_the_component_down(extensions: Extensions, slow: bool) -> None:
+async def test_done_answers_once_and_takes_the_component_down(extensions: ConsoleExtensions, slow: bool) -> None:
     """tui.md/Extension UI: `done(result)` calls dispose and resolves; from a factory that is async or not."""
     component, shown = await probe(extensions, slow=slow)
     assert shown.text() == "probe"
@@ -76,7 +76,7 @@ async def test_done_answers_once_and_takes_the_component_down(extensions: Extens
     assert component.disposed == 1
 
 
-async def test_an_answer_before_it_is_shown_counts(extensions: Extensions) -> None:
+async def test_an_answer_before_it_is_shown_counts(extensions: ConsoleExtensions) -> None:
     """tui.md/Lifecycle and cancellation: a component may be done before anybody saw it."""
     made: list[Probe] = []
 
@@ -90,7 +90,7 @@ async def test_an_answer_before_it_is_shown_counts(extensions: Extensions) -> No
     assert made[0].disposed == 1
 
 
-async def test_closed_from_outside_it_is_taken_down_too(extensions: Extensions) -> None:
+async def test_closed_from_outside_it_is_taken_down_too(extensions: ConsoleExtensions) -> None:
     """tui.md/Lifecycle and cancellation: answered in another view, it lets go of its timers as well."""
     component, shown = await probe(extensions)
     shown.dialog.done(None)
@@ -99,7 +99,7 @@ async def test_closed_from_outside_it_is_taken_down_too(extensions: Extensions) 
     assert shown.answer is None
 
 
-async def test_the_factory_gets_what_it_needs(extensions: Extensions) -> None:
+async def test_the_factory_gets_what_it_needs(extensions: ConsoleExtensions) -> None:
     """tui.md/Extension UI, signature: properties, the theme, the person's keys, and `done`."""
     got: list[Any] = []
 
@@ -116,7 +116,7 @@ async def test_the_factory_gets_what_it_needs(extensions: Extensions) -> None:
 
 @pytest.mark.parametrize(("overlay", "anchor"), [(False, None), (True, "bottom-center")])
 async def test_it_takes_the_editors_place_or_lies_over_the_screen(
-    extensions: Extensions, overlay: bool, anchor: str | None
+    extensions: ConsoleExtensions, overlay: bool, anchor: str | None
 ) -> None:
     """tui.md/Focus, overlays, and cursor: an overlay is at the bottom, as wide and as high as there is room."""
     _, shown = await probe(extensions, overlay=overlay)
@@ -129,7 +129,7 @@ async def test_it_takes_the_editors_place_or_lies_over_the_screen(
         assert (dialog.overlay.anchor, dialog.overlay.width, dialog.overlay.max_height) == (anchor, "100%", "100%")
 
 
-async def test_keys_are_the_components_first(extensions: Extensions) -> None:
+async def test_keys_are_the_components_first(extensions: ConsoleExtensions) -> None:
     """tui.md/Input handling and keybindings: what it does not take may close it, by the keys the person has."""
     component, shown = await probe(extensions)
     shown.press("x")
@@ -139,7 +139,7 @@ async def test_keys_are_the_components_first(extensions: Extensions) -> None:
     assert [event.name for event in component.heard] == ["x", "escape"]
 
 
-async def test_ctrl_c_closes_what_takes_every_key(extensions: Extensions) -> None:
+async def test_ctrl_c_closes_what_takes_every_key(extensions: ConsoleExtensions) -> None:
     """Nobody is locked in."""
     component, shown = await probe(extensions)
     component.handle_input = lambda event: True  # type: ignore[method-assign]
@@ -148,7 +148,7 @@ async def test_ctrl_c_closes_what_takes_every_key(extensions: Extensions) -> Non
     assert shown.press("ctrl+c").answer == {"value": None}
 
 
-async def test_releases_come_to_who_wants_them(extensions: Extensions) -> None:
+async def test_releases_come_to_who_wants_them(extensions: ConsoleExtensions) -> None:
     """tui.md/Key release/repeat events: filtered unless `wants_key_release`; both can be told from a press."""
     component, shown = await probe(extensions)
     display = Display(Surface(), Capabilities())
@@ -162,7 +162,7 @@ async def test_releases_come_to_who_wants_them(extensions: Extensions) -> None:
     assert len(component.heard) == 2
 
 
-async def test_a_loader_ends_with_the_key_that_interrupts(extensions: Extensions) -> None:
+async def test_a_loader_ends_with_the_key_that_interrupts(extensions: ConsoleExtensions) -> None:
     """tui.md/Lifecycle and cancellation, example: the work is told, and `done` is called from `on_abort`."""
     loaders: list[CancellableLoader] = []
 
@@ -183,7 +183,7 @@ async def test_a_loader_ends_with_the_key_that_interrupts(extensions: Extensions
 
 
 @pytest.mark.parametrize("broken", ["factory", "async factory", "render", "key", "answer", "nothing"])
-async def test_what_fails_is_said_and_answers_none(extensions: Extensions, said: list[str], broken: str) -> None:
+async def test_what_fails_is_said_and_answers_none(extensions: ConsoleExtensions, said: list[str], broken: str) -> None:
     """Whoever waits goes on, and the console is none the worse."""
 
     class Broken(Probe):
@@ -213,7 +213,7 @@ async def test_what_fails_is_said_and_answers_none(extensions: Extensions, said:
     assert said[0].startswith("board of the extension games failed: ")
 
 
-async def test_a_component_nobody_registered_answers_none(extensions: Extensions, said: list[str]) -> None:
+async def test_a_component_nobody_registered_answers_none(extensions: ConsoleExtensions, said: list[str]) -> None:
     """Nor one of another extension's with the same name."""
     extensions.add("other", "board", lambda props, theme, bindings, done: Probe(done))
     assert Bench(await extensions.dialog_for(custom())).answer == {"value": None}

@@ -12,18 +12,17 @@ from typing import Any
 
 import pytest
 
-from sightline.host import AnswerRequest, Command, Reply
-from sightline.host._console_wanted import HostWanted
+from sightline.host import AnswerRequest, Command, CommandReply
 from sightline.journal import Store
-from sightline.settings import Settings
+from sightline.settings import Settings, StartOptions
 from sightline.settings._trust import trust
-from sightline.transcript import Call, Remark, Snapshot
+from sightline.transcript import Remark, Snapshot, TranscriptCall
 from sightline.tty import PLAIN, Application, Capabilities, Display
-from sightline.tty._keys import character_key, parse_key
+from sightline.tty.input._keys import character_key, parse_key
 from sightline.views.console._actions import bindings_from
 from sightline.views.console._console import Console
-from sightline.views.console._extensions import Extensions
 from sightline.views.console.blocks import block_for
+from sightline.views.console.extensions._extensions import ConsoleExtensions
 from tests.views.console.dialogs.support import Bench, drawing
 from tests.views.console.extending import BOARD, Surface, custom, write
 
@@ -45,22 +44,22 @@ def said() -> list[str]:
 
 
 @pytest.fixture
-def extensions(said: list[str]) -> Extensions:
-    return Extensions(drawing(), tell=said.append)
+def extensions(said: list[str]) -> ConsoleExtensions:
+    return ConsoleExtensions(drawing(), tell=said.append)
 
 
-def loaded(extensions: Extensions, cwd: Path) -> list[str]:
-    from sightline.views.console._extensions import _load_here
+def loaded(extensions: ConsoleExtensions, cwd: Path) -> list[str]:
+    from sightline.views.console.extensions._extensions import _load_here
 
     return _load_here(extensions, cwd, os.environ)
 
 
-async def can_show(extensions: Extensions, extension: str = "games") -> bool:
+async def can_show(extensions: ConsoleExtensions, extension: str = "games") -> bool:
     return "board" in Bench(await extensions.dialog_for(custom(extension=extension))).text()
 
 
 async def test_the_persons_own_and_a_trusted_projects_are_loaded(
-    extensions: Extensions, home: Path, tmp_path: Path
+    extensions: ConsoleExtensions, home: Path, tmp_path: Path
 ) -> None:
     """The same trust as for the host's half."""
     write(home / "extensions", "own.py", BOARD)
@@ -85,7 +84,7 @@ async def test_the_persons_own_and_a_trusted_projects_are_loaded(
     ],
 )
 async def test_a_broken_file_is_told_and_left_out(
-    extensions: Extensions, home: Path, tmp_path: Path, text: str, complaint: str
+    extensions: ConsoleExtensions, home: Path, tmp_path: Path, text: str, complaint: str
 ) -> None:
     """With its line; the others are loaded."""
     write(home / "extensions", "games.py", text)
@@ -95,7 +94,9 @@ async def test_a_broken_file_is_told_and_left_out(
     assert await can_show(extensions, "good")
 
 
-def test_a_file_without_a_console_half_is_none_of_ours(extensions: Extensions, home: Path, tmp_path: Path) -> None:
+def test_a_file_without_a_console_half_is_none_of_ours(
+    extensions: ConsoleExtensions, home: Path, tmp_path: Path
+) -> None:
     """It is no mistake."""
     write(home / "extensions", "tools.py", "def setup(extension):\n    raise RuntimeError\n")
     assert not loaded(extensions, tmp_path)
@@ -106,10 +107,10 @@ def test_the_console_loads_no_agent_for_it(home: Path) -> None:
     write(home / "extensions", "profiles.py", EXAMPLE.read_text())
     code = (
         "import sys, os, pathlib\n"
-        "from sightline.views.console._extensions import Extensions, _load_here\n"
+        "from sightline.views.console.extensions._extensions import Extensions, _load_here\n"
         "from tests.views.console.dialogs.support import drawing\n"
         "problems = _load_here(Extensions(drawing(), tell=print), pathlib.Path('/'), os.environ)\n"
-        "print(problems, [name for name in ('sightline.agent._agent', 'sightline.models', 'sightline.agent._run')"
+        "print(problems, [name for name in ('sightline.agent._agent', 'sightline.models', 'sightline.agent.loop._run')"
         " if name in sys.modules])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -123,14 +124,14 @@ class Sat:
         display = Display(Surface(), Capabilities())
         bindings = bindings_from({})
         self.application = Application(display, PLAIN, asyncio.get_running_loop(), bindings)
-        self.console = Console(self.application, Store(cwd / "home"), Settings(), HostWanted(cwd=str(cwd)))
+        self.console = Console(self.application, Store(cwd / "home"), Settings(), StartOptions(cwd=str(cwd)))
         self.console.drawing.bindings = bindings
         self.submitted: list[Command] = []
         self.console.sessions.link.submit = self._submit  # type: ignore[method-assign]
 
-    async def _submit(self, command: Command) -> Reply:
+    async def _submit(self, command: Command) -> CommandReply:
         self.submitted.append(command)
-        return Reply(True)
+        return CommandReply(True)
 
     async def until(self, condition: Callable[[], object]) -> None:
         async with asyncio.timeout(10):
@@ -231,11 +232,15 @@ async def test_the_examples_renderer_draws_its_calls(sat: Sat) -> None:
     await sat.console.extensions.load()
     look = sat.console.drawing
     args = {"why": "it depends"}
-    waiting = Call("", "c", "choose_profile", "choose_profile", args=args)
+    waiting = TranscriptCall("", "c", "choose_profile", "choose_profile", args=args)
     assert "choosing a profile (waiting for you): it depends" in "\n".join(block_for(waiting, look, {}).render(80))
-    picked = Call("", "c", "choose_profile", "choose_profile", args=args, content="ok", details={"picked": "fast"})
+    picked = TranscriptCall(
+        "", "c", "choose_profile", "choose_profile", args=args, content="ok", details={"picked": "fast"}
+    )
     assert "◆ fast" in "\n".join(block_for(picked, look, {}).render(80))
-    none = Call("", "c", "choose_profile", "choose_profile", args=args, content="not chosen", details={"picked": None})
+    none = TranscriptCall(
+        "", "c", "choose_profile", "choose_profile", args=args, content="not chosen", details={"picked": None}
+    )
     assert "not chosen" in "\n".join(block_for(none, look, {}).render(80))
 
 

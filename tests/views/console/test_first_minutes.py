@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from sightline.events import Request, RunEnded, RunStarted, State, Text, ToolResult, ToolUse
-from sightline.host import AnswerRequest, Attach, Prompt, Reply, SetApproval, SetModel, Shell, Stop
+from sightline.host import AnswerRequest, Attach, CommandReply, Prompt, SetApproval, SetModel, Shell, Stop
 from sightline.settings import store_key
 from sightline.tty import Overlay
 from sightline.views.console import _demo
@@ -21,7 +21,7 @@ async def sitting(tmp_path):
     made = Sitting(tmp_path)
     made.console.status.note = ""
     made.hears(State("model", "opus"), State("approval", {"level": "auto", "flags": []}))
-    made.replies["SetApproval"] = Reply(True, data={"level": "plan"})
+    made.replies["SetApproval"] = CommandReply(True, data={"level": "plan"})
     yield made
     await made.close()
 
@@ -129,15 +129,15 @@ async def test_the_demo_is_taken_over_after_its_script(sitting, monkeypatch, key
         assert (await sitting.sent(Prompt)).text == "now add a test"
     else:
         await sitting.until(lambda: "there is no model to continue with" in sitting.rows, "what to do")
-        assert "start sightline: it offers ways to set one up" in " ".join(sitting.rows.split())
-        assert sitting.console.prompt.text == "now add a test"
+        assert "leave with ctrl+d and run sightline" in " ".join(sitting.rows.split())
+        await sitting.until(lambda: sitting.console.prompt.text == "now add a test", "the prompt in the editor again")
         assert not any(isinstance(command, Prompt) for command in sitting.commands)
 
 
 async def test_words_of_ours_are_not_the_users_in_the_tree(tmp_path):
     """A reminder is automatic: not under the user's own messages, not counted, not found in their place."""
-    from sightline.journal import Store, Tree
-    from sightline.journal._outline import outline
+    from sightline.journal import SessionTree, Store
+    from sightline.journal.tree._outline import outline
     from tests.journal.conversations import Talk, assistant, user
 
     store = Store(tmp_path / "home")
@@ -146,7 +146,7 @@ async def test_words_of_ours_are_not_the_users_in_the_tree(tmp_path):
     talk.step(assistant("done"))
     talk.step(user("You have open tasks.", "todo"))
     talk.step(assistant("really done"))
-    tree = Tree.load(store.folder(talk.close()))
+    tree = SessionTree.load(store.folder(talk.close()))
     assert [node.role for node in tree.path()] == ["user", "assistant", "automatic", "assistant"]
     assert len(outline(tree, filter="user-only")) == 1
     [record] = store.conversations()
@@ -163,7 +163,7 @@ async def test_nothing_typed_behind_the_key_to_leave_is_acted_on(sitting):
     async def slow_host(command):
         sitting.commands.append(command)
         await answered.wait()
-        return Reply(True)
+        return CommandReply(True)
 
     sitting.console.sessions.link.submit = slow_host
     sitting.press("ctrl+d", *"hello", "enter")
@@ -197,8 +197,8 @@ async def test_a_host_that_is_gone_is_not_said_to_be_open_elsewhere(sitting):
     """Only one that says so is."""
     sitting.hears(Text("hi", 0))
     for reply, farewell in (
-        (Reply(False, error="the session is no longer running"), "Resume with: sightline --resume s"),
-        (Reply(False, data={"watched": True}), "Still open in another console. Attach with: sightline attach s"),
+        (CommandReply(False, error="the session is no longer running"), "Resume with: sightline --resume s"),
+        (CommandReply(False, data={"watched": True}), "Still open in another console. Attach with: sightline attach s"),
     ):
         sitting.replies["Stop"] = reply
         await sitting.console.sessions._end()

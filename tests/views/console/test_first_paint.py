@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.tty._bindings import Bindings
-from sightline.tty._theme import PLAIN
 from sightline.tty.components._input import Input
 from sightline.tty.components._key_hints import KeyHints
-from sightline.views.console._gallery_paint import HINTS, PLACEHOLDER, PROMPT, GalleryPaint
+from sightline.tty.input._bindings import Bindings
+from sightline.tty.theme._theme import PLAIN
+from sightline.views.console.paint._gallery_paint import HINTS, PLACEHOLDER, PROMPT, GalleryPaint
 
 # The real command, stopped at the moment when it would begin to import the rest: it says what is there.
 PROBE = """
 import os, sys
 sys.argv = ["sightline", "gallery"]
 from sightline.cli import main
-from sightline.views.console import _first_paint
+from sightline.views.console.paint import _first_paint
 def stop(screen, load):
     os.write(2, " ".join(sys.modules).encode())
     screen.leaves = 0
@@ -58,8 +58,9 @@ def test_what_is_imported_before_the_first_paint():
         "sightline.cli",
         "sightline.views",
         "sightline.views.console",
-        "sightline.views.console._first_paint",
-        "sightline.views.console._gallery_paint",
+        "sightline.views.console.paint",
+        "sightline.views.console.paint._first_paint",
+        "sightline.views.console.paint._gallery_paint",
     }
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from sightline.events import Event, Notice, Text
-from sightline.views.console._link import AT_ONCE, Link, _parts
+from sightline.views.console.session._link import AT_ONCE, Link, _parts
 from tests.agent.support import lab
 from tests.host.support import until
 

@@ -10,11 +10,11 @@ from sightline.events import RunStarted, State, ToolUse, User, stamp
 from sightline.transcript import Snapshot
 from sightline.tty import measure, theme_for
 from sightline.tty.components import KeyHints
-from sightline.views.console._console_paint import HINTS
-from sightline.views.console._page import Page
-from sightline.views.console.commands import COMMANDS
+from sightline.views.console._actions import COMMANDS
 from sightline.views.console.input._empty import PLACEHOLDER
+from sightline.views.console.paint._console_paint import HINTS
 from sightline.views.console.status._facts import count
+from sightline.views.console.transcript._page import HelpPage
 from tests.views.console.blocks.support import drawing
 from tests.views.console.sitting import Sitting
 
@@ -65,14 +65,14 @@ async def test_help_lists_every_command_once_by_topic_in_columns(sat: Sitting) -
 @pytest.mark.parametrize("width", [8, 20, 40, 49, 50, 200])
 def test_a_page_fits(width: int) -> None:
     """Where there is no room for columns, one below the other."""
-    page = Page([("Topic", [("/a [WORDS]", "what it does " * 8), ("x" * 40, "long")])], drawing())
+    page = HelpPage([("Topic", [("/a [WORDS]", "what it does " * 8), ("x" * 40, "long")])], drawing())
     assert all(measure(row) <= width for row in page.render(width))
     assert "what it does" in " ".join(" ".join(page.render(width)).split())
 
 
 def test_a_page_on_lines_is_pairs() -> None:
     """Who listens hears what it is, then what it does."""
-    assert list(Page([("Topic", [("/a", "does a")])], drawing(linear=True)).render(80)) == ["Topic", "/a: does a"]
+    assert list(HelpPage([("Topic", [("/a", "does a")])], drawing(linear=True)).render(80)) == ["Topic", "/a: does a"]
 
 
 def test_the_row_of_keys_says_nothing_the_placeholder_says() -> None:
@@ -92,7 +92,7 @@ async def test_panels_are_set_apart_where_there_is_room(sat: Sitting) -> None:
     todo = rows.index("todo 0/1")
     assert rows[working + 1] == ""
     assert todo == working + 2
-    assert rows[todo + 1 : todo + 3] == ["  ▸ one", ""]
+    assert rows[todo + 1 : todo + 3] == ["  ◌ one", ""]
     sat.surface.size = (80, 20)
     assert sat.rows.split("\n")[working + 1] == "todo 0/1"
 

@@ -1,12 +1,12 @@
 """Whatever the console does can be done by a key and by a command."""
 
-import asyncio
 from importlib import import_module
 
 import pytest
 
-from sightline.views.console._actions import ABOUT, ACTIONS, COMMAND_OF
-from sightline.views.console.commands import COMMANDS
+from sightline.views.console._actions import ACTIONS, COMMANDS, OWN, TOPICS, Action
+from sightline.views.console._screen import ConsoleScreen
+from sightline.views.console.paint._console_paint import HINTS
 from tests.views.console.sitting import Sitting
 
 OF_OTHER_SCOPES = {
@@ -16,65 +16,56 @@ OF_OTHER_SCOPES = {
     "editor": "external_editor",
     "redraw": "clear_screen",
     "clear": "new",
+    "attach": "paste_image",
 }
-"""Commands whose key belongs to the editor or the program."""
-SAME_ACTION = {"attach": "paste_image"}
-"""Another way in: an image by its name instead of from the clipboard."""
-
-
-def of_the_console() -> list[str]:
-    return [name for name, action in ACTIONS.items() if action.scope == "console"]
-
-
-@pytest.mark.parametrize("action", of_the_console())
-def test_every_key_of_the_console_has_a_command(action: str) -> None:
-    """That exists, and that a person who cannot press the key can enter."""
-    assert COMMAND_OF[action] in COMMANDS
-    assert ABOUT[action]
+"""Commands whose key belongs to the editor, the program or another action."""
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_an_action_that_can_have_a_key(command: str) -> None:
     """One of the console's, or of the editor's."""
-    other = OF_OTHER_SCOPES.get(command) or SAME_ACTION.get(command)
-    assert command in COMMAND_OF.values() or other in ACTIONS, f"/{command} cannot be had by a key"
+    assert COMMANDS[command].name in OWN or OF_OTHER_SCOPES[command] in ACTIONS
 
 
-@pytest.mark.parametrize("command", COMMANDS.values(), ids=lambda command: command.name)
-def test_every_command_can_be_loaded(command) -> None:
-    """Its function is where the table says."""
-    module = import_module(f"sightline.views.console.{command.module}")
-    assert asyncio.iscoroutinefunction(getattr(module, command.function))
+@pytest.mark.parametrize("action", COMMANDS.values(), ids=lambda action: action.command)
+def test_an_action_says_what_it_does_and_its_handlers_are_there(action: Action) -> None:
+    """What it does, where `/help` lists it, and functions where the table says."""
+    assert action.does
+    assert action.about
+    assert action.topic in TOPICS
+    for handler in (action.handler, action.key_handler):
+        module, _, function = handler.partition(":")
+        assert callable(getattr(import_module(f"sightline.views.console.{module}"), function))
 
 
-@pytest.mark.parametrize(
-    "action", sorted(set(of_the_console()) - {"follow_up", "unqueue", "paste_image", "thinking", "approval"})
-)
-async def test_a_key_does_what_its_command_does(action: str, tmp_path, monkeypatch) -> None:
-    """Whatever key it is given: the same thing is called."""
+@pytest.mark.parametrize("name", sorted(set(OWN) - {"unqueue", "paste_image"}))
+async def test_whatever_key_an_action_is_given_does_it(name: str, tmp_path, monkeypatch) -> None:
+    """The handler of its row is called, and the editor does not hear the key."""
     done: list[str] = []
-
-    async def run_command(self, name: str, args: str = "") -> None:
-        done.append(name)
-
+    monkeypatch.setattr(Action, "press", lambda self, console: done.append(self.name))
     sitting = Sitting(tmp_path)
-    kind = type(sitting.console)
-    monkeypatch.setattr(kind, "run_command", run_command)
-    for name, command in (("unfold", "unfold"), ("show_reasoning", "reasoning"), ("show_todo", "todo")):
-        monkeypatch.setattr(kind, name, lambda self, on, command=command: done.append(command))
-
-    async def view_output(self, back: int = 0) -> None:
-        done.append("output")
-
-    monkeypatch.setattr(kind, "view_output", view_output)
     bindings = sitting.console.bindings
-    bindings.become(type(bindings)({action: "f9"}, ACTIONS))
+    bindings.become(type(bindings)({name: "f9"}, ACTIONS))
     sitting.press("f9")
-    await sitting.until(lambda: done, action)
-    assert done == [COMMAND_OF[action]]
+    assert done == [name]
     await sitting.close()
 
 
-def test_the_table_names_the_keys_of_the_console_and_no_others() -> None:
-    """One that is added has to be given a command."""
-    assert set(COMMAND_OF) == set(of_the_console())
+async def test_what_is_typed_after_the_key_that_queues_is_not_queued(tmp_path) -> None:
+    """The key takes what is written at that moment, not when the loop comes to it."""
+    sitting = Sitting(tmp_path)
+    sitting.writes("first")
+    sitting.press("alt+enter", "x")
+    assert sitting.console.prompt.text == "x"
+    await sitting.close()
+
+
+async def test_the_row_of_keys_follows_the_settings(tmp_path) -> None:
+    """It is the first paint's, until a key is another one; an action without a key is not named."""
+    sitting = Sitting(tmp_path)
+    screen: ConsoleScreen = sitting.console.screen
+    assert tuple(screen._usual_hints()) == HINTS
+    bindings = sitting.console.bindings
+    bindings.become(type(bindings)({"view_output": "f9", "history_search": []}, ACTIONS))
+    assert screen._usual_hints() == [("enter", "send"), ("f9", "output"), ("/help", "all keys"), ("ctrl+d", "leave")]
+    await sitting.close()

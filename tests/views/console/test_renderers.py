@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from sightline.transcript import Call
+from sightline.transcript import TranscriptCall
 from sightline.tty import PLAIN, Component, measure
-from sightline.tty.components import Text
-from sightline.views.console._guarded import Guarded
-from sightline.views.console._renderers import Renderers, RenderOptions, Result
-from sightline.views.console._widgets import Widgets, editor_text, status_texts, title
+from sightline.tty.components import TextComponent
 from sightline.views.console.blocks import block_for
+from sightline.views.console.extensions._guarded import Guarded
+from sightline.views.console.extensions._renderers import Renderers, RenderOptions, Result
+from sightline.views.console.extensions._screen import Widgets, editor_text, status_texts, title
 from tests.views.console.dialogs.support import HOSTILE, check_rows, coloured, drawing
 
 
@@ -54,8 +54,8 @@ def test_the_same_rows_are_the_same_rows() -> None:
     assert guarded.render(40) == ("c",)
 
 
-def call(**fields: Any) -> Call:
-    return Call("", "call-1", "paint", "paint", args={"colour": "red"}, **fields)
+def call(**fields: Any) -> TranscriptCall:
+    return TranscriptCall("", "call-1", "paint", "paint", args={"colour": "red"}, **fields)
 
 
 def painted(said: list[str], **renderers: Any) -> Renderers:
@@ -64,7 +64,7 @@ def painted(said: list[str], **renderers: Any) -> Renderers:
     return found
 
 
-def shown_of(entry: Call, renderers: Renderers, *, unfolded: bool = False) -> str:
+def shown_of(entry: TranscriptCall, renderers: Renderers, *, unfolded: bool = False) -> str:
     look = drawing()
     look.renderers, look.unfolded = renderers, unfolded
     block = block_for(entry, look, {})
@@ -75,8 +75,10 @@ def test_a_tool_draws_its_calls_and_results(said: list[str]) -> None:
     """tui.md/Custom tool call/result renderers: in the block of the call, with args, result and theme."""
     renderers = painted(
         said,
-        render_call=lambda args, options, theme: Text(f"painting {args['colour']}", theme=theme),
-        render_result=lambda result, options, theme, args: Text(f"{args['colour']}: {result.content}", theme=theme),
+        render_call=lambda args, options, theme: TextComponent(f"painting {args['colour']}", theme=theme),
+        render_result=lambda result, options, theme, args: TextComponent(
+            f"{args['colour']}: {result.content}", theme=theme
+        ),
     )
     assert "painting red" in shown_of(call(), renderers)
     ended = shown_of(call(content="done"), renderers)
@@ -90,7 +92,7 @@ def test_options_say_how(said: list[str]) -> None:
 
     def render(args: Any, options: RenderOptions, theme: Any) -> Component:
         got.append(options)
-        return Text("x")
+        return TextComponent("x")
 
     renderers = painted(said, render_call=render)
     shown_of(call(began=1.0), renderers)
@@ -130,8 +132,8 @@ def test_a_renderer_that_fails_is_said_once_and_left_out(said: list[str], where:
 
 def test_the_first_renderer_of_a_tool_counts(said: list[str]) -> None:
     """What is the person's own comes first."""
-    renderers = painted(said, render_call=lambda args, options, theme: Text("first"))
-    renderers.add("paint", extension="late", render_call=lambda args, options, theme: Text("second"))
+    renderers = painted(said, render_call=lambda args, options, theme: TextComponent("first"))
+    renderers.add("paint", extension="late", render_call=lambda args, options, theme: TextComponent("second"))
     assert "first" in shown_of(call(), renderers)
 
 

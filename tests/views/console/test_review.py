@@ -26,18 +26,19 @@ from sightline.events import (
     User,
 )
 from sightline.exceptions import OutsideFailure
-from sightline.host import AnswerRequest, Client, Command, Hello, Reply, Shell, Stop
-from sightline.host._console_wanted import HostWanted
+from sightline.host import AnswerRequest, Client, Command, CommandReply, Hello, Shell, Stop
 from sightline.journal import Store
+from sightline.settings import StartOptions
 from sightline.transcript import Snapshot
 from sightline.tty import Overlay, measure
-from sightline.tty.components import Text as Words
-from sightline.views.console import _keys, _link, _sessions
-from sightline.views.console._desk import Ask
+from sightline.tty.components import TextComponent as Words
+from sightline.views.console import _keys
+from sightline.views.console._desk import Answerable
 from sightline.views.console._git import branch_of
-from sightline.views.console._link import Link
-from sightline.views.console.input import Attachment, Draft, Drafts, Submission
-from sightline.views.console.input._drafts import DraftKeeper
+from sightline.views.console.input import Attachment, Drafts, PromptDraft, Submission
+from sightline.views.console.input._drafts import DraftWriter
+from sightline.views.console.session import _link, _sessions
+from sightline.views.console.session._link import Link
 from tests.views.console.sitting import Sitting
 
 
@@ -81,7 +82,7 @@ async def test_that_a_session_goes_on_is_said_where_it_can_be_read(
     assert "session s keeps running" in sat.rows
 
 
-async def never(wanted: HostWanted) -> str:
+async def never(wanted: StartOptions) -> str:
     await asyncio.Event().wait()
     return ""
 
@@ -98,7 +99,7 @@ class Hosts:
         self.stopped: list[str] = []
         hosts = self
 
-        async def launch(wanted: HostWanted) -> str:
+        async def launch(wanted: StartOptions) -> str:
             hosts.booting.append(asyncio.get_running_loop().create_future())
             return await hosts.booting[-1]
 
@@ -107,11 +108,11 @@ class Hosts:
             hosts.followed.append((link, session))
             await asyncio.Event().wait()
 
-        async def submit(link: Link, command: Command) -> Reply:
+        async def submit(link: Link, command: Command) -> CommandReply:
             await asyncio.sleep(0)
             if isinstance(command, Stop):
                 hosts.stopped.append(link.session)
-            return Reply(True)
+            return CommandReply(True)
 
         monkeypatch.setattr(_sessions, "launch_agent", launch)
         monkeypatch.setattr(Link, "follow", follow)
@@ -160,9 +161,9 @@ async def test_the_end_of_a_session_one_leaves_is_no_news(sat: Sitting, monkeypa
     hosts = Hosts(monkeypatch)
     left = sat.console.sessions.link
 
-    async def ends_first(command: Command) -> Reply:
+    async def ends_first(command: Command) -> CommandReply:
         left.on_over()
-        return Reply(True)
+        return CommandReply(True)
 
     monkeypatch.setattr(left, "submit", ends_first)
     await sat.console.switch("")
@@ -178,9 +179,9 @@ async def test_a_shell_line_of_another_session_cannot_be_stopped_here(
     Hosts(monkeypatch)
     sat.writes("!sleep 9")
     sat.press("enter")
-    await sat.until(lambda: sat.console.entering.running)
+    await sat.until(lambda: sat.console.entered.running)
     await sat.console.switch("")
-    assert not sat.console.keys.busy
+    assert not sat.console.stopping.can_stop
 
 
 async def test_a_session_that_cannot_be_read_does_not_end_the_console(
@@ -188,7 +189,7 @@ async def test_a_session_that_cannot_be_read_does_not_end_the_console(
 ) -> None:
     """What is wrong is asked about, and the console stays."""
 
-    async def fails(wanted: HostWanted) -> str:
+    async def fails(wanted: StartOptions) -> str:
         raise OutsideFailure("no such session", "pick another")
 
     monkeypatch.setattr(_sessions, "launch_agent", fails)
@@ -200,7 +201,7 @@ async def test_a_session_that_cannot_be_read_does_not_end_the_console(
 async def test_a_host_that_cannot_be_started_at_all_is_told(sat: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without room for another process says so; the console stays."""
 
-    async def fails(wanted: HostWanted) -> str:
+    async def fails(wanted: StartOptions) -> str:
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(_sessions, "launch_agent", fails)
@@ -212,7 +213,7 @@ async def test_a_host_that_cannot_be_started_at_all_is_told(sat: Sitting, monkey
 # ---- what is asked
 
 
-class Overlaid(Ask, Words):
+class Overlaid(Answerable, Words):
     """Something over the window that knows no key."""
 
 
@@ -249,11 +250,11 @@ async def test_an_answer_is_never_for_the_request_of_another_session(sat: Sittin
     """Two sessions number their requests alike."""
     made = asyncio.Event()
 
-    async def slowly(request: object) -> tuple[Ask, None, bool]:
+    async def slowly(request: object) -> tuple[Answerable, None, bool]:
         await made.wait()
         return Overlaid("the first one's"), None, False
 
-    sat.console.extensions.dialog_for = slowly  # type: ignore[method-assign, assignment]
+    sat.console.requests._dialog_for = slowly  # type: ignore[assignment]
     sat.hears(Request("request-1", "dialog", "the first", details={"ui": {"kind": "custom"}}))
     await settled(sat)
     sat.console.show(Snapshot())
@@ -268,14 +269,14 @@ async def test_an_answer_is_never_for_the_request_of_another_session(sat: Sittin
 
 async def test_a_component_that_is_never_made_does_not_keep_others_from_being_asked(sat: Sitting) -> None:
     """Once its request is moot, the next one is asked."""
-    real = sat.console.extensions.dialog_for
+    real = sat.console.requests._dialog_for
 
     async def never_made(request: dict[str, object]) -> object:
         if request["id"] == "request-1":
             await asyncio.Event().wait()
         return await real(request)
 
-    sat.console.extensions.dialog_for = never_made  # type: ignore[method-assign, assignment]
+    sat.console.requests._dialog_for = never_made  # type: ignore[assignment]
     sat.hears(Request("request-1", "dialog", "slow", details={"ui": {"kind": "custom"}}))
     await settled(sat)
     sat.hears(RequestResolved("request-1", None), Request("request-2", "question", "Which one?", ["a", "b"]))
@@ -306,9 +307,9 @@ async def test_a_picture_that_became_a_pipe_makes_nobody_wait(sat: Sitting, tmp_
 
 async def test_a_shell_line_that_ended_before_its_answer_came_is_over(sat: Sitting) -> None:
     """Events and answers come by different ways: what has ended is not stopped by escape for ever."""
-    ended = Reply(True, id="s-7")
+    ended = CommandReply(True, id="s-7")
 
-    async def submit(command: Command) -> Reply:
+    async def submit(command: Command) -> CommandReply:
         sat.commands.append(command)
         if isinstance(command, Shell):
             sat.hears(ToolUse("s-7", "Bash", source="person"), ToolResult("s-7", "done"))
@@ -319,16 +320,16 @@ async def test_a_shell_line_that_ended_before_its_answer_came_is_over(sat: Sitti
     sat.press("enter")
     await sat.sent(Shell)
     await settled(sat)
-    assert not sat.console.keys.busy
+    assert not sat.console.stopping.can_stop
 
 
 async def test_what_nobody_took_before_the_end_is_kept_as_a_draft(sat: Sitting, own_home: None) -> None:
     """Entered while the host boots, and left at once: it is there next time."""
     waiting = asyncio.Event()
 
-    async def submit(command: Command) -> Reply:
+    async def submit(command: Command) -> CommandReply:
         await waiting.wait()
-        return Reply(True)
+        return CommandReply(True)
 
     sat.console.sessions.link.submit = submit  # type: ignore[method-assign]
     sat.console.began("s")
@@ -394,19 +395,19 @@ async def test_a_draft_that_is_flushed_is_the_last_word(tmp_path: Path) -> None:
     begun, go_on = loop.create_future(), threading.Event()
     real = drafts.save
 
-    def slow(session: str, draft: Draft) -> str:
+    def slow(session: str, draft: PromptDraft) -> str:
         if draft.text == "old":
             loop.call_soon_threadsafe(begun.set_result, None)
             go_on.wait(0.2)
         return real(session, draft)
 
     drafts.save = slow  # type: ignore[method-assign]
-    keeper = DraftKeeper(
+    keeper = DraftWriter(
         drafts, drafts.claim("s"), lambda work: spawned.append(loop.create_task(work)), lambda problem: None
     )
-    keeper.changed(Draft("old"))
+    keeper.changed(PromptDraft("old"))
     await begun
-    keeper.changed(Draft("new"))
+    keeper.changed(PromptDraft("new"))
     keeper.flush()
     go_on.set()
     for task in spawned:
@@ -531,10 +532,10 @@ async def test_who_waits_for_an_answer_when_the_console_leaves_gets_a_refusal(
     reader, our_writer = await asyncio.open_unix_connection(sock=ours)
     client = Client(Hello("s", "0", 1), reader, our_writer, b"")
 
-    async def connected(session: str) -> Client:
+    async def connected(store: Store, session: str) -> Client:
         return client
 
-    monkeypatch.setattr(_link, "connect", connected)
+    monkeypatch.setattr(_link, "attach", connected)
     link = Link(Store(tmp_path))
     following = asyncio.ensure_future(link.follow("s"))
     asked = asyncio.ensure_future(link.submit(Stop()))
@@ -552,10 +553,10 @@ async def test_a_host_nobody_understands_is_gone_and_not_the_end(
 ) -> None:
     """Its greeting is of another version, or no greeting at all."""
 
-    async def connected(session: str) -> Client:
+    async def connected(store: Store, session: str) -> Client:
         raise msgspec.ValidationError("Expected `object`")
 
-    monkeypatch.setattr(_link, "connect", connected)
+    monkeypatch.setattr(_link, "attach", connected)
     link = Link(Store(tmp_path))
     gone: list[str] = []
     link.on_gone = gone.append
@@ -601,7 +602,7 @@ async def test_nothing_goes_on_without_a_host(sat: Sitting, monkeypatch: pytest.
     assert "Which one?" not in sat.rows
     assert not sat.console.transcript.ticking
     assert not sat.console.jobs.ticks
-    assert not sat.console.keys.busy
+    assert not sat.console.stopping.can_stop
     assert not [command for command in sat.commands if isinstance(command, AnswerRequest)]
     assert sat.console.draft.startswith("and then this")
 
@@ -613,7 +614,7 @@ async def test_who_stayed_without_a_host_is_offered_it_again(sat: Sitting, monke
     await sat.until(lambda: "The session has stopped" in sat.rows)
     sat.press("ctrl+c")
     await sat.until(lambda: sat.console.screen.asking is None)
-    sat.replies["Prompt"] = Reply(False, error="the session is no longer running")
+    sat.replies["Prompt"] = CommandReply(False, error="the session is no longer running")
     sat.writes("go on")
     sat.press("enter")
     await sat.until(lambda: "Resume" in sat.rows)
@@ -646,7 +647,7 @@ async def test_ctrl_c_twice_leaves_although_something_is_asked(sat: Sitting) -> 
 
 async def test_leaving_does_not_end_what_somebody_else_watches(sat: Sitting) -> None:
     """The host says so; the session goes on, and how to come back is told."""
-    sat.replies["Stop"] = Reply(False, error="another viewer is in this session", data={"watched": True})
+    sat.replies["Stop"] = CommandReply(False, error="another viewer is in this session", data={"watched": True})
     sat.press("ctrl+d")
     assert (await sat.sent(Stop)).unless_watched
     await sat.until(lambda: sat.ended)
@@ -656,7 +657,7 @@ async def test_leaving_does_not_end_what_somebody_else_watches(sat: Sitting) -> 
 async def test_what_waits_to_be_sent_is_a_draft_after_leaving(sat: Sitting) -> None:
     """Stopping a session throws nothing away."""
     sat.hears(RunStarted("s"), User("go", source="person"), State("queue", [{"text": "later", "how": "follow_up"}]))
-    sat.replies["Unqueue"] = Reply(True, data={"queued": ["later"]})
+    sat.replies["Unqueue"] = CommandReply(True, data={"queued": ["later"]})
     sat.press("ctrl+d")
     await sat.until(lambda: "Leave?" in sat.rows)
     sat.press("down", "enter")

@@ -8,12 +8,13 @@ import pytest
 
 from sightline import __version__
 from sightline.events import State, ToolUse, User, stamp
-from sightline.host import Hello
-from sightline.host._console_wanted import HostWanted
+from sightline.host import Hello, HostSession, Prompt, listen
+from sightline.host.socket._server import SocketServer
 from sightline.paths import data_folder
-from sightline.views.console import _sessions
+from sightline.settings import StartOptions
 from sightline.views.console.input import Drafts
-from sightline.views.console.input._drafts import Draft
+from sightline.views.console.input._drafts import PromptDraft
+from sightline.views.console.session import _sessions
 from tests.views.console.sitting import Sitting
 
 
@@ -29,7 +30,7 @@ class Hosts:
 
     def __init__(self, sat: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
         self._sat = sat
-        self.begun: list[HostWanted] = []
+        self.begun: list[StartOptions] = []
         self.hellos: list[Hello] = []
         monkeypatch.setattr(_sessions, "running_hosts", self._running)
         monkeypatch.setattr(_sessions, "launch_agent", self._launch)
@@ -45,7 +46,7 @@ class Hosts:
     async def _running(self, store: object) -> list[Hello]:
         return self.hellos
 
-    async def _launch(self, wanted: HostWanted) -> str:
+    async def _launch(self, wanted: StartOptions) -> str:
         self.begun.append(wanted)
         await asyncio.Event().wait()
         return ""
@@ -71,9 +72,104 @@ async def test_only_those_with_something_in_them_are_offered(sat: Sitting, hosts
     run = hosts.has(ToolUse("x-1", "Bash", arg="ls", source="person"))
     works = hosts.has(State("model", "m"), busy=True)
     written = hosts.has(State("model", "m"))
-    assert not Drafts(data_folder()).save(written, Draft("half a thought"))
+    assert not Drafts(data_folder()).save(written, PromptDraft("half a thought"))
     sat.console.spawn(sat.console.sessions.begin(None))
     await sat.until(lambda: "Running here" in sat.rows)
     assert all(session in sat.rows for session in (said, run, works, written))
     assert empty not in sat.rows
     assert not hosts.begun
+
+
+async def test_ctrl_c_in_the_moment_the_question_is_drawn_leaves_it(sat: Sitting, hosts: Hosts) -> None:
+    """Whoever sees it can press it: no key that is pressed then is lost to the editor, which asks for another."""
+    hosts.has(User("fix it"), busy=True)
+    sat.console.spawn(sat.console.sessions.begin(None))
+    async with asyncio.timeout(10):
+        while "Running here" not in sat.rows:  # noqa: ASYNC110, the very turn in which it is drawn is meant
+            await asyncio.sleep(0)
+    assert not sat.console.screen.is_answered
+    sat.press("ctrl+c")
+    await sat.until(lambda: sat.ended, "the end")
+    assert not hosts.begun
+
+
+async def test_the_host_that_boots_meanwhile_is_held_while_the_user_chooses(
+    sat: Sitting, hosts: Hosts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that no view comes to ends by itself after ten seconds: a new session would begin with a stopped one."""
+    store = sat.console.store
+    writer = store.create(cwd=sat.console.cwd)
+    own = HostSession(writer, store.index)
+    server = SocketServer(own, listen(own.id), cwd=sat.console.cwd, started=1.0)
+    await server.open()
+
+    async def booted(host: int) -> str:
+        return own.id
+
+    monkeypatch.setattr(_sessions, "started", booted)
+    hosts.has(User("fix it"), busy=True)
+    try:
+        sat.console.spawn(sat.console.sessions.begin(7))
+        await sat.until(lambda: "Running here" in sat.rows)
+        await sat.until(lambda: server.connections == 1, "a connection")
+        sat.press("2")
+        await sat.until(lambda: sat.console.sessions.session == own.id, "the new session")
+        await sat.until(lambda: server.connections == 1, "the session to be followed")
+    finally:
+        await own.stop()
+        await server.close()
+        writer.close()
+
+
+async def test_options_that_a_running_session_does_not_take_are_named(sat: Sitting, hosts: Hosts) -> None:
+    """It is attached to as it is: one line says what was not used."""
+    store = sat.console.store
+    writer = store.create(cwd=sat.console.cwd)
+    running = HostSession(writer, store.index)
+    server = SocketServer(running, listen(running.id), cwd=sat.console.cwd, started=1.0)
+    await server.open()
+    sat.console.sessions._wanted = StartOptions(resume=running.id, approval="plan", allow=["exec"], deny=["network"])
+    try:
+        sat.console.spawn(sat.console.sessions.begin(None))
+        await sat.until(lambda: server.connections == 1, "a connection")
+        said = "not used: --approval, --allow, --deny; this session is running already"
+        await sat.until(lambda: said in sat.rows, said)
+        assert not hosts.begun
+    finally:
+        await running.stop()
+        await server.close()
+        writer.close()
+
+
+async def offered(sat: Sitting, hosts: Hosts) -> None:
+    hosts.has(User("fix it"))
+    sat.console.spawn(sat.console.sessions.begin(None))
+    await sat.until(lambda: "Running here" in sat.rows and sat.console.screen.is_answered)
+
+
+async def test_what_is_typed_there_goes_to_the_editor(sat: Sitting, hosts: Hosts) -> None:
+    """Letters, and the digits and spaces behind them: they decide nothing, and sent they begin a new session."""
+    await offered(sat, hosts)
+    sat.press(*"fix 2 of 1", "enter")
+    await sat.until(lambda: hosts.begun)
+    assert (await sat.sent(Prompt)).text == "fix 2 of 1"
+    assert hosts.begun[0].resume == ""
+
+
+async def test_a_paste_there_goes_to_the_editor(sat: Sitting, hosts: Hosts) -> None:
+    """Whatever digits are in it. The question is back when nothing is written any more."""
+    await offered(sat, hosts)
+    sat.writes("2 things to do")
+    assert sat.console.prompt.text == "2 things to do"
+    assert "Running here" not in sat.rows
+    sat.press("ctrl+u")
+    await sat.until(lambda: "Running here" in sat.rows and sat.console.screen.is_answered)
+    assert not hosts.begun
+
+
+async def test_a_digit_alone_chooses(sat: Sitting, hosts: Hosts) -> None:
+    """Of idle sessions and a new one, the new one is the first."""
+    await offered(sat, hosts)
+    sat.press("1")
+    await sat.until(lambda: hosts.begun)
+    assert sat.console.prompt.text == ""

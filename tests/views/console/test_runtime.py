@@ -21,7 +21,7 @@ from sightline.events import (
     ToolUse,
     User,
 )
-from sightline.host import Abort, AnswerRequest, CancelCall, Cell, Prompt, Reply, Shell, Stop, Unqueue
+from sightline.host import Abort, AnswerRequest, CancelCall, Cell, CommandReply, Prompt, Shell, Stop, Unqueue
 from sightline.settings import Settings
 from sightline.tty.components._loader import TICK
 from sightline.views.console import _keys
@@ -227,7 +227,7 @@ async def test_escape_while_a_shell_line_runs_stops_that_alone(sat: Sitting) -> 
     sat.writes("!sleep 9")
     sat.press("enter")
     await sat.sent(Shell)
-    await sat.until(lambda: sat.console.entering.running)
+    await sat.until(lambda: sat.console.entered.running)
     sat.press("escape")
     assert (await sat.sent(CancelCall)).id == "s-1"
     assert not any(isinstance(command, Abort) for command in sat.commands)
@@ -250,7 +250,7 @@ async def test_suspending_is_a_key_of_its_own(sat: Sitting) -> None:
 async def test_escape_stops_the_agent_and_gives_back_what_was_queued(sat: Sitting) -> None:
     """Cancellation paths: Escape during a stream restores queued messages and aborts."""
     begun(sat)
-    sat.replies["Abort"] = Reply(True, data={"queued": ["first", "second"]})
+    sat.replies["Abort"] = CommandReply(True, data={"queued": ["first", "second"]})
     sat.writes("a draft")
     sat.press("escape")
     await sat.sent(Abort)
@@ -281,12 +281,30 @@ async def test_one_ctrl_c_clears_and_two_leave(sat: Sitting) -> None:
 
 async def test_ctrl_c_twice_slowly_does_not_leave(sat: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cancellation paths: only a double press within the time leaves."""
-    monkeypatch.setattr(_keys, "TWICE", -1.0)
+    monkeypatch.setattr(_keys, "LEAVES_WITHIN", -1.0)
     sat.press("ctrl+c")
     sat.press("ctrl+c")
     await asyncio.sleep(0)
     assert not sat.ended
     assert not sat.commands
+
+
+async def test_a_second_ctrl_c_leaves_for_two_seconds(sat: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as it is offered. What was written meanwhile is cleared instead, and then it takes two at once."""
+    now = [1000.0]
+    monkeypatch.setattr(sat.console.keys, "_clock", lambda: now[0])
+    sat.press("ctrl+c")
+    now[0] += 1.0
+    sat.press("x", "ctrl+c")
+    assert sat.console.prompt.text == ""
+    now[0] += 0.9
+    sat.press("ctrl+c")
+    assert not sat.console.sessions.drops_keys
+    now[0] += 1.9
+    sat.press("ctrl+c")
+    assert sat.console.sessions.drops_keys
+    monkeypatch.undo()
+    await sat.until(lambda: sat.ended)
 
 
 async def test_ctrl_d_leaves_only_with_nothing_written(sat: Sitting) -> None:
@@ -306,7 +324,7 @@ async def test_escape_twice_on_an_empty_editor_opens_the_tree(sat: Sitting, monk
     async def run_command(name: str, args: str = "") -> None:
         opened.append(name)
 
-    monkeypatch.setattr(sat.console, "run_command", run_command)
+    monkeypatch.setattr(sat.console.keys, "_run_command", run_command)
     sat.press("escape")
     await asyncio.sleep(0)
     assert not opened
@@ -347,7 +365,7 @@ async def test_a_prompt_is_sent_and_while_it_works_it_steers(sat: Sitting) -> No
 
 async def test_what_was_not_taken_is_in_the_editor_again(sat: Sitting) -> None:
     """A refusal costs nobody their words."""
-    sat.replies["Prompt"] = Reply(False, error="no room", hint="make some")
+    sat.replies["Prompt"] = CommandReply(False, error="no room", hint="make some")
     sat.writes("precious words")
     sat.press("enter")
     await sat.until(lambda: sat.console.prompt.text == "precious words")
@@ -359,7 +377,7 @@ async def test_what_waits_can_be_taken_back(sat: Sitting) -> None:
     """Alt+up empties the queue into the editor; the agent works on."""
     begun(sat)
     sat.hears(State("queue", [{"text": "later", "how": "follow_up"}]))
-    sat.replies["Unqueue"] = Reply(True, data={"queued": ["later"]})
+    sat.replies["Unqueue"] = CommandReply(True, data={"queued": ["later"]})
     sat.press("alt+up")
     await sat.sent(Unqueue)
     await sat.until(lambda: sat.console.prompt.text == "later")

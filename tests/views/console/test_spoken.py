@@ -19,9 +19,9 @@ from sightline.events import (
 from sightline.transcript import Snapshot
 from sightline.tty import PLAIN, Capabilities, LinearDisplay
 from sightline.views.console._actions import bindings_from
-from sightline.views.console._drawing import Drawing
-from sightline.views.console._spoken import FIRST, SpokenTranscript
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.status import Pulse
+from sightline.views.console.transcript._spoken import FIRST, SpokenTranscript
 from tests.tty.support import FakeClock
 from tests.tty.test_linear import Paper
 
@@ -31,7 +31,7 @@ class Ear:
         self.paper = Paper(200)
         self.clock = FakeClock()
         display = LinearDisplay(self.paper, Capabilities(linear=True))
-        drawing = Drawing(PLAIN, display.images, bindings_from({}), linear=True)
+        drawing = DrawingOptions(PLAIN, display.images, bindings_from({}), linear=True)
         self.view = SpokenTranscript(
             drawing, lambda: None, size=lambda: (200, 24), fill=lambda older: None, call_later=self.clock.call_later
         )

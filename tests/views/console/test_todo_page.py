@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from sightline.host import EditTodo, Reply
+from sightline.host import CommandReply, EditTodo
 from sightline.text import clean_line
-from sightline.tty import PLAIN, Images, measure
+from sightline.tty import PLAIN, ImageStore, measure
 from sightline.views.console._actions import bindings_from
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.commands._todo_page import TodoPage
 from tests.views.console.sitting import Sitting
 
@@ -37,17 +37,17 @@ async def sat(tmp_path: Path, own_home: None) -> AsyncIterator[Sitting]:
 
 
 def page(*, linear: bool = False) -> TodoPage:
-    return TodoPage(LIST, Drawing(PLAIN, Images(), bindings_from({}), linear=linear))
+    return TodoPage(LIST, DrawingOptions(PLAIN, ImageStore(), bindings_from({}), linear=linear))
 
 
 async def test_the_list_is_shown_with_signs(sat: Sitting) -> None:
     """No raw marks; every task and every note."""
-    sat.replies["EditTodo"] = Reply(True, data={"markdown": LIST})
+    sat.replies["EditTodo"] = CommandReply(True, data={"markdown": LIST})
     sat.writes("/todo")
     sat.press("enter")
     assert (await sat.sent(EditTodo)).markdown is None
     await sat.until(lambda: "✓ Read the code" in sat.rows)
-    for row in ("Build", "◌ Write the tests", "  > then the printer", "  > ask Ada", "○ Fix the bug", "✕ Rewrite it"):
+    for row in ("Build", "◌ Write the tests", "  > then the printer", "  > ask Ada", "○ Fix the bug", "– Rewrite it"):
         assert row in sat.rows
     assert "[" not in sat.rows.partition("Build")[2].partition("Later")[0]
 

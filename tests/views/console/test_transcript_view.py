@@ -24,17 +24,17 @@ from sightline.events import (
     stamp,
 )
 from sightline.transcript import Remark, Snapshot, fold
-from sightline.tty import PLAIN, Images
+from sightline.tty import PLAIN, ImageStore
 from sightline.views.console._actions import bindings_from
-from sightline.views.console._drawing import Drawing
-from sightline.views.console._transcript_view import TranscriptView
+from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.transcript._transcript_view import TranscriptView
 
 READ = {"ui": {"kind": "read", "path": "x.py"}}
 STEPS = {"ui": {"kind": "agent_delegation", "mode": "single", "items": []}}
 
 
 def view() -> TranscriptView:
-    drawing = Drawing(PLAIN, Images(None), bindings_from({}), cwd="/project", clock=lambda: 1000.0)
+    drawing = DrawingOptions(PLAIN, ImageStore(None), bindings_from({}), cwd="/project", clock=lambda: 1000.0)
     made = TranscriptView(drawing, lambda: None, size=lambda: (80, 24), fill=lambda older: earlier.extend(older))
     earlier: list[Any] = []
     made.earlier = earlier  # type: ignore[attr-defined]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sightline.tty import Capabilities, Component, Input, LinearDisplay, Rows
-from sightline.tty._keys import parse_key
+from sightline.tty.input._keys import parse_key
 from sightline.views.console._actions import bindings_from
 from sightline.views.console._screen import Slot, _Guarded
 from sightline.views.console.dialogs import dialog_for
@@ -46,7 +46,7 @@ class Turns:
 
 def asked() -> tuple[Slot, Editor, Turns, list[Any]]:
     editor, turns = Editor(), Turns()
-    slot = Slot(editor, BINDINGS.matches, lambda: True, turns.call_soon)
+    slot = Slot(editor, BINDINGS.matches, lambda: True, turns.call_soon, lambda: None, lambda: None)
     dialog = dialog_for(request(leaves=False, sandboxed=True), drawing(), lambda: 24)
     answers: list[Any] = []
     dialog.done = answers.append
@@ -108,8 +108,7 @@ def test_a_line_that_was_entered_before_the_question_does_not_answer_it() -> Non
     dialog = dialog_for(request(), drawing(linear=True))
     answers: list[Any] = []
     dialog.done = answers.append
-    slot = Slot(Editor(), BINDINGS.matches, lambda: True, lambda *_: None)
-    display.show_overlay(_Guarded(dialog, slot, unprompted=True))
+    display.show_overlay(_Guarded(dialog, BINDINGS, lambda: None, unprompted=True))
     display.enter("y")
     display.render_now()
     display.enter("1")

@@ -19,10 +19,11 @@ from sightline.events import (
     User,
     stamp,
 )
-from sightline.host import Abort, AnswerRequest, CancelCall, Reply, Stop
-from sightline.host._console_wanted import HostWanted
+from sightline.host import Abort, AnswerRequest, CancelCall, CommandReply, Stop
+from sightline.settings import StartOptions
 from sightline.tty import Capabilities
-from sightline.views.console import _keys, _sessions
+from sightline.views.console import _keys
+from sightline.views.console.session import _sessions
 from tests.views.console.sitting import Sitting
 from tests.views.console.test_runtime import APPROVAL, begun
 
@@ -47,7 +48,7 @@ def approval(id: str) -> Request:
 
 
 def typed(sat: Sitting, id: str = "s-1", line: str = "sleep 15") -> None:
-    sat.console.entering.running.append(id)
+    sat.console.entered.running.append(id)
     sat.hears(ToolUse(id, "Bash", arg=line, args={"command": line}, source="person"))
 
 
@@ -90,7 +91,7 @@ async def test_that_it_is_being_stopped_is_said_at_once(sat: Sitting) -> None:
 
 async def test_who_is_not_stopped_is_not_said_to_be(sat: Sitting) -> None:
     """A refusal is told, and the row is what it was."""
-    sat.replies["Abort"] = Reply(False, error="it will not")
+    sat.replies["Abort"] = CommandReply(False, error="it will not")
     begun(sat)
     sat.press("escape")
     await sat.until(lambda: "it will not" in sat.rows)
@@ -177,7 +178,7 @@ async def test_again_to_leave_is_said_as_long_as_it_is_true(sat: Sitting, monkey
     monkeypatch.setattr(sat.console.loop, "call_later", call_later)
     sat.press("ctrl+c")
     assert "ctrl+c again to leave" in hints(sat)
-    assert _keys.TWICE in asked
+    assert _keys.LEAVES_WITHIN in asked
     await sat.until(lambda: hints(sat).startswith("enter send"))
 
 
@@ -281,7 +282,7 @@ async def test_before_a_session_said_who_is_in_it_a_new_one_is_as_asked_for(
     sat: Sitting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is made of what is not known."""
-    assert await new_after(sat, monkeypatch) == HostWanted(cwd=sat.console.cwd)
+    assert await new_after(sat, monkeypatch) == StartOptions(cwd=sat.console.cwd)
 
 
 async def test_the_level_a_console_was_started_with_is_named_for_no_other_session(sat: Sitting) -> None:
@@ -290,10 +291,21 @@ async def test_the_level_a_console_was_started_with_is_named_for_no_other_sessio
     assert sat.console.sessions._wanted_next("").approval_named
 
 
-async def new_after(sat: Sitting, monkeypatch: pytest.MonkeyPatch, *told: State) -> HostWanted:
-    asked: list[HostWanted] = []
+async def test_rules_that_allow_are_given_for_no_other_session(sat: Sitting) -> None:
+    """One that is resumed has its own; what is denied in this console is denied there too, and a new one gets both."""
+    sessions = sat.console.sessions
+    flags = {"permissions.allow": "exec(git)", "permissions.deny": "read(x)"}
+    sessions._wanted = StartOptions(cwd=sat.console.cwd, allow=["exec(make)"], deny=["network"], flags=flags)
+    other, new = sessions._wanted_next("another"), sessions._wanted_next("")
+    assert (other.allow, other.deny) == ([], ["network"])
+    assert other.flags == {"permissions.deny": "read(x)"}
+    assert (new.allow, new.deny, new.flags) == (["exec(make)"], ["network"], flags)
 
-    async def launch(wanted: HostWanted) -> str:
+
+async def new_after(sat: Sitting, monkeypatch: pytest.MonkeyPatch, *told: State) -> StartOptions:
+    asked: list[StartOptions] = []
+
+    async def launch(wanted: StartOptions) -> str:
         asked.append(wanted)
         await asyncio.Event().wait()
         return ""
@@ -304,3 +316,33 @@ async def new_after(sat: Sitting, monkeypatch: pytest.MonkeyPatch, *told: State)
     await sat.console.run_command("new")
     await sat.until(lambda: asked)
     return asked[0]
+
+
+async def test_while_completions_are_offered_the_keys_are_theirs(sat: Sitting) -> None:
+    """Enter runs a command that is marked; it does not send."""
+    sat.press("/")
+    await sat.until(lambda: sat.console.prompt.completing)
+    assert hints(sat) == "enter run · tab complete · escape close"
+    sat.press("escape")
+    assert hints(sat).startswith("enter send")
+
+
+async def test_why_ctrl_d_does_not_leave_is_said(sat: Sitting) -> None:
+    """Where it has nothing to delete either."""
+    sat.writes("text")
+    sat.press("ctrl+d")
+    assert "ctrl+d leaves when nothing is written" in hints(sat)
+    assert not sat.ended
+    sat.console.screen.usual_hints()
+    sat.press("ctrl+a", "ctrl+d")
+    assert sat.console.prompt.text == "ext"
+    assert "ctrl+d leaves" not in hints(sat)
+
+
+async def test_status_says_what_the_agent_does(sat: Sitting) -> None:
+    """It waits for the user only while something is asked."""
+    await sat.console.run_command("status")
+    await sat.until(lambda: "agent: idle" in sat.rows)
+    sat.hears(approval("r1"))
+    await sat.console.run_command("status")
+    await sat.until(lambda: "agent: waits for you" in sat.rows)

@@ -8,7 +8,12 @@ import pytest
 from sightline.journal import Store
 from sightline.text._row import text_width
 from sightline.views.plain._palette import COLOUR, PLAIN
-from sightline.views.plain.kept import conversations_json, conversations_table, show_conversation, unread_note
+from sightline.views.plain.commands.stored import (
+    conversations_json,
+    conversations_table,
+    show_conversation,
+    unread_note,
+)
 from tests.journal.conversations import Talk, assistant, tool, user
 
 
@@ -40,9 +45,9 @@ def test_a_conversation_is_a_row(store, monkeypatch):
     two = conversation(store, "x", age=3 * 86400 + 5, cwd="/a/very/long/folder/name/that/does/not/fit", title="A title")
     head, first, second = table(store).splitlines()
     assert head.split() == ["ID", "AGENT", "CHANGED", "MESSAGES", "FOLDER", "TITLE"]
-    assert first.split() == [one, "native", "2", "min", "ago", "2", "~/code", "fix", "it"]
+    assert first.split() == [one, "Sightline", "2", "min", "ago", "2", "~/code", "fix", "it"]
     folder = "/a/very/long/folder/name/that/does/not/fit"
-    assert second.split() == [two, "native", "3", "days", "ago", "2", folder, "A", "title"]
+    assert second.split() == [two, "Sightline", "3", "days", "ago", "2", folder, "A", "title"]
 
 
 def test_the_agent_of_a_session_is_listed(store):
@@ -57,9 +62,9 @@ def test_the_agent_of_a_session_is_listed(store):
     talk.step(type="custom", custom="provider", data={"provider": "native"})
     own = talk.close()
     agents = {row.split()[0]: row.split()[1] for row in table(store).splitlines()[1:]}
-    assert agents == {began: "claude", other: "gemini", own: "native"}
+    assert agents == {began: "claude", other: "gemini", own: "Sightline"}
     facts = json.loads(conversations_json(store, "", cwd=None, limit=None))
-    assert {fact["id"]: fact["provider"] for fact in facts} == agents
+    assert {fact["id"]: fact["provider"] for fact in facts} == agents | {own: "native"}
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 120, 200])
@@ -76,7 +81,7 @@ def test_a_row_is_one_line_of_the_terminal(store, columns, runs):
     assert len(rows) == 5
     assert max(map(text_width, rows)) <= columns
     assert sum("…" in row for row in rows) == 3
-    assert {row[8:16].strip() for row in rows} == {"AGENT", "opencode", "native"}
+    assert {row[8:17].strip() for row in rows} == {"AGENT", "opencode", "Sightline"}
     assert ("MESSAGES" in rows[0]) == (columns >= 100)
     assert ("STATE" in rows[0]) == runs
     if runs:
@@ -190,3 +195,9 @@ def test_damage_is_said(store, capfd):
         file.write(b'{"kind":"entry","id":3}\n')
     show_conversation(store, talk.close(), PLAIN)
     assert capfd.readouterr().err == "note: 1 step of this conversation cannot be read\n"
+
+
+def test_a_search_that_finds_nothing_names_what_it_did_not_search(store):
+    """Archived sessions have a search of their own."""
+    store.archive(conversation(store, "lens"))
+    assert table(store, "lens").endswith("shorter words find more; --archived searches the 1 archived\n")

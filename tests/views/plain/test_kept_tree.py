@@ -7,10 +7,10 @@ import pytest
 
 from sightline.events import State
 from sightline.exceptions import OutsideFailure, UserMistake
-from sightline.host import Label, Move, Reply, hosting
-from sightline.journal import Entry, Store, Tree
+from sightline.host import CommandReply, Label, MoveTo, hosting
+from sightline.journal import Entry, SessionTree, Store
 from sightline.views.plain._palette import COLOUR, PLAIN
-from sightline.views.plain.tree import label_in_tree, move_in_tree, tree_json, tree_text
+from sightline.views.plain.commands.tree import label_in_tree, move_in_tree, tree_json, tree_text
 from tests.journal.conversations import Talk, assistant, tool, user
 from tests.journal.test_journal_weather import files_at_most
 
@@ -138,7 +138,7 @@ def test_a_move_prints_the_words_to_begin_with(store, session):
     """tree.md/Selecting user message; the move is kept, and views are told which events are shown."""
     said = move_in_tree(store, session, "e7")
     assert said == "the conversation continues after e2\n\nyour message, to change and send again:\n\nTry approach B\n"
-    tree = Tree.load(store.folder(session))
+    tree = SessionTree.load(store.folder(session))
     assert tree.leaf == "e2"
     last = list(store.read(session).events())[-1]
     assert isinstance(last, State)
@@ -163,7 +163,7 @@ def test_a_summary_is_made_of_what_is_left(store, session):
 
     move_in_tree(store, session, "e8", summarise=summarise)
     assert seen == ["e3", "e4", "e5"]
-    tree = Tree.load(store.folder(session))
+    tree = SessionTree.load(store.folder(session))
     assert [node.id for node in tree.path()][:-1] == ["e1", "e2", "e7", "e8"]
     assert tree.messages()[-1].data == {"summary": "A was tried", "from": "e5"}
 
@@ -172,7 +172,7 @@ def test_nothing_left_nothing_summarised(store, session):
     """tree.md/Summary-on-switch flow, the note: the move goes on without."""
     move_in_tree(store, session, "e4")
     move_in_tree(store, session, "e5", summary="of what?")
-    tree = Tree.load(store.folder(session))
+    tree = SessionTree.load(store.folder(session))
     assert tree.leaf == "e4"
     assert "branch_summary" not in [node.type for node in tree.nodes.values()]
 
@@ -194,7 +194,7 @@ def test_labels_are_set_and_taken_away(store, session):
     """tree.md/Labels."""
     assert label_in_tree(store, session, "e4", " good \n idea ") == "e4 is [good   idea]\n"
     assert label_in_tree(store, session, "e5", "") == "e5 has no label\n"
-    assert list(Tree.load(store.folder(session)).labels) == ["e4"]
+    assert list(SessionTree.load(store.folder(session)).labels) == ["e4"]
 
 
 def test_a_session_whose_host_does_not_answer_is_left_alone(store, session):
@@ -220,8 +220,8 @@ class Obedient:
     async def submit(self, command):
         self.asked.append(command)
         if isinstance(command, Label):
-            return Reply(command.target == "e1", error="no entry", hint="look")
-        return Reply(True, data={"moved": command.to != "here", "leaf": "e4", "prefill": "again"})
+            return CommandReply(command.target == "e1", error="no entry", hint="look")
+        return CommandReply(True, data={"moved": command.to != "here", "leaf": "e4", "prefill": "again"})
 
     async def stop(self):
         pass
@@ -243,7 +243,7 @@ async def test_a_running_session_is_asked_to_do_it(store):
             await ask(label_in_tree, "e9", "x")
         with pytest.raises(UserMistake, match="is running"):
             await ask(move_in_tree, "e5", summary="my words")
-    assert agent.asked == [Move("e5", True), Move("here"), Label("e1", "x"), Label("e9", "x")]
+    assert agent.asked == [MoveTo("e5", True), MoveTo("here"), Label("e1", "x"), Label("e9", "x")]
 
 
 def test_a_move_there_is_no_room_for_is_an_error(store, session):

@@ -140,6 +140,7 @@ class FakeServer:
         self.requests: list[str] = []
         self.cancels: list[str] = []
         self.facts: dict[str, Any] = {}
+        self.texts: dict[str, list[str]] = {}  # what a search finds in a session, in parts; else its title
         self.posts: list[tuple[str, Any]] = []  # what was said to an agent: where, and the body
         self.refusal = ""  # why it is not taken
         self.live_rows = 200
@@ -208,7 +209,7 @@ class FakeServer:
     async def know(self, session: str, **facts: Any) -> None:
         """What is known of a session as a whole: replaces what was."""
         known = {"live": True, "lost": None, "talks": True, "running": False, "requests": [], "agents": []}
-        self.facts[session] = {**known, "levels": LEVELS, **facts}
+        self.facts[session] = {**known, "levels": LEVELS, "level_choices": ["plan", "edit", "auto"], **facts}
         self._send("facts", self.facts[session], session)
 
     async def stand(self, session: str, **standing: Any) -> None:
@@ -281,6 +282,7 @@ class FakeServer:
             Mount("/static", StaticFiles(directory=STATIC)),
             Route("/api/sessions", self._get_sessions),
             Route("/api/sessions", self._post_job, methods=["POST"]),
+            Route("/api/search", self._search),
             Route("/api/agents", self._choices),
             Route("/api/agents", self._start_agent, methods=["POST"]),
             Route("/api/sessions/{id}/jobs", self._post_job, methods=["POST"]),
@@ -306,6 +308,13 @@ class FakeServer:
 
     async def _get_sessions(self, request: Request) -> Response:
         return JSONResponse(self._list())
+
+    async def _search(self, request: Request) -> Response:
+        words = request.query_params["text"].lower().split()
+        talks = [one for one in self._list()["sessions"] if one.get("agent")]
+        parts = {one["id"]: self.texts.get(one["id"], [one["title"]]) for one in talks}
+        found = [one for one in talks if all(word in "".join(parts[one["id"]]).lower() for word in words)]
+        return JSONResponse({"hits": [{"session": one, "snippet": parts[one["id"]]} for one in found]})
 
     async def _post_job(self, request: Request) -> Response:
         command = (await request.json())["command"]

@@ -7,11 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sightline.agent import Secrets
 from sightline.journal import JobIndex, JobRecord, Store
-from sightline.views.web._api import Api
+from sightline.secrets import Secrets
 from sightline.views.web._app import routes_of
-from sightline.views.web._bodies import FoundBody, JobBody, JobList, Problem, RowsBody, Sessions, Started
+from sightline.views.web.api._api import Api
+from sightline.views.web.api._bodies import FoundBody, JobBody, JobList, ProblemBody, RowsBody, SessionList, Started
 from tests.views.web.conftest import serving, wait_for
 
 
@@ -27,7 +27,7 @@ def test_a_command_is_started_listed_and_seen_to_end(served):
     served.ended(started.job)
     job = msgspec.json.decode(served.get(f"/api/jobs/{started.job}").content, type=JobBody)
     assert (job.state, job.exit_code, job.bytes, job.cwd) == ("failed", 3, 8, "/")
-    sessions = msgspec.json.decode(served.get("/api/sessions").content, type=Sessions).sessions
+    sessions = msgspec.json.decode(served.get("/api/sessions").content, type=SessionList).sessions
     assert job in next(session.jobs for session in sessions if session.id == started.session)
     rows = served.get(f"/api/jobs/{job.id}/rows").json()
     assert rows == {"total": 2, "first": 0, "rows": [[["out"]], [["err", {"e": 1}]]]}
@@ -176,7 +176,7 @@ def test_a_bad_body_is_refused_and_says_why(served, path, body):
     """400 with an error for a person; nothing is started."""
     answer = served.post(path, body)
     assert answer.status_code == 400
-    assert msgspec.json.decode(answer.content, type=Problem).error
+    assert msgspec.json.decode(answer.content, type=ProblemBody).error
 
 
 def test_a_body_that_is_no_json_or_far_too_long_is_refused(served):
@@ -205,7 +205,7 @@ def test_what_is_not_there_is_said_in_json(served, path):
     """404 for any id nobody knows, whatever it looks like."""
     answer = served.get(path)
     assert answer.status_code == 404
-    assert msgspec.json.decode(answer.content, type=Problem).error
+    assert msgspec.json.decode(answer.content, type=ProblemBody).error
 
 
 @pytest.mark.parametrize("query", ["first=-1", "first=x", "count=1e3", "first=99999999999999999999"])
@@ -319,6 +319,7 @@ def test_real_answers_are_as_the_document_says(served):
     asked = {
         "/api/openapi.json": "",
         "/api/sessions": "",
+        "/api/search": "",
         "/api/agents": "",
         "/api/sessions/{id}": session,
         "/api/jobs": "",

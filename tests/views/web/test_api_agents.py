@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from sightline.views.web._agent_api import folder_of
-from sightline.views.web._asked import Refused
+from sightline.views.web.api._agents import folder_of
+from sightline.views.web.api._reading import RequestRefused
 
 from .conftest import DEADLINE, Served, wait_for
 
@@ -143,7 +143,7 @@ def test_a_folder_that_is_closed_to_the_user_is_refused():
         try:
             if user == 0:  # root may enter every folder
                 os.seteuid(65534)
-            with pytest.raises(Refused, match="no permission to work in"):
+            with pytest.raises(RequestRefused, match="no permission to work in"):
                 folder_of(closed)
         finally:
             os.seteuid(user)

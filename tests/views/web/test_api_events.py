@@ -10,8 +10,8 @@ import msgspec
 from sightline.events import ToolOutput, ToolUse, decode_event, stamp
 from sightline.journal import Store
 from sightline.transcript import Snapshot, Transcript
-from sightline.views.web._feed import Feed
-from sightline.views.web._watch import Watches
+from sightline.views.web.api._feed import Feed
+from sightline.views.web.page._watch import Watches
 from tests.views.web.conftest import Served, serving, wait_for
 
 COUNTING = "for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.05; done"

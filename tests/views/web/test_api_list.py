@@ -7,6 +7,10 @@ import signal
 
 import pytest
 
+from sightline.transcript import Snapshot
+from sightline.views._levels import LEVELS, LEVELS_OF_OTHERS
+from sightline.views.web.page._facts import facts_of
+
 from .conftest import from_strangers, wait_for
 from .test_api_agents import _ended, _folder, _session, _started
 from .test_api_events import host_of
@@ -135,12 +139,71 @@ def _last_event(served, session) -> float:
     return max(json.loads(line).get("time", 0.0) for line in lines if '"seq"' in line)
 
 
+@pytest.mark.parametrize(
+    ("provider", "levels"),
+    [("codex", ["plan", "edit", "auto", "full"]), ("openai_compatible", ["auto"]), ("of-tomorrow", list(LEVELS))],
+)
+def test_the_levels_of_another_agent_are_those_it_has(provider, levels):
+    """And those that can be chosen on the page; of a program that is unknown here, all of them."""
+    facts = facts_of(Snapshot(state={"provider": provider}), live=True)
+    assert facts["levels"] == {level: LEVELS_OF_OTHERS[level] for level in levels}
+    assert facts["level_choices"] == [level for level in levels if level != "full"]
+
+
 async def test_a_page_is_told_the_levels_in_the_words_of_the_console(served, tmp_path):
     """One source: what the console shows is what is sent."""
-    from sightline.views._levels import LEVELS
-
     session = await asyncio.to_thread(_started, served, _folder(tmp_path), [{"text": "hi"}])
     async with served.stream(f"/api/page?session={session}") as said:
-        assert (await said.until("facts"))["levels"] == LEVELS
+        facts = await said.until("facts")
+        assert (facts["levels"], facts["level_choices"]) == (LEVELS, ["plan", "edit", "auto"])
     choices = (await asyncio.to_thread(served.get, "/api/agents", params={"cwd": str(tmp_path)})).json()
     assert choices["levels"] == {name: LEVELS[name] for name in ("plan", "edit", "auto")}
+
+
+def test_sessions_are_searched_as_on_the_command_line(served, talked, tmp_path):
+    """By what is in a conversation, or by its new title; an archived one is found, too. Every second part matches."""
+    other = _started(served, _folder(tmp_path), [{"text": "Hello."}])
+    served.post(f"/api/sessions/{other}/prompt", {"text": "all about okapis"})
+    wait_for(lambda: _session(served, other)["title"] == "all about okapis")
+
+    def found(text, **more):
+        hits = served.get("/api/search", params={"text": text, **more}).json()["hits"]
+        return [(hit["session"]["id"], hit["snippet"]) for hit in hits]
+
+    assert wait_for(lambda: found("OKAP about")) == [(other, ["all ", "about", " ", "okapis", ""])]
+    assert found("okapis first") == []  # each is in another session
+    assert {id for id, _ in found("hello")} >= {other, talked}
+    assert len(found("hello", limit=1)) == 1
+    assert found("") == found('" OR *') == []
+    served.post(f"/api/sessions/{other}/rename", {"title": "Zebras"})
+    served.post(f"/api/sessions/{other}/archive")
+    assert found("zebra")[0][0] == other
+    assert served.get("/api/search", params={"text": "zebra"}).json()["hits"][0]["session"]["archived"]
+    assert served.get("/api/search", params={"text": "x" * 501}).status_code == 400
+    _ended(served, other)
+
+
+@from_strangers
+def test_nobody_else_may_search(served, talked, headers, status):
+    """What was written in a session is for its user."""
+    assert served.client.get("/api/search?text=first", headers=headers).status_code == status
+
+
+def test_the_list_begins_with_what_works_then_with_what_changed_last(served, tmp_path):
+    """A session that was resumed stands before one that began later."""
+    first, second = (_started(served, _folder(tmp_path, name), [{"text": "One."}], [{"text": "Two."}]) for name in "ab")
+    for session, text in ((second, "second"), (first, "first")):
+        served.post(f"/api/sessions/{session}/prompt", {"text": text})
+        wait_for(lambda session=session: not _session(served, session)["busy"] and _session(served, session)["title"])
+
+    def order(*ids):
+        return [one["id"] for one in served.get("/api/sessions").json()["sessions"] if one["id"] in ids]
+
+    wait_for(lambda: order(first, second) == [first, second])
+    job = served.start("sh", "-c", "until [ -e go ]; do sleep 0.02; done", cwd=str(tmp_path))
+    commands = job.rpartition("-")[0]
+    assert order(first, second, commands) == [commands, first, second]
+    (tmp_path / "go").touch()
+    served.ended(job)
+    for session in (first, second):
+        _ended(served, session)

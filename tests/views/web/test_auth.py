@@ -5,7 +5,7 @@ import hashlib
 import httpx2
 import pytest
 
-from sightline.views.web._tickets import Tickets
+from sightline.views.web.api._tickets import Tickets
 from tests.views.web.conftest import Served, serving
 
 PATHS = [

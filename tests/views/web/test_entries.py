@@ -2,8 +2,8 @@
 
 import pytest
 
-from sightline.transcript import Call
-from sightline.views.web._entries import entry_body
+from sightline.transcript import TranscriptCall
+from sightline.views.web.page._entries import entry_body
 
 
 class _Outputs:
@@ -29,7 +29,7 @@ class _Outputs:
 )
 def test_a_command_that_no_sandbox_held_says_so(details, source, outside):
     """An agent's own, that was to be in ours; as the console has it."""
-    call = Call("", "abcdef-1", "Bash", args={"command": "make"}, details=details, content="", source=source)
+    call = TranscriptCall("", "abcdef-1", "Bash", args={"command": "make"}, details=details, content="", source=source)
     assert entry_body(1, call, _Outputs(), live=False)["outside"] is outside
 
 
@@ -37,6 +37,6 @@ def test_a_command_that_no_sandbox_held_says_so(details, source, outside):
 def test_a_question_is_said_once(arg, question):
     """By the row itself where that has all of it, else below it."""
     details = {"ui": {"kind": "question"}, "question": "Which?", "chosen": ["red"], "text": ""}
-    call = Call("", "abcdef-1", "ask", arg=arg, args={"question": "Which?"}, details=details, content="red")
+    call = TranscriptCall("", "abcdef-1", "ask", arg=arg, args={"question": "Which?"}, details=details, content="red")
     shape = entry_body(1, call, _Outputs(), live=False)["shape"]
     assert (shape["question"], shape["said"]) == (question, ["red"])

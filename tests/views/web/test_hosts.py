@@ -5,10 +5,13 @@ import asyncio
 import pytest
 
 from sightline.events import Notice, Request, RequestResolved
-from sightline.host import hosting
+from sightline.host import Stop, hosting, listen
+from sightline.host.socket import _client
 from sightline.journal import Store
-from sightline.views.web import _hosts
-from sightline.views.web._hosts import Hosts, Standing
+from sightline.views.web.api._reading import RequestRefused
+from sightline.views.web.api._start import submit
+from sightline.views.web.page import _hosts
+from sightline.views.web.page._hosts import Hosts, HostStanding
 
 pytestmark = pytest.mark.asyncio
 
@@ -44,16 +47,16 @@ async def test_a_host_says_whether_its_agent_works_or_waits(own_home, tmp_path, 
     async with hosting(store, cwd="/") as session:
         session.worker = worker = _Worker()
         await _look(hosts, session.id)
-        assert hosts.of(session.id) == Standing(False, 0)
+        assert hosts.of(session.id) == HostStanding(False, 0)
         worker.busy = True
-        session.publish(Request("r1", "question", "Which?"))
+        session.append(Request("r1", "question", "Which?"))
         session.flush()
         await _look(hosts, session.id)
-        assert hosts.standings == {session.id: Standing(True, 1)}
-        session.publish(RequestResolved("r1", "red"))
+        assert hosts.standings == {session.id: HostStanding(True, 1)}
+        session.append(RequestResolved("r1", "red"))
         session.flush()
         await _look(hosts, session.id)
-        assert hosts.of(session.id) == Standing(True, 0)
+        assert hosts.of(session.id) == HostStanding(True, 0)
         worker.busy = False
         await _look(hosts, session.id)
         assert hosts.standings == {}
@@ -69,7 +72,7 @@ async def test_a_host_in_which_nothing_happens_is_left_alone(own_home, tmp_path,
         for _ in range(5):
             await _look(hosts, session.id)
         assert asked == [session.id]
-        session.publish(Notice("something"))
+        session.append(Notice("something"))
         session.flush()
         for _ in range(5):
             await _look(hosts, session.id)
@@ -99,7 +102,7 @@ async def test_a_host_that_does_not_answer_is_not_asked_again(own_home, tmp_path
         await _look(hosts, writer.folder.name)
     writer.close()
     assert asked == [writer.folder.name]
-    assert hosts.of(writer.folder.name) == Standing()
+    assert hosts.of(writer.folder.name) == HostStanding()
 
 
 async def test_what_has_ended_is_forgotten(own_home, tmp_path, asked, monkeypatch):
@@ -118,3 +121,19 @@ async def test_what_has_ended_is_forgotten(own_home, tmp_path, asked, monkeypatc
     async with asyncio.timeout(5):
         await hosts.answers()
     assert hosts.standings == {}
+
+
+async def test_a_host_that_does_not_answer_is_not_said_to_have_ended(own_home, tmp_path, monkeypatch):
+    """A suspended one still has its commands; one that is gone has ended."""
+    monkeypatch.setattr(_client, "_SECONDS_TO_CONNECT", 0.1)
+    store = Store(tmp_path)
+    writer = store.create(cwd="/")
+    session = writer.folder.name
+    with listen(session):  # nobody takes what comes
+        with pytest.raises(RequestRefused, match="is running but does not answer") as silent:
+            await submit(store, session, Stop())
+        assert silent.value.status == 503
+    writer.close()
+    with pytest.raises(RequestRefused, match="has ended") as gone:
+        await submit(store, session, Stop())
+    assert gone.value.status == 409

@@ -5,13 +5,14 @@ import random
 import msgspec
 import pytest
 
-from sightline.agent import Secrets
-from sightline.host import MaskedArtifact
 from sightline.journal import Artifact, ArtifactReader
-from sightline.text import Row, Screen, clean_output
-from sightline.views.web import _linerows, _lines, _rows, _screenrows
-from sightline.views.web._rowjson import ROW_CAP, encode_row
-from sightline.views.web._rows import WINDOW, ArtifactRows, text_of
+from sightline.secrets import MaskedArtifact, Secrets
+from sightline.text import OutputScreen, Row, clean_output
+from sightline.views.web.rows import _line_rows as _linerows
+from sightline.views.web.rows import _lines, _rows
+from sightline.views.web.rows import _screen_rows as _screenrows
+from sightline.views.web.rows._json import ROW_CAP, encode_row
+from sightline.views.web.rows._rows import WINDOW, ArtifactRows, text_of
 
 WORDS = ["abc", "ünï", "\n", "\n", "\r\n", "\r", "bar 50%", "\t", "\b", "漢", "x" * 30]
 STYLES = [
@@ -71,7 +72,7 @@ class Output:
 
     def expected(self) -> list[bytes]:
         """What one screen makes of all of it."""
-        reader, screen = self.rows.reader, Screen()
+        reader, screen = self.rows.reader, OutputScreen()
         for run in reader.streams(0, reader.size):
             screen.feed(clean_output(reader.read(run.offset, run.size).decode("utf-8", "replace")), run.stream)
         screen.finish()

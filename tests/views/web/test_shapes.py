@@ -3,13 +3,14 @@
 import msgspec
 import pytest
 
-from sightline.transcript import Call, Reached
-from sightline.views.web._entries import entry_body
-from sightline.views.web._shapes import plan_of, shape_of
+from sightline.events import TodoState
+from sightline.transcript import Reached, TranscriptCall
+from sightline.views.web.page._entries import entry_body
+from sightline.views.web.page._shapes import phases_of, shape_of
 
 
-def _call(details=None, args=None, **more) -> Call:
-    return Call("", "abcdef-1", more.pop("name", "anything"), args=args, details=details, **more)
+def _call(details=None, args=None, **more) -> TranscriptCall:
+    return TranscriptCall("", "abcdef-1", more.pop("name", "anything"), args=args, details=details, **more)
 
 
 def _steps(items, **more):
@@ -142,8 +143,7 @@ def test_a_plan_is_grouped_by_phase():
         {"text": "b", "status": "pending", "phase": "Two"},
         "odd",
     ]
-    assert [(phase["name"], len(phase["tasks"])) for phase in plan_of(rows)] == [("One", 1), ("Two", 1)]
-    assert plan_of({"not": "rows"}) is None
+    assert [(phase["name"], len(phase["tasks"])) for phase in phases_of(TodoState.of(rows))] == [("One", 1), ("Two", 1)]
 
 
 class _NoOutput:

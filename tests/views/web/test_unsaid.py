@@ -2,9 +2,9 @@
 
 import pytest
 
-from sightline.events import Notice, State, Text, ToolResult, ToolUse, stamp
+from sightline.events import Notice, Request, RequestResolved, State, Text, ToolResult, ToolUse, stamp
 from sightline.transcript import Transcript
-from sightline.views.web._unsaid import Missed, Unsaid
+from sightline.views.web.page._pending import MissedEvents, PendingUpdates
 
 _JOB = ToolUse("abcdef-1", "Bash", "exec", "job abcdef-1", {"command": "make"})
 
@@ -12,8 +12,8 @@ _JOB = ToolUse("abcdef-1", "Bash", "exec", "job abcdef-1", {"command": "make"})
 class _Tab:
     def __init__(self) -> None:
         self.transcript = Transcript()
-        self.missed: Missed | None = None
-        self.unsaid = Unsaid(lambda: None, lambda: self.transcript.now, lambda: self.missed)
+        self.missed: MissedEvents | None = None
+        self.unsaid = PendingUpdates(lambda: None, lambda: self.transcript.now, lambda: self.missed)
         self.seq = 0
 
     def happen(self, *events) -> list:
@@ -66,7 +66,7 @@ def test_a_tab_that_comes_back_is_told_what_is_new():
     events = [stamp(_text(2, " more"), 5, 5.0)]
     for event in events:
         tab.transcript.apply(event)
-    tab.missed = Missed(events, 3)
+    tab.missed = MissedEvents(events, 3)
     tab.unsaid.replaced()
     assert not tab.unsaid.whole
     assert sorted(tab.unsaid.entries) == [2, 4]
@@ -91,3 +91,13 @@ def test_that_the_agent_works_is_said_whatever_the_fold_knows_it_from():
     assert tab.unsaid.facts
     tab.happen(_text(1))
     assert not tab.unsaid.facts
+
+
+def test_a_call_is_said_when_it_begins_and_ends_to_wait_for_an_answer():
+    """Its clock stands meanwhile, and a tab counts on by itself."""
+    tab = _Tab()
+    tab.happen(ToolUse("abcdef-1", "Bash"), ToolUse("abcdef-2", "Bash"))
+    asked = Request("request-1", "approval", details={"call": "abcdef-1"})
+    assert [entry.id for entry in tab.happen(asked)] == ["abcdef-1"]
+    assert [entry.id for entry in tab.happen(RequestResolved("request-1"))] == ["abcdef-1"]
+    assert tab.happen(RequestResolved("request-2")) == []

@@ -238,6 +238,7 @@ _shtab_sightline___version_nargs=0
 _shtab_sightline__p_nargs='?'
 _shtab_sightline___prompt_nargs='?'
 _shtab_sightline___continue_nargs=0
+_shtab_sightline___resume_nargs='?'
 _shtab_sightline__v_nargs=0
 _shtab_sightline___verbose_nargs=0
 

@@ -26,7 +26,7 @@ _shtab_sightline_commands() {
     models:'List the models that you have a key or a server for. Exit code 1 when there is none.'
     ps:'list running sessions'
     resume:'resume a session in the console; without a terminal, print it'
-    serve:'show sessions and jobs in a browser on this machine'
+    serve:'Serve a page with your sessions and jobs, on this machine only, and print the address that opens it.'
     sessions:'List sessions, or those with the words of QUERY. Or change one: sessions rename ID TITLE, sessions archive ID, sessions unarchive ID, sessions delete ID.'
     stop:'end running sessions and cancel their jobs; conversations stay stored'
     tree:'show the tree of a session, move in it, or label an entry'
@@ -73,7 +73,7 @@ _shtab_sightline_options=(
   "--model[which model to use\; see \`sightline models\`]:M:"
   "--output-format[text (default)\; json\: the provider\'s own lines\; events\: Sightline\'s events as NDJSON]:output_format:(text json events)"
   "--continue[resume the last session in this folder]"
-  "--resume[resume this session\; see \`sightline sessions\`]:ID:"
+  "--resume[resume this session\; see \`sightline sessions\`. Without ID, choose one in the console]:ID:"
   "--approval[what the agent may do without asking. plan\: read\; edit\: edit files\; auto\: edit files, run sandboxed commands (default\; another provider\: its own settings)\; full\: everything, without a sandbox]:approval:(auto plan edit full)"
   "*--allow[allow this without asking, such as exec(git push)\; repeatable]:RULE:"
   "*--deny[never allow this\; repeatable]:RULE:"
@@ -374,7 +374,7 @@ _shtab_sightline_resume_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
   "--debug-log[write details for bug reports to FILE]:FILE:_files"
-  ":a session, the start of its id, or - for the last one in this folder:"
+  ":a session, the start of its id, or - for the last one in this folder. Without it, choose one in the console:"
 )
 
 # guard to ensure default positional specs are added only once per session

@@ -1,38 +1,18 @@
 """The network of sandboxed commands: a namespace with nothing in it but a proxy of ours, and who may leave by it."""
 
-from typing import TYPE_CHECKING
-
 from sightline._later import later
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sightline.exec.gateway._addresses import IPAddress, is_public, spellings
-    from sightline.exec.gateway._entrance import Entrance
-    from sightline.exec.gateway._gateway import Gateway, gateway_problem
-    from sightline.exec.gateway._judge import Judge, Ruling
-    from sightline.exec.gateway._namespace import NoNamespace
+    from sightline.exec.gateway._addresses import IPAddress as IPAddress
+    from sightline.exec.gateway._addresses import is_public as is_public
+    from sightline.exec.gateway._addresses import spellings as spellings
+    from sightline.exec.gateway._entrance import Entrance as Entrance
+    from sightline.exec.gateway._gateway import Gateway as Gateway
+    from sightline.exec.gateway._gateway import gateway_problem as gateway_problem
+    from sightline.exec.gateway._judge import ConnectionPolicy as ConnectionPolicy
+    from sightline.exec.gateway._judge import Ruling as Ruling
+    from sightline.exec.gateway._namespace import NoNamespace as NoNamespace
 
-__all__ = [
-    "Entrance",
-    "Gateway",
-    "IPAddress",
-    "Judge",
-    "NoNamespace",
-    "Ruling",
-    "gateway_problem",
-    "is_public",
-    "spellings",
-]
-
-_LATER = {
-    "Entrance": "_entrance",
-    "Gateway": "_gateway",
-    "IPAddress": "_addresses",
-    "Judge": "_judge",
-    "NoNamespace": "_namespace",
-    "Ruling": "_judge",
-    "gateway_problem": "_gateway",
-    "is_public": "_addresses",
-    "spellings": "_addresses",
-}
-
-__getattr__ = later(__name__, _LATER)
+if not TYPE_CHECKING:  # so that a wrong name is found by the type checker
+    __getattr__, __dir__ = later(__name__, __file__)

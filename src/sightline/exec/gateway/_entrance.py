@@ -44,7 +44,7 @@ class Entrance:
         self.failed: dict[str, str] = {}  # likewise, of those that were allowed and came to nothing
         self._publish = publish
         self._on_leave = on_leave
-        self._open: dict[Connection, asyncio.Task[Any] | None] = {}
+        self._open: dict[ProxyConnection, asyncio.Task[Any] | None] = {}
         self._made = 0
         self._told_last = 0.0
         self._untold = 0
@@ -76,15 +76,15 @@ class Entrance:
         self._overflowed = True
         text = f"a command has {held} connections open, which is the maximum, and wants more"
         hint = "idle connections are closed, new ones refused"
-        self._publish(Notice(text, "warning", hint, source="exec"))
+        self._publish(Notice(text, "warning", hint))
 
-    def connection(self, number: int, host: str, port: int) -> "Connection":
+    def connection(self, number: int, host: str, port: int) -> "ProxyConnection":
         self._made += 1
-        made = Connection(self, number, host, port, listed=self._made <= _LISTED)
+        made = ProxyConnection(self, number, host, port, listed=self._made <= _LISTED)
         self._open[made] = asyncio.current_task()
         return made
 
-    def tell(self, connection: "Connection", event: ToolConnection) -> None:
+    def tell(self, connection: "ProxyConnection", event: ToolConnection) -> None:
         """Of one of its connections; `duration` is set when that is the last."""
         if event.duration is not None:
             self._open.pop(connection, None)
@@ -101,7 +101,7 @@ class Entrance:
             self._untold, self._last, self._told_last = 0, None, now
 
 
-class Connection:
+class ProxyConnection:
     """What is known of one. It ends once, and is told of until then."""
 
     def __init__(self, entrance: Entrance, number: int, host: str, port: int, *, listed: bool) -> None:
@@ -158,6 +158,5 @@ class Connection:
             self.sent,
             self.received,
             duration,
-            source="exec",
         )
         self._entrance.tell(self, event)

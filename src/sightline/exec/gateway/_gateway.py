@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from sightline.events import Event, Notice
 from sightline.exec.gateway._entrance import Entrance
-from sightline.exec.gateway._judge import Judge
+from sightline.exec.gateway._judge import ConnectionPolicy
 from sightline.text import clean_line
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _LOOPBACK = "localhost,127.0.0.1,::1"
 class Gateway:
     """The network of one session. Used in its event loop only."""
 
-    def __init__(self, judge: Judge, publish: Callable[[Event], None]) -> None:
+    def __init__(self, judge: ConnectionPolicy, publish: Callable[[Event], None]) -> None:
         self.problem = ""  # why there is none, after a first attempt
         self._judge = judge
         self._publish = publish
@@ -85,7 +85,7 @@ class Gateway:
         except NoNamespace as problem:
             self.problem = str(problem)
             text = f"sandboxed commands have no network here, not even to allowed hosts: {problem}"
-            self._publish(Notice(clean_line(text), source="exec"))
+            self._publish(Notice(clean_line(text)))
             return
         self._namespace = namespace
         self._proxy = Proxy(self._judge, lambda address: self._entrances.get(address, self._unknown))
@@ -116,9 +116,9 @@ def gateway_problem() -> str:
 
 def _opened() -> "tuple[Namespace, tuple[str, ...]]":
     """A namespace, and the words that start a command in it: tried once, with bubblewrap."""
-    from sightline.exec import _bubblewrap
-    from sightline.exec._programs import UntrustedProgram, find_program
     from sightline.exec.gateway._namespace import NoNamespace, create
+    from sightline.exec.sandbox import _bubblewrap
+    from sightline.exec.sandbox._programs import UntrustedProgram, find_program
 
     try:
         nsenter = find_program("nsenter")
@@ -129,9 +129,9 @@ def _opened() -> "tuple[Namespace, tuple[str, ...]]":
     namespace = create()
     words = namespace.entering(nsenter)
     problem = _bubblewrap.problem(entering=words)
-    if problem:
+    if problem is not None:
         namespace.close()
-        raise NoNamespace(problem)
+        raise NoNamespace(problem.text)
     return namespace, words
 
 

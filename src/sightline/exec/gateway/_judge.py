@@ -15,7 +15,7 @@ class Ruling(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-class Judge(Protocol):
+class ConnectionPolicy(Protocol):
     """The rules and the person of a session, as its proxy asks them."""
 
     def rule(self, host: str, port: int) -> Ruling | None:

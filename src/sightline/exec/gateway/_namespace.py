@@ -60,7 +60,7 @@ def create() -> Namespace:
     """Takes as long as Python takes to start. NoNamespace when the system does not let us."""
     import subprocess
 
-    from sightline.exec._launching import bare_environment
+    from sightline.exec.sandbox._launching import bare_environment
 
     ours, its = socket.socketpair()
     with ours, its:

@@ -17,10 +17,10 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from sightline.exec.gateway._entrance import Connection, Entrance
-from sightline.exec.gateway._judge import Judge, Ruling
-from sightline.exec.gateway._requests import Asked, BadRequest, denied, granted, read_body, read_request
-from sightline.exec.gateway._upstream import Streams, Unreachable, Upstream
+from sightline.exec.gateway._entrance import Entrance, ProxyConnection
+from sightline.exec.gateway._judge import ConnectionPolicy, Ruling
+from sightline.exec.gateway._requests import BadRequest, ConnectionRequest, denied, granted, read_body, read_request
+from sightline.exec.gateway._upstream import Streams, Upstream, UpstreamUnreachable
 
 CONNECTIONS_AT_MOST = 256
 SHARE = 64  # of one command
@@ -36,7 +36,7 @@ _UNREAD_AT_MOST = 1024 * 1024
 class Proxy:
     """Serves the clients of one gateway."""
 
-    def __init__(self, judge: Judge, entrance_at: Callable[[str], Entrance]) -> None:
+    def __init__(self, judge: ConnectionPolicy, entrance_at: Callable[[str], Entrance]) -> None:
         """`entrance_at`: whose address that is."""
         self._judge = judge
         self._entrance_at = entrance_at
@@ -107,7 +107,9 @@ class Proxy:
         finally:
             connection.end()
 
-    async def _connect(self, asked: Asked, entrance: Entrance, connection: Connection, client: Streams) -> None:
+    async def _connect(
+        self, asked: ConnectionRequest, entrance: Entrance, connection: ProxyConnection, client: Streams
+    ) -> None:
         writer = client[1]
         ruling = await self._ruling(entrance, connection, client)
         if ruling.allowed:
@@ -122,7 +124,7 @@ class Proxy:
         try:
             plain = asked.protocol == "http"
             server = await self._upstream.connect(asked.host, asked.port, addresses, plain=plain)
-        except Unreachable as problem:
+        except UpstreamUnreachable as problem:
             connection.end(str(problem))
             writer.write(denied(asked.protocol, "unreachable", str(problem)))
             return
@@ -134,12 +136,12 @@ class Proxy:
         finally:
             server[1].close()
 
-    def _judged(self, asked: Asked, addresses: list[str], ruling: Ruling) -> Ruling:
+    def _judged(self, asked: ConnectionRequest, addresses: list[str], ruling: Ruling) -> Ruling:
         """One address that may not be connected to refuses the name: it could be the one that is used."""
         rulings = (self._judge.rule_address(asked.host, asked.port, address) for address in addresses)
         return next((one for one in rulings if not one.allowed), ruling)
 
-    async def _ruling(self, entrance: Entrance, connection: Connection, client: Streams) -> Ruling:
+    async def _ruling(self, entrance: Entrance, connection: ProxyConnection, client: Streams) -> Ruling:
         host, port = connection.host, connection.port
         ruling = self._judge.rule(host, port)
         if ruling is not None:
@@ -198,7 +200,7 @@ class _Question:
 class _Relay:
     """Bytes both ways, each side no faster than the other takes them."""
 
-    def __init__(self, connection: Connection, client: Streams, server: Streams, asked: Asked) -> None:
+    def __init__(self, connection: ProxyConnection, client: Streams, server: Streams, asked: ConnectionRequest) -> None:
         self._connection = connection
         self._client = client
         self._server = server

@@ -58,7 +58,7 @@ class BadRequest(Exception):
         self.protocol = protocol
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class ConnectionRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A connection that is asked for. `head` is what to send first; of the client `body` bytes may follow it, -1: as
     many chunks as there are."""
 
@@ -69,7 +69,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     body: int = 0
 
 
-async def read_request(reader: asyncio.StreamReader, write: Callable[[bytes], object]) -> Asked | None:
+async def read_request(reader: asyncio.StreamReader, write: Callable[[bytes], object]) -> ConnectionRequest | None:
     """None when the client left without a word. `write` answers where a protocol asks before it says what it wants.
     Raises `BadRequest`, and IncompleteReadError when the client leaves in the middle."""
     first = await reader.read(1)
@@ -125,7 +125,7 @@ def split_authority(written: str, port: int | None = None) -> tuple[str, int]:
     return canonical_host(found[1]), number
 
 
-def http_request(head: bytes) -> Asked:
+def http_request(head: bytes) -> ConnectionRequest:
     """A head, its empty line included."""
     line, *rest = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     found = _request_line(line)
@@ -135,7 +135,7 @@ def http_request(head: bytes) -> Asked:
     method, target = found[1], found[2].decode("ascii")
     if method == b"CONNECT":
         host, port = split_authority(target)
-        return Asked(protocol="connect", host=host, port=port)
+        return ConnectionRequest(protocol="connect", host=host, port=port)
     parts = _absolute(target)
     if parts is None:
         raise BadRequest("this is a proxy: only http:// addresses and CONNECT are answered")
@@ -146,7 +146,7 @@ def http_request(head: bytes) -> Asked:
     lines = [b"%s %s HTTP/1.1" % (method, path.encode("ascii"))]
     lines += [b"host: %s" % (bare if port == 80 else f"{bare}:{port}").encode("ascii"), b"connection: close"]
     lines += [b"%s: %s" % field for field in _forwarded(fields)]
-    return Asked(protocol="http", host=host, port=port, head=b"\r\n".join([*lines, b"", b""]), body=body)
+    return ConnectionRequest(protocol="http", host=host, port=port, head=b"\r\n".join([*lines, b"", b""]), body=body)
 
 
 def _fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
@@ -183,7 +183,7 @@ def _body(fields: list[tuple[bytes, bytes]]) -> int:
     return int(lengths[0])
 
 
-async def read_body(reader: asyncio.StreamReader, asked: Asked) -> AsyncIterator[bytes]:
+async def read_body(reader: asyncio.StreamReader, asked: ConnectionRequest) -> AsyncIterator[bytes]:
     """The body that belongs to the request, in pieces to forward; nothing behind it is read."""
     if asked.body >= 0:
         async for piece in _exactly(reader, asked.body):
@@ -219,7 +219,7 @@ async def _chunk_size(reader: asyncio.StreamReader) -> int:
     return int(found[1], 16)
 
 
-async def _socks5(reader: asyncio.StreamReader, write: Callable[[bytes], object]) -> Asked:
+async def _socks5(reader: asyncio.StreamReader, write: Callable[[bytes], object]) -> ConnectionRequest:
     """The version is read already."""
     methods = await reader.readexactly((await reader.readexactly(1))[0])
     if 0 in methods:
@@ -248,7 +248,7 @@ async def _socks5(reader: asyncio.StreamReader, write: Callable[[bytes], object]
     return _of_socks("socks5", host, await reader.readexactly(2))
 
 
-async def _socks4(reader: asyncio.StreamReader) -> Asked:
+async def _socks4(reader: asyncio.StreamReader) -> ConnectionRequest:
     """The version is read already. An address 0.0.0.x means that a name follows."""
     command, *_ = await reader.readexactly(1)
     port, address = await reader.readexactly(2), await reader.readexactly(4)
@@ -261,7 +261,7 @@ async def _socks4(reader: asyncio.StreamReader) -> Asked:
     return _of_socks("socks4", host, port)
 
 
-def _of_socks(protocol: Protocol, host: str, port: bytes) -> Asked:
+def _of_socks(protocol: Protocol, host: str, port: bytes) -> ConnectionRequest:
     try:
         host = canonical_host(host)
     except BadRequest as problem:
@@ -269,7 +269,7 @@ def _of_socks(protocol: Protocol, host: str, port: bytes) -> Asked:
     number = int.from_bytes(port)
     if not number:
         raise BadRequest("not a port", protocol)
-    return Asked(protocol=protocol, host=host, port=number)
+    return ConnectionRequest(protocol=protocol, host=host, port=number)
 
 
 async def _until_zero(reader: asyncio.StreamReader) -> bytes:
@@ -285,7 +285,7 @@ def _text(name: bytes) -> str:
     return name.decode("utf-8", "replace")
 
 
-def granted(asked: Asked) -> bytes:
+def granted(asked: ConnectionRequest) -> bytes:
     """What the client is sent when it is connected; nothing where the answer of the server is the first word."""
     return {
         "connect": b"HTTP/1.1 200 Connected\r\n\r\n",

@@ -28,7 +28,7 @@ _CONNECT_SECONDS = 15.0
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-class Unreachable(Exception):
+class UpstreamUnreachable(Exception):
     """No connection can be made; the message says why."""
 
 
@@ -61,14 +61,14 @@ class Upstream:
         if proxy:
             return await self._through(proxy, host, port)
         if not addresses:
-            raise Unreachable(f"{host} cannot be found")
+            raise UpstreamUnreachable(f"{host} cannot be found")
         problem: OSError | TimeoutError | None = None
         for address in addresses[:ADDRESSES_AT_MOST]:
             try:
                 return await self._open(address, port)
             except (OSError, TimeoutError) as failed:
                 problem = problem or failed
-        raise Unreachable(f"cannot connect to {host}:{port}: {_words(problem)}")
+        raise UpstreamUnreachable(f"cannot connect to {host}:{port}: {_words(problem)}")
 
     async def _open(self, address: str, port: int) -> Streams:
         return await asyncio.wait_for(asyncio.open_connection(address, port, limit=self._limit), _CONNECT_SECONDS)
@@ -89,11 +89,11 @@ class Upstream:
         except ValueError:
             server = None
         if not server:
-            raise Unreachable("the proxy set in the environment cannot be used: write it as http://HOST:PORT")
+            raise UpstreamUnreachable("the proxy set in the environment cannot be used: write it as http://HOST:PORT")
         try:
             reader, writer = await self._open(server, server_port)
         except (OSError, TimeoutError) as problem:
-            raise Unreachable(f"the proxy set in the environment does not answer: {_words(problem)}") from None
+            raise UpstreamUnreachable(f"the proxy set in the environment does not answer: {_words(problem)}") from None
         try:
             status = await asyncio.wait_for(_tunnel(reader, writer, parts, host, port), _CONNECT_SECONDS)
         except (OSError, TimeoutError, EOFError, asyncio.LimitOverrunError):
@@ -103,7 +103,7 @@ class Upstream:
             raise
         if status:
             writer.close()
-            raise Unreachable(f"the proxy set in the environment refused {host}:{port}: {status}")
+            raise UpstreamUnreachable(f"the proxy set in the environment refused {host}:{port}: {status}")
         return reader, writer
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from sightline.conversation import StopReason
 from sightline.events import Usage
-from sightline.models import _json
 from sightline.models._anthropic import _failure
 from sightline.models._anthropic import _wire as wire
 from sightline.models._api import Done, Piece
 from sightline.models._assembly import Assembly
-from sightline.models._failing import failure
-from sightline.models._usage import learn
+from sightline.models.http import _json
+from sightline.models.http._failing import failure
+from sightline.models.http._usage import learn
 from sightline.text import clean_text
 
 _STOP_REASONS: dict[str, StopReason] = {
@@ -51,13 +51,13 @@ class _Thought:
         return {"type": "thinking", "thinking": self.text, "signature": self.signature}
 
 
-class Answer:
+class AnthropicAnswer:
     """Takes events in, gives pieces out."""
 
     def __init__(self, assembly: Assembly, price: Callable[[Usage], float | None]) -> None:
         self._assembly = assembly
         self._price = price
-        self._tokens = wire.Tokens()
+        self._tokens = wire.AnthropicTokens()
         self._stop_reason = ""
         self._whole_inputs: dict[Key, bytes] = {}  # of calls whose arguments came with their beginning
         self._thoughts: dict[Key, _Thought] = {}
@@ -68,7 +68,7 @@ class Answer:
         event = _decoded(data)
         match event.type:
             case "content_block_delta":
-                return self._delta(self._key(event.index), event.delta or wire.Delta())
+                return self._delta(self._key(event.index), event.delta or wire.AnthropicDelta())
             case "content_block_start":
                 return self._begin(self._key(event.index), event.content_block or wire.StartedBlock())
             case "content_block_stop":
@@ -112,7 +112,7 @@ class Answer:
                 return self._assembly.call(key, block.name or "", block.id or "")
         return None
 
-    def _delta(self, key: Key, delta: wire.Delta) -> Piece | None:
+    def _delta(self, key: Key, delta: wire.AnthropicDelta) -> Piece | None:
         match delta.type:
             case "text_delta":
                 return self._assembly.text(key, delta.text or "")
@@ -149,7 +149,7 @@ class Answer:
         self._assembly.cost = self._price(usage)
 
 
-def _usage(said: wire.Tokens) -> Usage:
+def _usage(said: wire.AnthropicTokens) -> Usage:
     """As the API counts: what came from the cache and what went there stands beside the input, and is no part of it."""
     return Usage(
         input_tokens=said.input_tokens,
@@ -159,12 +159,12 @@ def _usage(said: wire.Tokens) -> Usage:
     )
 
 
-def _decoded(data: bytes) -> wire.Event:
+def _decoded(data: bytes) -> wire.AnthropicEvent:
     try:
         return _json.decode(wire.event_decoder, data)
     except ValueError as problem:
         if _is_unknown(data):
-            return wire.Event()
+            return wire.AnthropicEvent()
         raise failure("protocol", f"an event of the answer cannot be read: {problem}") from None
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from sightline.models import _json
 from sightline.models._anthropic import _wire as wire
 from sightline.models._api import ErrorKind, ModelError
-from sightline.models._failing import failure, http_failure, kind_of_status, quoted
+from sightline.models.http import _json
+from sightline.models.http._failing import failure, http_failure, kind_of_status, quoted
 
 _KIND_OF_TYPE: dict[str, ErrorKind] = {
     "authentication_error": "auth",
@@ -31,15 +31,15 @@ def classify(status: int, headers: Mapping[str, str], body: bytes) -> ModelError
     return http_failure(kind, status, headers, said)
 
 
-def in_stream(error: wire.Error | str | None) -> ModelError:
+def in_stream(error: wire.AnthropicError | str | None) -> ModelError:
     """What an error event inside an answer means."""
-    error = wire.Error(message=error) if isinstance(error, str) else error or wire.Error()
+    error = wire.AnthropicError(message=error) if isinstance(error, str) else error or wire.AnthropicError()
     said = quoted(error.message)
     kind = _kind(error.type, said) or "overloaded"
     return failure(kind, f"the server broke off: {said or quoted(error.type) or 'no reason given'}")
 
 
-def _error(body: bytes) -> wire.Error | None:
+def _error(body: bytes) -> wire.AnthropicError | None:
     try:
         return _json.decode(wire.error_decoder, body).error
     except ValueError:

@@ -3,13 +3,13 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from sightline.models._anthropic._answer import Answer
+from sightline.models._anthropic._answer import AnthropicAnswer
 from sightline.models._anthropic._failure import classify
 from sightline.models._anthropic._request import API, encoded
 from sightline.models._api import ModelError, ModelRequest, Piece
 from sightline.models._assembly import Assembly
-from sightline.models._retry import retried
-from sightline.models._served import ServedModel
+from sightline.models.http._retry import retried
+from sightline.models.http._served import ServedModel
 
 _VERSION = {"anthropic-version": "2023-06-01"}
 _LAST_EVENTS = frozenset({"message_stop", "error"})
@@ -30,7 +30,7 @@ class AnthropicModel(ServedModel):
 
     async def _attempt(self, body: bytes) -> AsyncGenerator[Piece, None]:
         assembly = Assembly(API, self.facts.id)
-        answer = Answer(assembly, self._price)
+        answer = AnthropicAnswer(assembly, self._price)
         events = self._transport.events(self._path(), body, classify=classify, headers=_VERSION, last=_LAST_EVENTS)
         try:
             async with aclosing(events):

@@ -20,10 +20,10 @@ import re
 import msgspec
 
 from sightline.conversation import AssistantMessage, Content, Message, ReasoningPart, TextPart, ToolMessage, UserMessage
-from sightline.models import _json
 from sightline.models._anthropic import _wire as wire
 from sightline.models._api import ModelFacts, ModelRequest, ToolSpec
 from sightline.models._history import NO_OUTPUT, CallIds, consistent, sendable, tool_name
+from sightline.models.http import _json
 
 API = "anthropic"
 
@@ -51,16 +51,16 @@ def encoded(request: ModelRequest, facts: ModelFacts) -> bytes:
     amid = not adaptive and _is_amid_calls(turns)
     max_tokens, budget = limits(request.max_output, facts.max_output, 0 if amid else wanted)
     _mark_for_cache(turns)
-    body = wire.Request(
+    body = wire.AnthropicRequest(
         model=facts.id,
         max_tokens=max_tokens,
         stream=True,
         messages=turns,
-        system=[wire.TextBlock(request.system, cache_control=_CACHED)] if request.system.strip() else [],
+        system=[wire.AnthropicTextBlock(request.system, cache_control=_CACHED)] if request.system.strip() else [],
         tools=_tools(request.tools),
         thinking=(wire.AdaptiveThinking() if adaptive else wire.Thinking(budget)) if budget else None,
         output_config=wire.OutputConfig(EFFORTS.get(request.thinking, request.thinking)) if adaptive else None,
-        tool_choice=wire.ToolChoice(request.tool_choice) if request.tool_choice else None,
+        tool_choice=wire.AnthropicToolChoice(request.tool_choice) if request.tool_choice else None,
     )
     return _json.encode(body)
 
@@ -79,16 +79,16 @@ def limits(asked: int, ceiling: int | None, budget: int) -> tuple[int, int]:
     return tokens, budget if budget >= _LEAST_BUDGET else 0
 
 
-def _tools(specs: tuple[ToolSpec, ...]) -> list[wire.Tool]:
-    tools = [wire.Tool(spec.name, spec.description, spec.parameters) for spec in specs]
+def _tools(specs: tuple[ToolSpec, ...]) -> list[wire.AnthropicTool]:
+    tools = [wire.AnthropicTool(spec.name, spec.description, spec.parameters) for spec in specs]
     if tools:
         tools[-1].cache_control = _CACHED
     return tools
 
 
-def _turns(messages: list[Message], model: str, *, images: bool) -> list[wire.Turn]:
+def _turns(messages: list[Message], model: str, *, images: bool) -> list[wire.AnthropicTurn]:
     ids = CallIds()
-    turns: list[wire.Turn] = []
+    turns: list[wire.AnthropicTurn] = []
     for message in consistent(messages):
         role = "assistant" if isinstance(message, AssistantMessage) else "user"
         blocks = _blocks(message, ids, model, images=images)
@@ -97,10 +97,10 @@ def _turns(messages: list[Message], model: str, *, images: bool) -> list[wire.Tu
         if turns and turns[-1].role == role:
             turns[-1].content += blocks
         else:
-            turns.append(wire.Turn(role, blocks))
+            turns.append(wire.AnthropicTurn(role, blocks))
     if turns and turns[0].role == "assistant":
-        turns.insert(0, wire.Turn("user", [wire.TextBlock(_BEGINNING)]))
-    if turns and turns[-1].role == "assistant" and isinstance(last := turns[-1].content[-1], wire.TextBlock):
+        turns.insert(0, wire.AnthropicTurn("user", [wire.AnthropicTextBlock(_BEGINNING)]))
+    if turns and turns[-1].role == "assistant" and isinstance(last := turns[-1].content[-1], wire.AnthropicTextBlock):
         last.text = last.text.rstrip()
     return turns
 
@@ -110,16 +110,16 @@ def _blocks(message: Message, ids: CallIds, model: str, *, images: bool) -> list
         case UserMessage():
             return [*_content(message.parts, images=images)]
         case ToolMessage():
-            content = _content(message.parts, images=images) or [wire.TextBlock(NO_OUTPUT)]
-            is_error = message.is_error and all(isinstance(block, wire.TextBlock) for block in content)
+            content = _content(message.parts, images=images) or [wire.AnthropicTextBlock(NO_OUTPUT)]
+            is_error = message.is_error and all(isinstance(block, wire.AnthropicTextBlock) for block in content)
             return [wire.ToolResultBlock(ids.of(message), content, is_error)]
         case AssistantMessage():
             return _said(message, ids, model)
 
 
-def _content(parts: list[Content], *, images: bool) -> list[wire.TextBlock | wire.ImageBlock]:
+def _content(parts: list[Content], *, images: bool) -> list[wire.AnthropicTextBlock | wire.ImageBlock]:
     return [
-        wire.TextBlock(part.text)
+        wire.AnthropicTextBlock(part.text)
         if isinstance(part, TextPart)
         else wire.ImageBlock(wire.ImageSource(part.media_type, part.data))
         for part in sendable(parts, images=images)
@@ -131,7 +131,7 @@ def _said(message: AssistantMessage, ids: CallIds, model: str) -> list[wire.Bloc
     for part in message.parts:
         if isinstance(part, TextPart):
             if part.text and not part.text.isspace():
-                blocks.append(wire.TextBlock(part.text))
+                blocks.append(wire.AnthropicTextBlock(part.text))
         elif isinstance(part, ReasoningPart):
             # The newest models refuse the thinking of any other.
             blocks += _thought(part) if message.model in ("", model) else []
@@ -153,7 +153,7 @@ def _thought(part: ReasoningPart) -> list[wire.ThinkingBlock | wire.RedactedThin
     return [wire.ThinkingBlock(part.text, part.signature)] if part.signature else []
 
 
-def _is_amid_calls(turns: list[wire.Turn]) -> bool:
+def _is_amid_calls(turns: list[wire.AnthropicTurn]) -> bool:
     """Whether the model goes on with calls it began to make without thinking."""
     at = len(turns) - 1
     first = None
@@ -163,7 +163,7 @@ def _is_amid_calls(turns: list[wire.Turn]) -> bool:
     return first is not None and not isinstance(first, _THOUGHTS)
 
 
-def _mark_for_cache(turns: list[wire.Turn]) -> None:
+def _mark_for_cache(turns: list[wire.AnthropicTurn]) -> None:
     for turn in [turn for turn in turns if turn.role == "user"][-_CACHED_TURNS:]:
         last = turn.content[-1]
         if not isinstance(last, _THOUGHTS):

@@ -17,7 +17,7 @@ class _Block(msgspec.Struct, omit_defaults=True, kw_only=True, gc=False):
     cache_control: CacheControl | None = None
 
 
-class TextBlock(_Block, tag="text", omit_defaults=True, gc=False):
+class AnthropicTextBlock(_Block, tag="text", omit_defaults=True, gc=False):
     text: str
 
 
@@ -38,7 +38,7 @@ class ToolUseBlock(_Block, tag="tool_use", omit_defaults=True, gc=False):
 
 class ToolResultBlock(_Block, tag="tool_result", omit_defaults=True, gc=False):
     tool_use_id: str
-    content: list[TextBlock | ImageBlock]
+    content: list[AnthropicTextBlock | ImageBlock]
     is_error: bool = False
 
 
@@ -51,15 +51,15 @@ class RedactedThinkingBlock(msgspec.Struct, tag="redacted_thinking", gc=False):
     data: str
 
 
-Block = Union[TextBlock, ImageBlock, ToolUseBlock, ToolResultBlock, ThinkingBlock, RedactedThinkingBlock]
+Block = Union[AnthropicTextBlock, ImageBlock, ToolUseBlock, ToolResultBlock, ThinkingBlock, RedactedThinkingBlock]
 
 
-class Turn(msgspec.Struct, gc=False):
+class AnthropicTurn(msgspec.Struct, gc=False):
     role: str
     content: list[Block]
 
 
-class Tool(msgspec.Struct, omit_defaults=True):
+class AnthropicTool(msgspec.Struct, omit_defaults=True):
     name: str
     description: str
     input_schema: msgspec.Raw
@@ -78,23 +78,23 @@ class OutputConfig(msgspec.Struct):
     effort: str
 
 
-class ToolChoice(msgspec.Struct, tag="tool"):
+class AnthropicToolChoice(msgspec.Struct, tag="tool"):
     name: str
 
 
-class Request(msgspec.Struct, omit_defaults=True):
+class AnthropicRequest(msgspec.Struct, omit_defaults=True):
     model: str
     max_tokens: int
     stream: bool
-    messages: list[Turn]
-    system: list[TextBlock] = []
-    tools: list[Tool] = []
+    messages: list[AnthropicTurn]
+    system: list[AnthropicTextBlock] = []
+    tools: list[AnthropicTool] = []
     thinking: Thinking | AdaptiveThinking | None = None
     output_config: OutputConfig | None = None
-    tool_choice: ToolChoice | None = None
+    tool_choice: AnthropicToolChoice | None = None
 
 
-class Tokens(msgspec.Struct, gc=False):
+class AnthropicTokens(msgspec.Struct, gc=False):
     """Cumulative. What an event leaves out is as the events before it said."""
 
     input_tokens: Any = None
@@ -118,7 +118,7 @@ class StartedBlock(msgspec.Struct):
     input: Any = None
 
 
-class Delta(msgspec.Struct, gc=False):
+class AnthropicDelta(msgspec.Struct, gc=False):
     type: str = ""
     text: str | None = None
     thinking: str | None = None
@@ -127,27 +127,27 @@ class Delta(msgspec.Struct, gc=False):
     stop_reason: str | None = None
 
 
-class Error(msgspec.Struct, gc=False):
+class AnthropicError(msgspec.Struct, gc=False):
     type: str = ""
     message: str | None = None
 
 
-class Event(msgspec.Struct):
+class AnthropicEvent(msgspec.Struct):
     type: str = ""
     index: int = 0
     message: StartedMessage | None = None
     content_block: StartedBlock | None = None
-    delta: Delta | None = None
+    delta: AnthropicDelta | None = None
     usage: Any = None  # Tokens
-    error: Error | str | None = None
+    error: AnthropicError | str | None = None
 
 
 class EventType(msgspec.Struct):
     type: str = ""
 
 
-class ErrorBody(msgspec.Struct):
-    error: Error
+class AnthropicErrorBody(msgspec.Struct):
+    error: AnthropicError
 
 
 READ = frozenset(
@@ -161,6 +161,6 @@ READ = frozenset(
         "error",
     }
 )
-event_decoder = msgspec.json.Decoder(Event)
+event_decoder = msgspec.json.Decoder(AnthropicEvent)
 type_decoder = msgspec.json.Decoder(EventType)
-error_decoder = msgspec.json.Decoder(ErrorBody)
+error_decoder = msgspec.json.Decoder(AnthropicErrorBody)

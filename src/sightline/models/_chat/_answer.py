@@ -14,18 +14,19 @@ Rules:
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
+import msgspec
+
+from sightline.chat_completions import AnswerMessage, CallFragment, ChatBody, ChatFunctionCall, ChatTokens, pieces
 from sightline.conversation import StopReason
 from sightline.events import Usage
-from sightline.models import _json
 from sightline.models._api import Piece
 from sightline.models._assembly import Assembly
-from sightline.models._chat._calls import Calls
+from sightline.models._chat._calls import ChatCalls
 from sightline.models._chat._thinking import InlineThinking
-from sightline.models._chat._wire import CallDelta, Chunk, Delta, FunctionDelta, Tokens, chunk_decoder
-from sightline.models._failing import failure, quoted
-from sightline.models._openai_failure import in_stream
 from sightline.models._textual import WrittenCalls
-from sightline.models._usage import dollars, tokens, told
+from sightline.models.http import _json
+from sightline.models.http._failing import failure, quoted
+from sightline.models.http._openai_failure import in_stream
 
 _STOP_REASONS: dict[str, StopReason] = {
     "stop": "stop",
@@ -38,9 +39,10 @@ _STOP_REASONS: dict[str, StopReason] = {
     "content_filter": "refusal",
 }
 _LAST = b"[DONE]"
+_chunk_decoder = msgspec.json.Decoder(ChatBody)
 
 
-class Answer:
+class ChatAnswer:
     """Takes chunks in, gives pieces out. `written` are the names of tools that may be called in words."""
 
     def __init__(
@@ -50,7 +52,7 @@ class Answer:
         self._price = price
         self._thinking = InlineThinking()
         self._written = WrittenCalls(written)
-        self._calls = Calls(assembly)
+        self._calls = ChatCalls(assembly)
         self._kind = ""  # of the block under way
         self._blocks = 0
         self._finish = ""
@@ -66,10 +68,10 @@ class Answer:
             self._is_over = True
             return
         chunk = _decoded(data)
-        failed = chunk.failed()
+        failed = chunk.failure()
         if failed is not None:
             raise in_stream(failed)
-        if (said := told(chunk.usage, Tokens)) is not None:
+        if (said := chunk.tokens()) is not None:
             self._count(said)
         for choice in chunk.choices or ():
             if choice.index:
@@ -94,7 +96,7 @@ class Answer:
         words, calls = self._written.end()
         yield from self._text(words)
         for number, call in enumerate(calls):
-            yield from self._calls.take(CallDelta(number, None, FunctionDelta(call.name, call.arguments)))
+            yield from self._calls.take(CallFragment(number, None, ChatFunctionCall(call.name, call.arguments)))
         yield from self._calls.end()
         yield self._assembly.done(self._stop_reason())
 
@@ -103,28 +105,28 @@ class Answer:
             return "refusal"
         return _STOP_REASONS.get(self._finish, "stop")
 
-    def _take(self, delta: Delta) -> Iterator[Piece]:
-        thought = delta.reasoning_content or delta.reasoning or delta.thinking
-        if thought and isinstance(thought, str):
-            yield from self._reasoning(thought)
-        for words in _texts(delta.content):
-            yield from self._said(self._thinking.feed(words))
-        if delta.refusal and isinstance(delta.refusal, str):
-            self._refused = True
-            yield from self._text(delta.refusal)
+    def _take(self, delta: AnswerMessage) -> Iterator[Piece]:
+        for kind, words in pieces(delta):
+            if kind == "reasoning":
+                yield from self._reasoning(words)
+            elif kind == "text":
+                yield from self._said(self._thinking.feed(words))
+            elif kind == "refusal":
+                self._refused = True
+                yield from self._text(words)
         for fragment in self._fragments(delta):
             if not self._calls.begun:
                 yield from self.released()
             self._kind = ""
             yield from self._calls.take(fragment)
 
-    def _fragments(self, delta: Delta) -> list[CallDelta]:
+    def _fragments(self, delta: AnswerMessage) -> list[CallFragment]:
         if delta.tool_calls:
             self._structured = True
             return delta.tool_calls
         if delta.function_call is None or self._structured:
             return []
-        return [CallDelta(0, None, delta.function_call)]
+        return [CallFragment(0, None, delta.function_call)]
 
     def released(self) -> Iterator[Piece]:
         """What was held back is words: the answer goes on with calls, or broke off."""
@@ -150,48 +152,16 @@ class Answer:
             self._blocks += 1
         return kind, self._blocks
 
-    def _count(self, said: Tokens) -> None:
-        usage = _usage(said)
+    def _count(self, said: ChatTokens) -> None:
+        usage, cost = said.usage(), said.dollars()
         self._assembly.usage = usage
-        cost = _cost(said)
         self._assembly.cost = self._price(usage) if cost is None else cost
 
 
-def _decoded(data: bytes) -> Chunk:
+def _decoded(data: bytes) -> ChatBody:
     try:
-        return _json.decode(chunk_decoder, data)
+        return _json.decode(_chunk_decoder, data)
     except ValueError:
         if data.rstrip().endswith(b"}"):
             raise failure("protocol", f"a part of the answer cannot be read: {quoted(data)}") from None
         raise failure("cut", "the answer broke off before its end") from None
-
-
-def _texts(content: Any) -> list[str]:
-    """The words of a content, which is a text or a list of parts."""
-    if isinstance(content, str):
-        return [content] if content else []
-    parts = content if isinstance(content, list) else []
-    texts = [part.get("text") for part in parts if isinstance(part, dict)]
-    return [text for text in texts if text and isinstance(text, str)]
-
-
-def _usage(said: Tokens) -> Usage:
-    prompt, completion = said.prompt_tokens_details, said.completion_tokens_details
-    cached = None if prompt is None else tokens(prompt.cached_tokens)
-    return Usage(
-        tokens(said.prompt_tokens),
-        tokens(said.completion_tokens),
-        tokens(said.prompt_cache_hit_tokens) if cached is None else cached,
-        None if prompt is None else tokens(prompt.cache_write_tokens),
-        None if completion is None else tokens(completion.reasoning_tokens),
-        tokens(said.total_tokens),
-    )
-
-
-def _cost(said: Tokens) -> float | None:
-    """What the server says it cost, in US dollars."""
-    own = dollars(said.cost)
-    if not said.is_byok or own is None:
-        return own
-    upstream = None if said.cost_details is None else dollars(said.cost_details.upstream_inference_cost)
-    return None if upstream is None else own + upstream

@@ -1,22 +1,18 @@
 """Tool calls of a streamed answer, put together from their fragments.
 
-Fragments of a call share `index`. What servers make of that:
-
-- The name comes once, or with each fragment (llama.cpp); it is never joined.
-- The index is missing, or 0 for every call: then another id together with a name is another call. Another id alone is
-  not: there are servers that make one up per fragment. Without any ids, a name after whole arguments is another call.
-- Arguments are a JSON text in pieces or, from some servers, an object.
+Which fragments are of one call: `sightline.chat_completions`. A name that comes with each fragment (llama.cpp) is not
+joined. Arguments are a JSON text in pieces or, from some servers, an object.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.models import _json
+from sightline.chat_completions import CallFragment, ChatFunctionCall, continues
 from sightline.models._api import Piece
 from sightline.models._assembly import Assembly, decoded_arguments
-from sightline.models._chat._wire import CallDelta, FunctionDelta
+from sightline.models.http import _json
 
-_NO_FUNCTION = FunctionDelta()
+_NO_FUNCTION = ChatFunctionCall()
 
 
 class _Call:
@@ -25,21 +21,12 @@ class _Call:
         self.native_id = self.name = ""
         self.arguments: list[str] = []
 
-    def takes(self, fragment: CallDelta) -> bool:
-        """Whether a fragment of its index, or of none, goes on with it."""
-        function = fragment.function or _NO_FUNCTION
-        if not function.name or not self.name:
-            return True
-        if fragment.id and self.native_id:
-            return bool(fragment.id == self.native_id)
-        return not (function.arguments and self._is_whole())
-
-    def _is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         end = next((piece for piece in reversed(self.arguments) if piece.strip()), "")
         return end.rstrip().endswith("}") and not decoded_arguments("".join(self.arguments))[1]
 
 
-class Calls:
+class ChatCalls:
     """The calls of one answer, in the order they began."""
 
     def __init__(self, assembly: Assembly) -> None:
@@ -51,7 +38,7 @@ class Calls:
     def begun(self) -> bool:
         return bool(self._calls)
 
-    def take(self, fragment: CallDelta) -> Iterator[Piece]:
+    def take(self, fragment: CallFragment) -> Iterator[Piece]:
         function = fragment.function or _NO_FUNCTION
         call = self._call_of(fragment)
         if isinstance(fragment.id, str):
@@ -78,10 +65,10 @@ class Calls:
                 delta = self._assembly.arguments(call.key, "".join(call.arguments))
                 yield from [piece for piece in (begun, delta) if piece is not None]
 
-    def _call_of(self, fragment: CallDelta) -> _Call:
+    def _call_of(self, fragment: CallFragment) -> _Call:
         index = fragment.index if isinstance(fragment.index, int | str) else None
         last = self._last.get(index)
-        if last is not None and last.takes(fragment):
+        if last is not None and continues(fragment, last):
             return last
         if fragment.id and index is None:
             known = next((call for call in self._calls if call.native_id == fragment.id), None)

@@ -5,11 +5,11 @@ from contextlib import aclosing
 
 from sightline.models._api import ModelError, ModelRequest, Piece
 from sightline.models._assembly import Assembly
-from sightline.models._chat._answer import Answer
+from sightline.models._chat._answer import ChatAnswer
 from sightline.models._chat._request import API, encoded
-from sightline.models._openai_failure import classify
-from sightline.models._retry import retried
-from sightline.models._served import ServedModel
+from sightline.models.http._openai_failure import classify
+from sightline.models.http._retry import retried
+from sightline.models.http._served import ServedModel
 
 _PATH = "/chat/completions"
 
@@ -31,7 +31,7 @@ class ChatModel(ServedModel):
 
     async def _attempt(self, body: bytes, written: tuple[str, ...]) -> AsyncGenerator[Piece, None]:
         assembly = Assembly(self.api, self.facts.id)
-        answer = Answer(assembly, self._price, written)
+        answer = ChatAnswer(assembly, self._price, written)
         try:
             async with aclosing(self._pieces(body, answer)) as pieces:
                 async for piece in pieces:
@@ -41,7 +41,7 @@ class ChatModel(ServedModel):
         except ModelError as error:
             raise self._failed(error, assembly) from None
 
-    async def _pieces(self, body: bytes, answer: Answer) -> AsyncGenerator[Piece, None]:
+    async def _pieces(self, body: bytes, answer: ChatAnswer) -> AsyncGenerator[Piece, None]:
         try:
             async with aclosing(self._transport.events(_PATH, body, classify=classify)) as events:
                 async for event in events:

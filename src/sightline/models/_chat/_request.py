@@ -14,11 +14,11 @@ What servers insist on:
 from collections.abc import Callable
 
 from sightline.conversation import AssistantMessage, CallPart, Content, ImagePart, TextPart, ToolMessage
-from sightline.models import _json
 from sightline.models._api import ModelFacts, ModelRequest
 from sightline.models._chat import _wire as wire
 from sightline.models._effort import effort
 from sightline.models._history import NO_OUTPUT, CallIds, consistent, sendable, tool_name
+from sightline.models.http import _json
 
 API = "chat"
 
@@ -28,19 +28,21 @@ _IMAGES_OF_RESULTS = "The images of the results above:"
 
 def encoded(request: ModelRequest, facts: ModelFacts) -> bytes:
     tools = () if facts.tools is False else request.tools
-    body = wire.Request(
+    body = wire.ChatRequest(
         model=facts.id,
         messages=_messages(request, facts),
         stream=True,
         stream_options=wire.StreamOptions(include_usage=True),
-        tools=[wire.Tool(wire.Function(tool.name, tool.description, tool.parameters)) for tool in tools],
-        tool_choice=wire.ToolChoice(wire.FunctionName(request.tool_choice)) if tools and request.tool_choice else None,
+        tools=[wire.ChatTool(wire.ChatFunction(tool.name, tool.description, tool.parameters)) for tool in tools],
+        tool_choice=wire.ChatToolChoice(wire.FunctionName(request.tool_choice))
+        if tools and request.tool_choice
+        else None,
     )
     _fill_in_dialect(body, request, facts)
     return _json.encode(body)
 
 
-def _fill_in_dialect(body: wire.Request, request: ModelRequest, facts: ModelFacts) -> None:
+def _fill_in_dialect(body: wire.ChatRequest, request: ModelRequest, facts: ModelFacts) -> None:
     told = effort(facts, request.thinking)
     if facts.provider == "openai":
         body.max_completion_tokens = request.max_output
@@ -54,10 +56,10 @@ def _fill_in_dialect(body: wire.Request, request: ModelRequest, facts: ModelFact
         body.reasoning_effort = told
 
 
-def _messages(request: ModelRequest, facts: ModelFacts) -> list[wire.Message]:
+def _messages(request: ModelRequest, facts: ModelFacts) -> list[wire.ChatMessage]:
     images = facts.images is not False
     ids = CallIds(_ID_AT_MOST)
-    sent = [wire.Message("system", request.system)] if request.system else []
+    sent = [wire.ChatMessage("system", request.system)] if request.system else []
     shown: list[Content] = []  # images of the results just sent
     for message in consistent(request.messages):
         if shown and not isinstance(message, ToolMessage):
@@ -71,14 +73,14 @@ def _messages(request: ModelRequest, facts: ModelFacts) -> list[wire.Message]:
                 sent.append(_result(message, ids, shown, images=images))
             case _:
                 parts = sendable(message.parts, images=images)
-                sent += [wire.Message("user", _content(parts))] if parts else []
+                sent += [wire.ChatMessage("user", _content(parts))] if parts else []
     return [*sent, _images_message(shown)] if shown else sent
 
 
-def _answer(message: AssistantMessage, id_of: Callable[[CallPart], str]) -> list[wire.Message]:
+def _answer(message: AssistantMessage, id_of: Callable[[CallPart], str]) -> list[wire.ChatMessage]:
     calls = [_call(call, id_of(call)) for call in message.calls]
     text = message.text
-    return [wire.Message("assistant", text, calls)] if calls or text.strip() else []
+    return [wire.ChatMessage("assistant", text, calls)] if calls or text.strip() else []
 
 
 def _call(call: CallPart, ident: str) -> wire.MadeCall:
@@ -86,15 +88,15 @@ def _call(call: CallPart, ident: str) -> wire.MadeCall:
     return wire.MadeCall(ident, wire.CalledFunction(tool_name(call.name), _json.encode(call.args).decode()))
 
 
-def _result(message: ToolMessage, ids: CallIds, shown: list[Content], *, images: bool) -> wire.Message:
+def _result(message: ToolMessage, ids: CallIds, shown: list[Content], *, images: bool) -> wire.ChatMessage:
     parts = sendable(message.parts, images=images)
     shown += [part for part in parts if isinstance(part, ImagePart)]
     text = "\n".join([part.text for part in parts if isinstance(part, TextPart)])
-    return wire.Message("tool", text or NO_OUTPUT, tool_call_id=ids.of(message))
+    return wire.ChatMessage("tool", text or NO_OUTPUT, tool_call_id=ids.of(message))
 
 
-def _images_message(images: list[Content]) -> wire.Message:
-    return wire.Message("user", _content([TextPart(_IMAGES_OF_RESULTS), *images]))
+def _images_message(images: list[Content]) -> wire.ChatMessage:
+    return wire.ChatMessage("user", _content([TextPart(_IMAGES_OF_RESULTS), *images]))
 
 
 def _content(parts: list[Content]) -> str | wire.Pieces:

@@ -10,13 +10,13 @@ from typing import Any
 
 from sightline.conversation import StopReason
 from sightline.events import Usage
-from sightline.models import _json
 from sightline.models._api import Done, ModelError, Piece
 from sightline.models._assembly import Assembly
-from sightline.models._failing import failure, quoted
 from sightline.models._gemini import _failure
 from sightline.models._gemini import _wire as wire
-from sightline.models._usage import learn
+from sightline.models.http import _json
+from sightline.models.http._failing import failure, quoted
+from sightline.models.http._usage import learn
 
 _STOP_REASONS: dict[str, StopReason] = {
     "STOP": "stop",
@@ -32,14 +32,14 @@ _STOP_REASONS: dict[str, StopReason] = {
 }
 
 
-class Answer:
+class GeminiAnswer:
     """Takes events in, gives pieces out."""
 
     def __init__(self, assembly: Assembly, price: Callable[[Usage], float | None]) -> None:
         self._assembly = assembly
         self._price = price
-        self._tokens = wire.Tokens()
-        self._finish: wire.Candidate | None = None
+        self._tokens = wire.GeminiTokens()
+        self._finish: wire.GeminiCandidate | None = None
         self._block = 0
         self._kind = ""  # of the part before: text, thought or another
 
@@ -115,7 +115,7 @@ class Answer:
         self._assembly.cost = self._price(usage)
 
 
-def _usage(said: wire.Tokens) -> Usage:
+def _usage(said: wire.GeminiTokens) -> Usage:
     """The API counts thinking beside the words; we count all that was written."""
     return Usage(
         input_tokens=_sum(said.prompt_token_count, said.tool_use_prompt_token_count),
@@ -136,7 +136,7 @@ def _refused(feedback: wire.PromptFeedback) -> ModelError:
     return failure("refused", f"the server will not answer this: {quoted(words)}")
 
 
-def _decoded(data: bytes) -> wire.Answer:
+def _decoded(data: bytes) -> wire.GeminiResponse:
     try:
         return _json.decode(wire.answer_decoder, data)
     except ValueError as problem:

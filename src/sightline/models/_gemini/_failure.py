@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 import msgspec
 
-from sightline.models import _json
 from sightline.models._api import ErrorKind, ModelError
-from sightline.models._failing import failure, http_failure, kind_of_status, quoted
 from sightline.models._gemini import _wire as wire
+from sightline.models.http import _json
+from sightline.models.http._failing import failure, http_failure, kind_of_status, quoted
 
 _KIND_OF_WORD: dict[str, ErrorKind] = {
     "UNAUTHENTICATED": "auth",
@@ -36,16 +36,16 @@ def classify(status: int, headers: Mapping[str, str], body: bytes) -> ModelError
     return failed
 
 
-def in_stream(error: wire.Error | str) -> ModelError:
+def in_stream(error: wire.GeminiError | str) -> ModelError:
     """What an error inside an answer means."""
-    error = wire.Error(message=error) if isinstance(error, str) else error
+    error = wire.GeminiError(message=error) if isinstance(error, str) else error
     kind = _kind(error) or kind_of_status(error.code or 500)
     failed = failure(kind, f"the server broke off: {quoted(error.message or error.status) or 'no reason given'}")
     failed.status, failed.retry_after = error.code, _retry_delay(error)
     return failed
 
 
-def _error(body: bytes) -> wire.Error | None:
+def _error(body: bytes) -> wire.GeminiError | None:
     try:
         return _json.decode(wire.error_decoder, body).error
     except ValueError:
@@ -56,7 +56,7 @@ def _error(body: bytes) -> wire.Error | None:
         return None
 
 
-def _details(error: wire.Error) -> list[wire.ErrorDetail]:
+def _details(error: wire.GeminiError) -> list[wire.ErrorDetail]:
     details = []
     for detail in error.details if isinstance(error.details, list) else []:
         try:
@@ -66,7 +66,7 @@ def _details(error: wire.Error) -> list[wire.ErrorDetail]:
     return details
 
 
-def _kind(error: wire.Error) -> ErrorKind | None:
+def _kind(error: wire.GeminiError) -> ErrorKind | None:
     if error.code == 402:
         return "quota"
     kind = _KIND_OF_WORD.get(error.status or "")
@@ -83,13 +83,13 @@ def _kind(error: wire.Error) -> ErrorKind | None:
     return kind
 
 
-def _is_used_up(error: wire.Error) -> bool:
+def _is_used_up(error: wire.GeminiError) -> bool:
     """Whether waiting a minute does not help: a daily limit, or one of nothing."""
     ids = [violation.quota_id for detail in _details(error) for violation in detail.violations]
     return any("PerDay" in quota for quota in ids) or "limit: 0," in (error.message or "")
 
 
-def _retry_delay(error: wire.Error) -> float | None:
+def _retry_delay(error: wire.GeminiError) -> float | None:
     for detail in _details(error):
         if match := _duration.fullmatch(detail.retry_delay):
             return float(match.group(1))

@@ -6,11 +6,11 @@ from urllib.parse import quote
 
 from sightline.models._api import ModelError, ModelRequest, Piece
 from sightline.models._assembly import Assembly
-from sightline.models._gemini._answer import Answer
+from sightline.models._gemini._answer import GeminiAnswer
 from sightline.models._gemini._failure import classify
 from sightline.models._gemini._request import API, encoded, model_name
-from sightline.models._retry import retried
-from sightline.models._served import ServedModel
+from sightline.models.http._retry import retried
+from sightline.models.http._served import ServedModel
 
 
 class GeminiModel(ServedModel):
@@ -28,7 +28,7 @@ class GeminiModel(ServedModel):
 
     async def _attempt(self, body: bytes) -> AsyncGenerator[Piece, None]:
         assembly = Assembly(API, self.facts.id)
-        answer = Answer(assembly, self._price)
+        answer = GeminiAnswer(assembly, self._price)
         events = self._transport.events(self._path(), body, classify=classify)
         try:
             async with aclosing(events):

@@ -22,11 +22,11 @@ from sightline.conversation import (
     ToolMessage,
     UserMessage,
 )
-from sightline.models import _json
 from sightline.models._api import ModelFacts, ModelRequest, ToolSpec
 from sightline.models._gemini import _wire as wire
 from sightline.models._gemini._schema import translated
 from sightline.models._history import NO_OUTPUT, consistent, sendable, tool_name
+from sightline.models.http import _json
 from sightline.settings import Thinking
 
 API = "gemini"
@@ -44,10 +44,10 @@ _BEGINNING = "(The conversation continues.)"
 
 def encoded(request: ModelRequest, facts: ModelFacts) -> bytes:
     name = model_name(facts)
-    body = wire.Request(
+    body = wire.GeminiRequest(
         contents=_Contents(signed_calls=_wants_signatures(name), images=facts.images is not False).of(request.messages),
         system_instruction=wire.Content([wire.Part(text=request.system)]) if request.system.strip() else None,
-        tools=[wire.Tools([_declaration(spec) for spec in request.tools])] if request.tools else [],
+        tools=[wire.GeminiTools([_declaration(spec) for spec in request.tools])] if request.tools else [],
         tool_config=_forced(request.tool_choice) if request.tool_choice else None,
         generation_config=_generation(request, facts, name),
     )

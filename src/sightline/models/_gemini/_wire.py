@@ -44,7 +44,7 @@ class Declaration(msgspec.Struct, omit_defaults=True):
     parameters: msgspec.Raw | None = None
 
 
-class Tools(msgspec.Struct, rename="camel"):
+class GeminiTools(msgspec.Struct, rename="camel"):
     function_declarations: list[Declaration]
 
 
@@ -68,10 +68,10 @@ class GenerationConfig(msgspec.Struct, rename="camel", omit_defaults=True):
     thinking_config: ThinkingConfig | None = None
 
 
-class Request(msgspec.Struct, rename="camel", omit_defaults=True):
+class GeminiRequest(msgspec.Struct, rename="camel", omit_defaults=True):
     contents: list[Content]
     system_instruction: Content | None = None
-    tools: list[Tools] = []
+    tools: list[GeminiTools] = []
     tool_config: ToolConfig | None = None
     generation_config: GenerationConfig | None = None
 
@@ -80,14 +80,14 @@ class AnsweredContent(msgspec.Struct):
     parts: list[Part] | None = None
 
 
-class Candidate(msgspec.Struct, rename="camel"):
+class GeminiCandidate(msgspec.Struct, rename="camel"):
     content: AnsweredContent | None = None
     finish_reason: str | None = None
     finish_message: str | None = None
     index: int = 0
 
 
-class Tokens(msgspec.Struct, rename="camel", gc=False):
+class GeminiTokens(msgspec.Struct, rename="camel", gc=False):
     """Cumulative. What an event leaves out is as the events before it said."""
 
     prompt_token_count: Any = None
@@ -114,27 +114,27 @@ class ErrorDetail(msgspec.Struct, rename="camel"):
     violations: list[Violation] = []
 
 
-class Error(msgspec.Struct):
+class GeminiError(msgspec.Struct):
     code: int | None = None
     message: str | None = None
     status: str | None = None
     details: Any = None  # a list of messages of any type, some of which are an `ErrorDetail`
 
 
-class Answer(msgspec.Struct, rename="camel"):
+class GeminiResponse(msgspec.Struct, rename="camel"):
     """One event."""
 
-    candidates: list[Candidate] | None = None
+    candidates: list[GeminiCandidate] | None = None
     usage_metadata: Any = None  # Tokens
     prompt_feedback: PromptFeedback | None = None
-    error: Error | str | None = None
+    error: GeminiError | str | None = None
 
 
-class ErrorBody(msgspec.Struct):
-    error: Error
+class GeminiErrorBody(msgspec.Struct):
+    error: GeminiError
 
 
-answer_decoder = msgspec.json.Decoder(Answer)
-error_decoder = msgspec.json.Decoder(ErrorBody)
+answer_decoder = msgspec.json.Decoder(GeminiResponse)
+error_decoder = msgspec.json.Decoder(GeminiErrorBody)
 # Asked for a stream, the API wraps an error that comes before it in a list.
-error_list_decoder = msgspec.json.Decoder(list[ErrorBody])
+error_list_decoder = msgspec.json.Decoder(list[GeminiErrorBody])

@@ -9,15 +9,16 @@ ends the stream at any place. Unknown events and items are passed over.
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from sightline.chat_completions import dollars, tokens
 from sightline.conversation import StopReason
 from sightline.events import Usage
-from sightline.models import _json
 from sightline.models._api import Piece
 from sightline.models._assembly import Assembly
-from sightline.models._failing import failure, quoted
-from sightline.models._openai_failure import in_stream
 from sightline.models._responses import _wire as wire
-from sightline.models._usage import dollars, tokens, told
+from sightline.models.http import _json
+from sightline.models.http._failing import failure, quoted
+from sightline.models.http._openai_failure import in_stream
+from sightline.models.http._usage import told
 
 LAST_EVENTS = frozenset({"response.completed", "response.incomplete", "response.failed", "error"})
 
@@ -27,7 +28,7 @@ _ENDINGS: dict[str, StopReason] = {"max_output_tokens": "length", "content_filte
 _BETWEEN_THOUGHTS = "\n\n"
 
 
-class Answer:
+class ResponsesAnswer:
     """Takes events in, gives pieces out."""
 
     def __init__(self, assembly: Assembly, price: Callable[[Usage], float | None]) -> None:
@@ -74,7 +75,7 @@ class Answer:
             raise failure("cut", "the answer broke off before its end")
         return self._assembly.done(self._stop_reason)
 
-    def _index(self, event: wire.Event) -> object:
+    def _index(self, event: wire.ResponsesEvent) -> object:
         """What tells the item apart: its place, or its id from a server that does not say the place."""
         ident = event.item_id or _id(event.item or {})
         if ident is None:
@@ -112,7 +113,7 @@ class Answer:
         if (rest or opaque is not None) and (piece := self._assembly.reasoning(key, rest, opaque=opaque)) is not None:
             yield piece
 
-    def _think(self, event: wire.Event) -> Iterator[Piece]:
+    def _think(self, event: wire.ResponsesEvent) -> Iterator[Piece]:
         """Of a thought and its summary only the one that came first is read; its parts are paragraphs."""
         key = ("reasoning", self._index(event))
         part = event.summary_index if event.type == _REASONING_DELTAS[0] else event.content_index
@@ -155,7 +156,7 @@ class Answer:
                 yield piece
 
     def _end(self, response: wire.Response) -> Iterator[Piece]:
-        if (said := told(response.usage, wire.Tokens)) is not None:
+        if (said := told(response.usage, wire.ResponsesTokens)) is not None:
             self._count(said)
         if response.status in ("failed", "cancelled") or response.error:
             raise in_stream(response.error or f"the response was {response.status}")
@@ -171,7 +172,7 @@ class Answer:
         said = "".join(self._said.get(key, ()))
         return whole[len(said) :] if isinstance(whole, str) and whole.startswith(said) else ""
 
-    def _count(self, said: wire.Tokens) -> None:
+    def _count(self, said: wire.ResponsesTokens) -> None:
         read, made = said.input_tokens_details, said.output_tokens_details
         usage = Usage(
             tokens(said.input_tokens),
@@ -196,7 +197,7 @@ def _texts(parts: Any) -> str:
     return _BETWEEN_THOUGHTS.join([text for text in texts if isinstance(text, str)])
 
 
-def _decoded(data: bytes) -> wire.Event:
+def _decoded(data: bytes) -> wire.ResponsesEvent:
     try:
         return _json.decode(wire.event_decoder, data)
     except ValueError:

@@ -5,11 +5,11 @@ from contextlib import aclosing
 
 from sightline.models._api import ModelError, ModelRequest, Piece
 from sightline.models._assembly import Assembly
-from sightline.models._openai_failure import classify
-from sightline.models._responses._answer import LAST_EVENTS, Answer
+from sightline.models._responses._answer import LAST_EVENTS, ResponsesAnswer
 from sightline.models._responses._request import API, encoded
-from sightline.models._retry import retried
-from sightline.models._served import ServedModel
+from sightline.models.http._openai_failure import classify
+from sightline.models.http._retry import retried
+from sightline.models.http._served import ServedModel
 
 _PATH = "/responses"
 
@@ -49,7 +49,7 @@ class ResponsesModel(ServedModel):
 
     async def _asked(self, body: bytes) -> AsyncGenerator[Piece, None]:
         assembly = Assembly(self.api, self.facts.id)
-        answer = Answer(assembly, self._price)
+        answer = ResponsesAnswer(assembly, self._price)
         try:
             events = self._transport.events(_PATH, body, classify=classify, last=LAST_EVENTS)
             async with aclosing(events):

@@ -20,11 +20,11 @@ from sightline.conversation import (
     TextPart,
     ToolMessage,
 )
-from sightline.models import _json
 from sightline.models._api import ModelFacts, ModelRequest
 from sightline.models._effort import effort, thinks
 from sightline.models._history import NO_OUTPUT, CallIds, consistent, sendable, tool_name
 from sightline.models._responses import _wire as wire
+from sightline.models.http import _json
 
 API = "responses"
 
@@ -37,16 +37,16 @@ _CACHE_KEY_AT_MOST = 64
 def encoded(request: ModelRequest, facts: ModelFacts, *, summaries: bool = True) -> bytes:
     level = effort(facts, request.thinking)
     summary = "auto" if summaries and level != "none" else ""
-    body = wire.Request(
+    body = wire.ResponsesRequest(
         model=facts.id,
         instructions=request.system,
         input=_Input(facts).items(request),
         store=False,
         stream=True,
-        tools=[wire.Tool(tool.name, tool.description, tool.parameters) for tool in request.tools],
-        tool_choice=wire.ToolChoice(request.tool_choice) if request.tool_choice else None,
+        tools=[wire.ResponsesTool(tool.name, tool.description, tool.parameters) for tool in request.tools],
+        tool_choice=wire.ResponsesToolChoice(request.tool_choice) if request.tool_choice else None,
         include=[_ENCRYPTED] if thinks(facts) else [],
-        reasoning=wire.Reasoning(level, summary) if level else None,
+        reasoning=wire.ReasoningOptions(level, summary) if level else None,
         max_output_tokens=max(request.max_output, _LEAST_OUTPUT) if request.max_output else 0,
         prompt_cache_key=request.cache_key[:_CACHE_KEY_AT_MOST],
     )

@@ -47,32 +47,32 @@ class ResultItem(msgspec.Struct, tag_field="type", tag="function_call_output"):
     output: str | Input
 
 
-class Tool(msgspec.Struct, tag_field="type", tag="function"):
+class ResponsesTool(msgspec.Struct, tag_field="type", tag="function"):
     name: str
     description: str
     parameters: msgspec.Raw
     strict: bool = False
 
 
-class ToolChoice(msgspec.Struct, tag_field="type", tag="function"):
+class ResponsesToolChoice(msgspec.Struct, tag_field="type", tag="function"):
     name: str
 
 
-class Reasoning(msgspec.Struct, omit_defaults=True):
+class ReasoningOptions(msgspec.Struct, omit_defaults=True):
     effort: str = ""
     summary: str = ""
 
 
-class Request(msgspec.Struct, omit_defaults=True, kw_only=True):
+class ResponsesRequest(msgspec.Struct, omit_defaults=True, kw_only=True):
     model: str
     input: list[Any]
     store: bool  # nothing is kept there: what it needs again it gets again
     stream: bool
     instructions: str = ""
-    tools: list[Tool] = []
-    tool_choice: ToolChoice | None = None
+    tools: list[ResponsesTool] = []
+    tool_choice: ResponsesToolChoice | None = None
     include: list[str] = []
-    reasoning: Reasoning | None = None
+    reasoning: ReasoningOptions | None = None
     max_output_tokens: int = 0
     prompt_cache_key: str = ""
 
@@ -82,7 +82,7 @@ class Details(msgspec.Struct, gc=False):
     reasoning_tokens: Any = None
 
 
-class Tokens(msgspec.Struct, gc=False):
+class ResponsesTokens(msgspec.Struct, gc=False):
     input_tokens: Any = None
     output_tokens: Any = None
     total_tokens: Any = None
@@ -103,7 +103,7 @@ class Response(msgspec.Struct, gc=False):
     incomplete_details: Incomplete | None = None
 
 
-class Event(msgspec.Struct, gc=False):
+class ResponsesEvent(msgspec.Struct, gc=False):
     """An event, or (`object`: response) a whole response from a server that does not stream."""
 
     type: Any = None
@@ -121,5 +121,5 @@ class Event(msgspec.Struct, gc=False):
     message: Any = None
 
 
-event_decoder = msgspec.json.Decoder(Event)
+event_decoder = msgspec.json.Decoder(ResponsesEvent)
 response_decoder = msgspec.json.Decoder(Response)

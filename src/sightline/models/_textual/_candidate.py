@@ -20,7 +20,7 @@ _fence_line = re.compile("([a-z_]{0,16})[ \t\r]{0,8}(\n?)")
 _line_end = re.compile("[ \t\r]*(\n?)")
 
 
-class Candidate:
+class CallCandidate:
     """What may be a call, from its opening on. Once it is decided, `calls` says what it is."""
 
     def __init__(self, opening: str, names: Collection[str]) -> None:

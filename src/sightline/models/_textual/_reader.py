@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection
 
-from sightline.models._textual._candidate import MARKS, Candidate
+from sightline.models._textual._candidate import MARKS, CallCandidate
 from sightline.models._textual._json import WrittenCall
 
 _HALF_MARKS = tuple(sorted({mark[:size] for mark in MARKS for size in range(1, len(mark))}, key=len, reverse=True))
@@ -22,7 +22,7 @@ class WrittenCalls:
         self._names = names
         self._held = ""  # may be the beginning of an opening
         self._before = "\n"  # the last character passed on
-        self._candidate: Candidate | None = None
+        self._candidate: CallCandidate | None = None
         self._calls: list[WrittenCall] = []
         self._after_call = False
         self._in_fence = False  # of something else, where a line of JSON is an example
@@ -80,7 +80,7 @@ class WrittenCalls:
             words.append(found.group())
             self._in_fence, self._before = False, "`"
         else:
-            self._candidate = Candidate(found.group(), self._names)
+            self._candidate = CallCandidate(found.group(), self._names)
         return text[found.end() :]
 
     def _in_candidate(self, text: str, words: list[str]) -> str:

@@ -1,17 +1,11 @@
 """Claude Code: how its stream is read (`_source`) and how its CLI is run: once per prompt (`_command`) or for a whole
 session (`_channel`)."""
 
-from sightline.providers._provider import Ask, Channel, Provider
+from sightline.providers._provider import Provider, channel_in
 from sightline.providers.claude._command import COMMAND
 from sightline.providers.claude._source import ClaudeSource, recognises
 
 __all__ = ["PROVIDER", "ClaudeSource"]
-
-
-def _channel(ask: Ask) -> Channel:
-    from sightline.providers.claude._channel import ClaudeChannel
-
-    return ClaudeChannel(ask, COMMAND.binary)
 
 
 PROVIDER = Provider(
@@ -21,5 +15,5 @@ PROVIDER = Provider(
     recognises=recognises,
     command=COMMAND,
     steers=True,
-    channel=_channel,
+    channel=channel_in("sightline.providers.claude._channel", "ClaudeChannel"),
 )

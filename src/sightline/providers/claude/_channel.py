@@ -15,14 +15,14 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
-from sightline.events import Error, Event, Notice, RequestResolved, RunEnded, RunStarted, State
+from sightline.events import ApprovalState, Error, Event, Notice, RequestResolved, RunEnded, RunStarted, State, of_agent
 from sightline.providers._channel_run import ChannelRun
-from sightline.providers._provider import Ask, Run, Unreachable
+from sightline.providers._provider import ProviderPrompt, Run, Unreachable
 from sightline.providers._source import text_at, unknown
-from sightline.providers._spoken_program import SpokenProgram
+from sightline.providers._spoken_program import ProgramChannel
 from sightline.providers.claude import _channel_wire as wire
-from sightline.providers.claude._channel_requests import Asked, Asking, asked
-from sightline.providers.claude._channel_turns import Turns
+from sightline.providers.claude._channel_requests import RequestOrigin, TranslatedRequest, asked
+from sightline.providers.claude._channel_turns import ClaudeTurns
 from sightline.providers.claude._command import COMMAND, channel_arguments
 from sightline.providers.claude._source import ClaudeSource
 from sightline.text import clean_line, clean_text
@@ -34,34 +34,32 @@ _HINT = f"update Claude Code: npm install -g {COMMAND.package}"
 _ENVIRONMENT = {"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS": "1"}
 
 
-class ClaudeChannel:
+class ClaudeChannel(ProgramChannel):
     """The channel. `ask`: what all prompts have in common."""
 
-    def __init__(self, ask: Ask, binary: str = COMMAND.binary) -> None:
+    def __init__(self, ask: ProviderPrompt, binary: str = COMMAND.binary) -> None:
+        super().__init__("claude", seconds=_SECONDS_TO_OPEN)
         self._ask = ask
         self._binary = binary
         self._begun_by_itself: Callable[[Run], bool] | None = None
-        self._run: ChannelRun | None = None
-        self._program = SpokenProgram("claude", self, seconds=_SECONDS_TO_OPEN)
-        self._count = 0
         self._forget()
 
     def _forget(self) -> None:
         """What belongs to one process."""
         self._source = ClaudeSource()
         self._source.attended = True
-        self._turns = Turns()
+        self._turns = ClaudeTurns()
         self._session = self._model = ""
         self._unread: dict[str, int] = {}  # requests whose answer says that words were read, which were sent then
         self._said: dict[str, str] = {}  # in this run, by their uuid
-        self._requests: dict[str, tuple[Any, Asked]] = {}  # open: by our id, theirs and how to answer
+        self._requests: dict[str, tuple[Any, TranslatedRequest]] = {}  # open: by our id, theirs and how to answer
         self._tasks: dict[str, str] = {}  # their id of a subagent → the call that started it
         self._between: list[Event] = []  # told while nothing was going on
 
-    async def open(self, ask: Ask) -> None:
+    async def open(self, ask: ProviderPrompt) -> None:
         await self._open(ask)
 
-    async def run(self, ask: Ask) -> ChannelRun:
+    async def run(self, ask: ProviderPrompt) -> ChannelRun:
         await self._open(ask)
         await self._use_model(ask.model)
         run = self._run
@@ -73,7 +71,7 @@ class ClaudeChannel:
         self._said.clear()
         self._say(ask.prompt)
         if not self._program.is_heard:
-            await run.fail(Error("Claude Code has ended", "send it again", source="claude"))
+            await run.fail(Error("Claude Code has ended", "send it again"))
         return run
 
     def on_own_run(self, begun: Callable[[Run], bool]) -> None:
@@ -85,12 +83,13 @@ class ClaudeChannel:
             return False
         id, question = open_request
         made = question.answer(answer)
-        events: list[Event] = [RequestResolved(request, agent=question.event.agent, source="claude")]
-        if isinstance(made, Asked):
+        events: list[Event] = [RequestResolved(request)]
+        if isinstance(made, TranslatedRequest):
             self._requests[made.event.id] = (id, made)
             events.append(made.event)
         else:
             self._send(wire.answer(id, made))
+        of_agent(question.event.agent, events)
         if self._run is not None:
             self._run.tell(events)
         return True
@@ -111,15 +110,9 @@ class ClaudeChannel:
             return False
         return True
 
-    async def close(self) -> None:
-        await self._program.end()
-        if self._run is not None:
-            self._run.unbind()
-        await self._program.heard_out()
-
     # The conversation
 
-    async def _open(self, ask: Ask) -> None:
+    async def _open(self, ask: ProviderPrompt) -> None:
         if self._program.is_running and ask.resume in ("", self._session):
             return
         await self.close()
@@ -137,9 +130,9 @@ class ClaudeChannel:
     def _new_run(self) -> ChannelRun:
         return ChannelRun("claude", self._session, self._interrupt, self._program.end)
 
-    def _approval(self, ask: Ask) -> State:
+    def _approval(self, ask: ProviderPrompt) -> State:
         flags = list(COMMAND.approvals[ask.approval])
-        return State("approval", {"level": ask.approval, "flags": flags}, source="claude")
+        return ApprovalState(ask.approval, flags).as_state()
 
     async def _interrupt(self) -> None:
         self._turns.stopping = True
@@ -151,8 +144,7 @@ class ClaudeChannel:
         except Unreachable:
             return await self._program.end()
         events: list[Event] = [
-            Notice(f"stopped before Claude Code read this: {clean_text(text)}", source="claude")
-            for text in unheard.values()
+            Notice(f"stopped before Claude Code read this: {clean_text(text)}") for text in unheard.values()
         ]
         if not self._turns.begun and next(iter(self._said), "") in unheard:
             events += self._turns.given_up()  # the prompt was never begun: nothing of it will end
@@ -165,7 +157,7 @@ class ClaudeChannel:
     # Messages
 
     def _say(self, text: str) -> None:
-        uuid, read = str(uuid4()), self._next_id()
+        uuid, read = str(uuid4()), self._new_id()
         self._said[uuid] = text
         _forget_oldest(self._said)
         self._unread[read] = self._turns.wakings
@@ -173,12 +165,11 @@ class ClaudeChannel:
 
     async def _call(self, subtype: str, **fields: Any) -> Any:
         """The answer; Unreachable when there is none, or it is an error."""
-        id = self._next_id()
+        id = self._new_id()
         return await self._program.ask(id, wire.encoded(wire.control(id, subtype, **fields)), subtype, _HINT)
 
-    def _next_id(self) -> str:
-        self._count += 1
-        return f"sightline-{self._count}"
+    def _new_id(self) -> str:
+        return f"sightline-{self._next_id()}"
 
     def _send(self, *messages: dict[str, Any]) -> None:
         self._program.send(wire.encoded(*messages))
@@ -218,16 +209,14 @@ class ClaudeChannel:
     async def ended(self, problem: Unreachable) -> None:
         self._requests.clear()
         await self.pass_on(self._turns.broke(busy=self._is_busy))
-        if self._run is not None:
-            hint = "send it again: the conversation is resumed"
-            await self._run.fail(Error(problem.message, hint, source="claude"))
+        await super().ended(problem)
 
     def parse_events(self, line: bytes) -> list[Event]:
         """One line of theirs."""
         try:
             head = wire.head_of(line)
         except (ValueError, RecursionError) as error:
-            return [unknown(line, len(line), str(error), source="claude")]
+            return [unknown(line, len(line), str(error))]
         match head.type:
             case "control_request":
                 return self._asked(head)
@@ -243,7 +232,7 @@ class ClaudeChannel:
                 self._tasks[str(head.task_id)] = str(head.tool_use_id)
                 _forget_oldest(self._tasks)
             case "system" if head.subtype == "task_notification" and not self._turns.open:
-                return [Notice(clean_line(str(head.summary or "a task has ended")), source="claude")]
+                return [Notice(clean_line(str(head.summary or "a task has ended")))]
         events = self._turns.told(self._source.parse_events(line))
         for event in events:
             if isinstance(event, RunStarted) and event.session:
@@ -270,26 +259,26 @@ class ClaudeChannel:
             text = clean_text(text_at(response, "error")) or "claude refused"
             self._program.answered(id, Unreachable(text, _HINT))
 
-    def _asked(self, head: wire.Head) -> list[Event]:
+    def _asked(self, head: wire.ChannelLine) -> list[Event]:
         request, id = head.request, clean_line(str(head.request_id))
         kind = text_at(request, "subtype")
         if kind == "can_use_tool":
             native = text_at(request, "tool_use_id")
             call = self._source.call_id(clean_line(native)) if native else ""
             agent = self._source.agent_of(self._tasks.get(text_at(request, "agent_id"), ""))
-            made = asked(request, Asking(id, call, agent, self._ask.cwd))
+            made = asked(request, RequestOrigin(id, call, self._ask.cwd))
             if made is not None:
                 self._requests[id] = (head.request_id, made)
-                return [made.event]
+                return of_agent(agent, [made.event])
         self._send(wire.refusal(head.request_id, "not supported"))
         text = f"Claude Code asked for something that only its own program supports: {kind[:100]}"
-        return [Notice(clean_line(text), "warning", source="claude")]
+        return [Notice(clean_line(text), "warning")]
 
     def _taken_from_us(self, id: Any) -> list[Event]:
         """It does not want to know any more."""
         gone = [ours for ours, (theirs, _) in self._requests.items() if theirs == id]
-        open_requests = [self._requests.pop(ours)[1].event for ours in gone]
-        return [RequestResolved(event.id, agent=event.agent, source="claude") for event in open_requests]
+        taken = [self._requests.pop(ours)[1].event for ours in gone]
+        return [event for each in taken for event in of_agent(each.agent, [RequestResolved(each.id)])]
 
 
 def _forget_oldest(kept: dict[str, str]) -> None:

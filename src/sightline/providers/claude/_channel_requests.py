@@ -15,11 +15,10 @@ import msgspec
 
 from sightline.events import Request, leaves_sandbox
 from sightline.providers._preview import preview
+from sightline.providers._requests import ALWAYS, NO, ONCE, SESSION, choice_in, question, words_in
 from sightline.providers.claude import _wire as wire
 from sightline.providers.claude._channel_changes import diff_of
 from sightline.text import clean_line, clean_value, visible, visible_value
-
-ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
 
 _ACCESS = {
     "Bash": "exec",
@@ -34,25 +33,23 @@ _ACCESS = {
 _IN_THE_DIFF = frozenset(("old_string", "new_string", "replace_all", "edits", "content"))
 _KEPT_HERE = frozenset(("localSettings", "projectSettings"))
 _MODES = {"acceptEdits": "changes to files without asking", "bypassPermissions": "everything without asking"}
-_CHOICE = ("label", "description")
 _REFUSED = "The user refused this."
 _UNANSWERED = "The user did not answer."
 
 
-class Asking(msgspec.Struct, frozen=True):
-    """Who asks: their id of the request, our id of the call it is about, the subagent's path, and the folder."""
+class RequestOrigin(msgspec.Struct, frozen=True):
+    """Who asks: their id of the request, our id of the call it is about, and the folder."""
 
     id: str
     call: str
-    agent: str
     cwd: str
 
 
-class Asked(msgspec.Struct, frozen=True):
+class TranslatedRequest(msgspec.Struct, frozen=True):
     """The event that asks, and what an answer to it is: the response to be sent, or what has to be asked next."""
 
     event: Request
-    answer: Callable[[Any], Union[dict[str, Any], "Asked"]]
+    answer: Callable[[Any], Union[dict[str, Any], "TranslatedRequest"]]
 
 
 class _ToolUse(msgspec.Struct):
@@ -72,7 +69,7 @@ class _Questions(msgspec.Struct):
     questions: list[_Question]
 
 
-def asked(request: dict[str, Any], asking: Asking) -> Asked | None:
+def asked(request: dict[str, Any], asking: RequestOrigin) -> TranslatedRequest | None:
     """None for a request that nobody here can answer."""
     try:
         wanted = msgspec.convert(request, _ToolUse)
@@ -88,7 +85,7 @@ def asked(request: dict[str, Any], asking: Asking) -> Asked | None:
 # May this be done?
 
 
-def _approval(wanted: _ToolUse, asking: Asking) -> Asked:
+def _approval(wanted: _ToolUse, asking: RequestOrigin) -> TranslatedRequest:
     native = clean_line(wanted.tool_name)
     tool = wire.COMMON_NAMES.get(native, native)
     access, args = _ACCESS.get(tool, ""), visible_value(wanted.input)
@@ -111,18 +108,17 @@ def _approval(wanted: _ToolUse, asking: Asking) -> Asked:
         **({"diff": diff} if diff else {}),
     }
     words = _words_for(tool, access, what)
-    event = Request(asking.id, "approval", words, [ONCE, *longer, NO], details, agent=asking.agent, source="claude")
+    event = Request(asking.id, "approval", words, [ONCE, *longer, NO], details)
 
     def answer(said: Any) -> dict[str, Any]:
-        given = said if isinstance(said, dict) else {"choice": said}
-        choice, reason = given.get("choice"), given.get("reason")
+        choice, reason = choice_in(said)
         if choice == ONCE:
             return _allow(wanted.input)
-        if isinstance(choice, str) and choice in longer:
+        if choice in longer:
             return {**_allow(wanted.input), "updatedPermissions": longer[choice]}
         return _deny(f"{_REFUSED} Reason: {reason}" if reason else _REFUSED)
 
-    return Asked(event, answer)
+    return TranslatedRequest(event, answer)
 
 
 def _what(tool: str, args: dict[str, Any]) -> str:
@@ -200,26 +196,22 @@ def _rule(rule: Any) -> str:
 
 
 def _question(
-    args: dict[str, Any], questions: list[_Question], answers: dict[str, str], asking: Asking, number: int = 0
-) -> Asked:
-    question = questions[number]
-    choices = [clean_value({name: _text(option, name) for name in _CHOICE}) for option in question.options]
-    details = {"ui": {"kind": "question"}, "choices": choices, "several": question.multiSelect, "free_text": True}
-    labels = [choice["label"] for choice in choices]
+    args: dict[str, Any], questions: list[_Question], answers: dict[str, str], asking: RequestOrigin, number: int = 0
+) -> TranslatedRequest:
+    asked = questions[number]
     id = f"{asking.id}/{number}" if number else asking.id
-    text = clean_value(question.question)
-    event = Request(id, "question", text, labels, details, agent=asking.agent, source="claude")
+    event = question(id, clean_value(asked.question), clean_value(asked.options), several=asked.multiSelect)
 
-    def answer(said: Any) -> dict[str, Any] | Asked:
-        words = _words(said)
+    def answer(said: Any) -> dict[str, Any] | TranslatedRequest:
+        words = words_in(said)
         if not words:
             return _deny(_UNANSWERED)
-        known = {**answers, question.question: ", ".join(words)}
+        known = {**answers, asked.question: ", ".join(words)}
         if number + 1 < len(questions):
             return _question(args, questions, known, asking, number + 1)
         return _allow({**args, "answers": known})
 
-    return Asked(event, answer)
+    return TranslatedRequest(event, answer)
 
 
 def _allow(args: dict[str, Any]) -> dict[str, Any]:
@@ -228,17 +220,3 @@ def _allow(args: dict[str, Any]) -> dict[str, Any]:
 
 def _deny(message: str) -> dict[str, Any]:
     return {"behavior": "deny", "message": message}
-
-
-def _text(value: dict[str, Any], name: str) -> str:
-    return str(value.get(name) or "")
-
-
-def _words(said: Any) -> list[str]:
-    if isinstance(said, dict):
-        chosen = said.get("chosen")
-        words = [str(one) for one in chosen] if isinstance(chosen, list) else []
-        return [*words, str(said["text"])] if said.get("text") else words
-    if isinstance(said, list):
-        return [str(one) for one in said]
-    return [said] if isinstance(said, str) and said else []

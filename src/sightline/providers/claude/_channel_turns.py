@@ -24,7 +24,7 @@ from sightline.providers.claude._command import COMMAND
 _INTERRUPTED = "[Request interrupted by user"
 
 
-class Turns:
+class ClaudeTurns:
     """What the source tells, cut into runs."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Turns:
     def given_up(self) -> list[Event]:
         """The end of a run of which no round began."""
         self.open = False
-        return [RunEnded(stop_reason="cancelled", source="claude")]
+        return [RunEnded(stop_reason="cancelled")]
 
     def _open(self) -> None:
         self.open, self.begun, self.stopping, self._ended = True, False, False, None

@@ -9,7 +9,7 @@ import msgspec
 from sightline.providers._source import decode_leniently
 
 
-class Head(msgspec.Struct, gc=False):
+class ChannelLine(msgspec.Struct, gc=False):
     """Any line: enough to tell whose it is. What a line says and does is the source's to read."""
 
     type: str
@@ -23,15 +23,15 @@ class Head(msgspec.Struct, gc=False):
     summary: Any = ""
 
 
-_decode = msgspec.json.Decoder(Head).decode
+_decode = msgspec.json.Decoder(ChannelLine).decode
 
 
-def head_of(line: bytes) -> Head:
+def head_of(line: bytes) -> ChannelLine:
     """ValueError or RecursionError when it cannot be read."""
     try:
         return _decode(line)
     except ValueError:
-        return msgspec.convert(decode_leniently(line), Head)
+        return msgspec.convert(decode_leniently(line), ChannelLine)
 
 
 def encoded(*messages: dict[str, Any]) -> bytes:

@@ -10,7 +10,7 @@
 
 from sightline.events import Event, Reasoning, Text, ToolArgs
 from sightline.providers._resend import may_repeat
-from sightline.providers._source import Source
+from sightline.providers._source import ProviderSource
 from sightline.text import StreamFilter, clean_text
 
 # Pieces are kept only to compare them with the full block; past this only their length is.
@@ -58,9 +58,8 @@ class _Streamed:
 class PartialBlocks:
     """The message under way of one agent."""
 
-    def __init__(self, source: Source, agent: str) -> None:
+    def __init__(self, source: ProviderSource) -> None:
         self._source = source
-        self._agent = agent
         self._open: dict[int, _Streamed | tuple[str, str]] = {}  # index → block, or (id, name) of a call
         self._waiting: list[_Streamed] = []  # for their full version, in order
         self._cut: _Streamed | None = None  # the text in which the last message broke off
@@ -121,7 +120,7 @@ class PartialBlocks:
         if not text:
             return []
         kind = Reasoning if streamed.thought else Text
-        return [kind(text, streamed.block, agent=self._agent, source=self._source.provider)]
+        return [kind(text, streamed.block)]
 
     def _repeated(self, streamed: _Streamed, piece: str) -> list[Event]:
         """A piece of a text that is being said again: nothing until it passes what was shown."""
@@ -135,7 +134,7 @@ class PartialBlocks:
         streamed.filter = StreamFilter()
         streamed.block = self._source.new_block()
         events = self._shown(streamed, streamed.filter.feed("".join(streamed.pieces)))
-        return [may_repeat(self._source.provider, self._agent), *events]
+        return [may_repeat(), *events]
 
     def full_text(self, text: str) -> list[Event]:
         streamed, rest = self._agreeing(text, thought=False)
@@ -147,7 +146,7 @@ class PartialBlocks:
         self._forget(thought=False)
         streamed = _Streamed(self._source.new_block(), thought=False)
         events = self._shown(streamed, streamed.filter.feed(text) + streamed.filter.end())
-        return [may_repeat(self._source.provider, self._agent), *events] if disagrees and events else events
+        return [may_repeat(), *events] if disagrees and events else events
 
     def full_thought(self, text: str) -> list[Event]:
         streamed, rest = self._agreeing(text, thought=True)
@@ -177,10 +176,10 @@ class PartialBlocks:
         if not text:
             return []
         kind = Reasoning if streamed.thought else Text
-        return [kind(text, streamed.block, agent=self._agent, source=self._source.provider)]
+        return [kind(text, streamed.block)]
 
     def _args(self, ident: str, name: str, delta: str) -> ToolArgs:
-        return ToolArgs(ident, name, clean_text(delta), agent=self._agent, source=self._source.provider)
+        return ToolArgs(ident, name, clean_text(delta))
 
 
 def _whole_characters(text: str) -> str:

@@ -7,13 +7,14 @@ from typing import Any
 
 import msgspec
 
+from sightline.events import ReadFact
 from sightline.text import clean_line, clean_text
 
 _numbered = re.compile(r" *\d{1,9}[\t→]").match
 _silent = re.compile(r"\(\w+ completed with no output\)").fullmatch
-_saved = re.compile(
-    r"<persisted-output>\n[^\n]*\n\nPreview \([^)\n]*\):\n(.*?)(?:\n\.\.\.)?\n</persisted-output>\s*", re.DOTALL
-).fullmatch
+_SAVED = "<persisted-output>"
+_SAVED_END = "\n</persisted-output>"
+_saved_head = re.compile(rf"{_SAVED}\n[^\n]*\n\nPreview \([^)\n]*\):\n").match
 _LAUNCHED = "Async agent launched"
 _address = re.compile(r"\n?agentId: \w+ \([^\n]*SendMessage[^\n]*\)(?:\n<usage>.*?</usage>)?\s*\Z", re.DOTALL)
 _COMPARED = 200  # characters that tell whose output it is
@@ -53,7 +54,7 @@ def as_shown(text: str, raw: bytes) -> tuple[str, dict[str, Any] | None]:
     """The text of a result and its details; `raw` is the line it came in."""
     if _silent(text):
         return "", None
-    if text.startswith("<persisted-output>"):
+    if text.startswith(_SAVED):
         return _long_output(text, raw), None
     number = _numbered(text)
     if number is None:
@@ -66,7 +67,7 @@ def as_shown(text: str, raw: bytes) -> tuple[str, dict[str, Any] | None]:
     first_line = content.partition("\n")[0]
     if not text.startswith(first_line, number.end()):  # of another result in the same line
         return text, None
-    return content, {"ui": {"kind": "read", "path": clean_line(file.filePath), **_lines(file)}}
+    return content, _read(file).as_details()
 
 
 def as_answered(text: str) -> str:
@@ -81,10 +82,10 @@ def goes_on(text: str) -> bool:
 
 def _long_output(text: str, raw: bytes) -> str:
     """As much of a saved output as the line carries, and where the rest is."""
-    saved = _saved(text)
-    if saved is None:
+    head, whole = _saved_head(text), text.rstrip()
+    if head is None or not whole.endswith(_SAVED_END, head.end() - 1):
         return text
-    shown = saved[1]
+    shown = whole[head.end() : -len(_SAVED_END)].removesuffix("\n...")
     try:
         printed = _decode_printed(raw).tool_use_result
     except (ValueError, RecursionError):
@@ -98,9 +99,9 @@ def _long_output(text: str, raw: bytes) -> str:
     return f"{shown}\n… {len(shown.encode('utf-8', 'replace')):,}{of} bytes shown{where}"
 
 
-def _lines(file: _File) -> dict[str, int]:
+def _read(file: _File) -> ReadFact:
     """Which lines, of how many. What follows the last line break counts as a line there, also when it is nothing."""
     last, total = file.startLine + file.numLines - 1, file.totalLines
     if last >= total and file.content.endswith("\n"):
         last, total = last - 1, total - 1
-    return {"first": file.startLine, "last": last, "total": total}
+    return ReadFact(path=clean_line(file.filePath), first=file.startLine, last=last, total=total)

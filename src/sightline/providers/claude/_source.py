@@ -25,14 +25,17 @@ from msgspec.structs import replace
 from sightline.events import (
     AgentEnded,
     AgentStarted,
+    CompactionState,
     Error,
     Event,
     Notice,
     Reasoning,
+    RetryState,
     RunEnded,
     RunStarted,
-    State,
     Text,
+    TodoState,
+    TodoTask,
     ToolResult,
     ToolUpdate,
     ToolUse,
@@ -40,11 +43,12 @@ from sightline.events import (
     TurnStarted,
     Usage,
     User,
+    of_agent,
 )
 from sightline.providers._agents import AgentPaths
 from sightline.providers._preview import preview, shown_args
 from sightline.providers._refusal import REFUSED
-from sightline.providers._source import LINE_CAP, Source, decode_leniently
+from sightline.providers._source import ProviderSource, reread
 from sightline.providers.claude import _wire as wire
 from sightline.providers.claude._partial import PartialBlocks
 from sightline.providers.claude._reading import as_answered, as_shown, goes_on
@@ -57,16 +61,16 @@ _DELEGATES = frozenset(("Agent", "Task"))
 _AGENTS_AT_MOST = 1024
 _ROUNDS_AT_MOST = 64
 _REFUSED_AT_MOST = 20
-# Stands in for a line whose strings must all be filtered.
-_SUSPECT = b"\\u"
 _decode = msgspec.json.Decoder(Line).decode
+_OF_AGENTS = (wire.Assistant, wire.UserLine, wire.StreamEvent)
 _exit_code = re.compile(r"Exit code (\d{1,9})\b").match
 
 
-class ClaudeSource(Source):
+class ClaudeSource(ProviderSource):
     provider = "claude"
     attended = False  # a person answers: what was refused they know
     _begun = False  # the first of the rounds below
+    _agent = ""  # whose line is being read
     _last_error = ""
     _plans = _delegates = False  # whether it ever did
 
@@ -102,89 +106,91 @@ class ClaudeSource(Source):
         return self._delegates and bool(self._background)
 
     def parse_events(self, line: bytes) -> list[Event]:
-        if len(line) > LINE_CAP:
-            return self.unreadable(line, "line over 16 MB")
         try:
             parsed = _decode(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            return self._reread(line, str(error))
-        return _HANDLERS[type(parsed)](self, parsed, line)
+        except (ValueError, RecursionError) as error:
+            parsed = reread(line, Line)
+            if parsed is None:
+                return [] if _is_silent(line) else self.unreadable(line, str(error))
+        kind = type(parsed)
+        if kind in _OF_AGENTS and parsed.parent_tool_use_id:
+            return self._of_subagent(parsed, line)
+        return _HANDLERS[kind](self, parsed, line)
 
-    def _reread(self, line: bytes, reason: str) -> list[Event]:
-        """A line the strict decoder refused: half a character, another type where ours is expected, or not ours."""
-        try:
-            value = decode_leniently(line)
-            kind = value.get("type") if isinstance(value, dict) else None
-            if isinstance(kind, str) and kind in wire.SILENT:
-                return []
-            parsed = msgspec.convert(value, Line)
-        except (ValueError, RecursionError):
-            return self.unreadable(line, reason)
-        return _HANDLERS[type(parsed)](self, parsed, _SUSPECT)
+    def _of_subagent(self, parsed: wire.OfAgent, raw: bytes) -> list[Event]:
+        """A line of a subagent's. One that was never announced begins here."""
+        parent, begun = parsed.parent_tool_use_id or "", []
+        path = self._agents.get(parent)
+        if not path:
+            name = clean_line(parsed.subagent_type or "") or "agent"
+            path, call = self._agents.begin(parent, name), self.call_id(clean_line(parent))
+            begun.append(AgentStarted(path, name, clean_line(parsed.task_description or ""), call=call))
+        self._agent = path
+        events = of_agent(path, _HANDLERS[type(parsed)](self, parsed, raw))
+        self._agent = ""
+        return [*begun, *events]
 
     # Words, thoughts and calls
 
     def _assistant(self, line: wire.Assistant, raw: bytes) -> list[Event]:
         events: list[Event] = []
-        parent = line.parent_tool_use_id
-        agent = self._path(parent, line.subagent_type, line.task_description, events) if parent else ""
         message = line.message
         if line.error and message.model == "<synthetic>":
-            return self._failed(message.content, agent)
+            return self._failed(message.content)
         content = message.content
         for block in content if type(content) is list else _blocks(content):
             kind = block.type
             if kind == "text":
-                self._text(block.text, agent, events)
+                self._text(block.text, events)
             elif kind in _CALLS:
-                self._call(block, agent, raw, events)
+                self._call(block, raw, events)
             elif kind == "thinking":
-                self._thought(block.thinking, agent, events)
+                self._thought(block.thinking, events)
             elif block.tool_use_id:
-                self._result(block, agent, events, raw)
+                self._result(block, raw, events)
         return events
 
-    def _text(self, text: str, agent: str, events: list[Event]) -> None:
+    def _text(self, text: str, events: list[Event]) -> None:
         if not text:
             return
-        if not agent:
+        if not self._agent:
             self._rounds[-1] = True
-        partial = self._partial.get(agent)
+        partial = self._partial.get(self._agent)
         if partial is not None:
             events += partial.full_text(text)
             return
         text = clean_text(text)
         if text:
-            events.append(Text(text, self.new_block(), agent=agent, source="claude"))
+            events.append(Text(text, self.new_block()))
 
-    def _thought(self, text: str, agent: str, events: list[Event]) -> None:
-        partial = self._partial.get(agent)
+    def _thought(self, text: str, events: list[Event]) -> None:
+        partial = self._partial.get(self._agent)
         if partial is not None:
             events += partial.full_thought(text)
         elif text:
-            events.append(Reasoning(clean_text(text), self.new_block(), agent=agent, source="claude"))
+            events.append(Reasoning(clean_text(text), self.new_block()))
 
-    def _call(self, block: wire.Block, agent: str, raw: bytes, events: list[Event]) -> None:
+    def _call(self, block: wire.ContentBlock, raw: bytes, events: list[Event]) -> None:
         native, native_id = clean_line(block.name), clean_line(block.id)
         name = wire.COMMON_NAMES.get(native, native)
         args, arg = shown_args(block.input, name, raw)
         # A call whose arguments were seen being written has its id already.
         ident = (self._open_calls.get(native_id) if self._partial else None) or self.open_call(native_id)
-        events.append(ToolUse(ident, name, native, arg, args, native_id, agent=agent, source="claude"))
+        events.append(ToolUse(ident, name, native, arg, args, native_id))
         if native in _DELEGATES and isinstance(args, dict):
-            events.append(self._agent_started(block.id, ident, args, agent))
+            events.append(self._agent_started(block.id, ident, args))
         elif name == "Todo":
-            self._planned(self._tasks.called(native, native_id, args), agent, events)
+            self._planned(self._tasks.called(native, native_id, args), events)
 
-    def _agent_started(self, native_id: str, ident: str, args: dict[str, Any], agent: str) -> AgentStarted:
+    def _agent_started(self, native_id: str, ident: str, args: dict[str, Any]) -> AgentStarted:
         name, task, prompt = args.get("subagent_type"), args.get("description"), args.get("prompt")
         name = clean_line(name) if isinstance(name, str) and name else "agent"
         task = task if isinstance(task, str) else prompt
-        path = self._agents.begin(native_id, name, agent)
+        path = self._agents.begin(native_id, name, self._agent)
         if args.get("run_in_background") is True:
             self._goes_on(path)
         task = clean_line(task) if isinstance(task, str) else ""
-        return AgentStarted(path, name, task, call=ident, agent=agent, source="claude")
+        return AgentStarted(path, name, task, call=ident)
 
     def _goes_on(self, path: str) -> None:
         """The subagent outlives the call that started it."""
@@ -192,34 +198,21 @@ class ClaudeSource(Source):
         if len(self._background) > _AGENTS_AT_MOST:
             del self._background[next(iter(self._background))]
 
-    def _path(self, parent: str, name: str | None, task: str | None, events: list[Event]) -> str:
-        """The path of the subagent that a line belongs to; one never announced begins here."""
-        known = self._agents.get(parent)
-        if known:
-            return known
-        name = clean_line(name) if name else "agent"
-        path = self._agents.begin(parent, name)
-        call = self.call_id(clean_line(parent))
-        events.append(AgentStarted(path, name, clean_line(task or ""), call=call, source="claude"))
-        return path
-
     # Results
 
     def _user(self, line: wire.UserLine, raw: bytes) -> list[Event]:
         events: list[Event] = []
-        parent = line.parent_tool_use_id
-        agent = self._path(parent, line.subagent_type, line.task_description, events) if parent else ""
         content = line.message.content
         for block in content if type(content) is list else _blocks(content):
             if block.tool_use_id:
-                self._result(block, agent, events, raw)
+                self._result(block, raw, events)
             elif block.text:
                 text = clean_text(block.text)
-                own = line.isSynthetic and not agent  # the CLI's own words, not a person's
-                events.append((Notice if own else User)(text, agent=agent, source="claude"))
+                own = line.isSynthetic and not self._agent  # the CLI's own words, not a person's
+                events.append((Notice if own else User)(text))
         return events
 
-    def _result(self, block: wire.Block, agent: str, events: list[Event], raw: bytes) -> None:
+    def _result(self, block: wire.ContentBlock, raw: bytes, events: list[Event]) -> None:
         content, native_id, failed = block.content, block.tool_use_id, block.is_error is True
         # The line repeats the output in another form: filtering what is shown costs less than searching all of it.
         text = clean_text(content if type(content) is str else _joined(content))
@@ -231,45 +224,43 @@ class ClaudeSource(Source):
         path = self._agents.get(block.tool_use_id) if self._delegates else ""
         if path:
             shown = as_answered(shown)
-        result = ToolResult(ident, shown, details, failed, exit_code, None, native_id, agent=agent, source="claude")
+        result = ToolResult(ident, shown, details, failed, exit_code, None, native_id)
         events.append(result)
         if self._plans:
-            self._planned(self._tasks.ended(native_id, text), agent, events)
+            self._planned(self._tasks.ended(native_id, text), events)
         if not path:
             return
         if path in self._background or goes_on(text):
             self._goes_on(path)
         else:
-            events.append(AgentEnded(path, failed, agent=agent, source="claude"))
+            events.append(AgentEnded(path, failed))
 
-    def _planned(self, plan: list[dict[str, str]] | None, agent: str, events: list[Event]) -> None:
+    def _planned(self, plan: list[TodoTask] | None, events: list[Event]) -> None:
         if plan is not None:
-            events.append(State("todo", plan, agent=agent, source="claude"))
+            events.append(TodoState(plan).as_state())
 
     # Deltas
 
     def _stream_event(self, line: wire.StreamEvent, raw: bytes) -> list[Event]:
         event = line.event
         events: list[Event] = []
-        parent = line.parent_tool_use_id
-        agent = self._path(parent, None, None, events) if parent else ""
-        partial = self._partial.get(agent)
+        partial = self._partial.get(self._agent)
         kind, delta = event.type, event.delta
         if kind == "content_block_delta":
             if partial is not None and delta is not None:
-                if delta.text and not agent:
+                if delta.text and not self._agent:
                     self._rounds[-1] = True
                 events += partial.delta(event.index, delta.text or delta.thinking, delta.partial_json)
         elif kind == "message_start":
             if partial is None and len(self._partial) < _AGENTS_AT_MOST:
-                partial = self._partial[agent] = PartialBlocks(self, agent)
+                partial = self._partial[self._agent] = PartialBlocks(self)
             if partial is not None:
                 partial.message_started()
-            self._read_tokens(event.message, agent)
+            self._read_tokens(event.message)
         elif kind == "message_delta":
             reason = clean_line(delta.stop_reason or "") if delta else ""
-            usage = _with_read(_usage(event.usage), self._read.pop(agent, None))
-            events.append(TurnEnded(usage, None, reason, agent=agent, source="claude"))
+            usage = _with_read(_usage(event.usage), self._read.pop(self._agent, None))
+            events.append(TurnEnded(usage, None, reason))
         elif partial is not None:
             if kind == "content_block_start" and event.content_block is not None:
                 events += self._block_started(partial, event.index, event.content_block)
@@ -279,16 +270,16 @@ class ClaudeSource(Source):
                 partial.message_stopped()
         return events
 
-    def _read_tokens(self, message: Any, agent: str) -> None:
+    def _read_tokens(self, message: Any) -> None:
         """What the model read is said when a message begins, what it wrote when it ends."""
         try:
-            usage = _usage(msgspec.convert(message, wire.Begun).usage)
+            usage = _usage(msgspec.convert(message, wire.MessageStart).usage)
         except (ValueError, RecursionError):
             return
         if usage is not None and len(self._read) < _AGENTS_AT_MOST:
-            self._read[agent] = usage
+            self._read[self._agent] = usage
 
-    def _block_started(self, partial: PartialBlocks, index: int, block: wire.Block) -> list[Event]:
+    def _block_started(self, partial: PartialBlocks, index: int, block: wire.ContentBlock) -> list[Event]:
         if block.type in _CALLS:
             native, native_id = clean_line(block.name), clean_line(block.id)
             partial.call_started(index, self.call_id(native_id), wire.COMMON_NAMES.get(native, native))
@@ -310,36 +301,36 @@ class ClaudeSource(Source):
                 self._read.clear()
                 self._partial.clear()  # what an earlier round left open will never be closed
                 session, model, cwd = clean_line(line.session_id), clean_line(line.model), clean_line(line.cwd)
-                return [RunStarted(session, model, cwd, source="claude")]
+                return [RunStarted(session, model, cwd)]
             case "status" if line.status == "requesting":
-                return [TurnStarted(source="claude")]
+                return [TurnStarted()]
             case "api_retry":
                 return self._retry(line)
             case "task_progress" if line.tool_use_id in self._open_calls:
                 details = {"progress": clean_line(line.description or "")}
-                return [ToolUpdate(self._open_calls[line.tool_use_id], details, source="claude")]
+                return [ToolUpdate(self._open_calls[line.tool_use_id], details)]
             case "task_notification":
                 path = self._agents.get(line.tool_use_id)
                 if path in self._background:
                     del self._background[path]
-                    return [AgentEnded(path, line.status != "completed", _usage(line.usage), source="claude")]
+                    return [AgentEnded(path, line.status != "completed", _usage(line.usage))]
             case "compact_boundary":
-                return [State("compaction", {"at": "boundary"}, source="claude")]
+                return [CompactionState(at="boundary").as_state()]
         return []
 
     def _retry(self, line: wire.System) -> list[Event]:
         reason = clean_line(line.error if isinstance(line.error, str) else "")
         status = f" {line.error_status}" if line.error_status else ""
         text = f"API error{status}{f' ({reason})' if reason else ''}, retry {line.attempt} of {line.max_retries}"
-        value = {"attempt": line.attempt, "of": line.max_retries, "delay": line.retry_delay_ms / 1000, "reason": reason}
-        return [State("retry", value, source="claude"), Notice(text, "warning", source="claude")]
+        again = RetryState(reason, line.attempt, line.max_retries, line.retry_delay_ms / 1000)
+        return [again.as_state(), Notice(text, "warning")]
 
-    def _failed(self, content: str | list[wire.Block], agent: str) -> list[Event]:
+    def _failed(self, content: str | list[wire.ContentBlock]) -> list[Event]:
         text = clean_text("\n".join(block.text for block in _blocks(content) if block.text)) or "the model API failed"
         self._last_error = text
-        return [Error(text, agent=agent, source="claude")]
+        return [Error(text)]
 
-    def _ended(self, line: wire.Result, raw: bytes) -> list[Event]:
+    def _ended(self, line: wire.ClaudeResult, raw: bytes) -> list[Event]:
         events: list[Event] = []
         # A background subagent opens another round before the first has its result: a result is the oldest round's.
         round_said = self._rounds[0]
@@ -352,16 +343,16 @@ class ClaudeSource(Source):
             text = clean_text(said) or "; ".join(clean_line(item) for item in line.errors if isinstance(item, str))
             text = text or clean_line(line.subtype)
             if text != self._last_error:
-                events.append(Error(text, source="claude"))
+                events.append(Error(text))
         elif said and not round_said:
             # The answer to one of the CLI's own commands stands nowhere but here.
-            events.append(Text(clean_text(said), self.new_block(), source="claude"))
+            events.append(Text(clean_text(said), self.new_block()))
         self._last_error = ""
         refused = [] if self.attended else _refused(line.permission_denials)
-        events += [Notice(f"refused: {call}", "warning", source="claude") for call in refused]
+        events += [Notice(f"refused: {call}", "warning") for call in refused]
         usage, reason = _usage(line.usage), clean_line(line.stop_reason or line.subtype)
         reason = REFUSED if refused and not line.is_error else reason
-        events.append(RunEnded(usage, line.total_cost_usd, reason, line.is_error, source="claude"))
+        events.append(RunEnded(usage, line.total_cost_usd, reason, line.is_error))
         return events
 
 
@@ -370,12 +361,12 @@ _HANDLERS: dict[type, Callable[[ClaudeSource, Any, bytes], list[Event]]] = {
     wire.UserLine: ClaudeSource._user,
     wire.StreamEvent: ClaudeSource._stream_event,
     wire.System: ClaudeSource._system,
-    wire.Result: ClaudeSource._ended,
+    wire.ClaudeResult: ClaudeSource._ended,
 }
 
 
-def _blocks(content: str | list[wire.Block]) -> list[wire.Block]:
-    return [wire.Block(type="text", text=content)] if isinstance(content, str) else content
+def _blocks(content: str | list[wire.ContentBlock]) -> list[wire.ContentBlock]:
+    return [wire.ContentBlock(type="text", text=content)] if isinstance(content, str) else content
 
 
 def _joined(content: Any) -> str:
@@ -392,7 +383,7 @@ def _joined(content: Any) -> str:
     return "\n".join(texts)
 
 
-def _usage(usage: wire.TokenUsage | None) -> Usage | None:
+def _usage(usage: wire.ClaudeTokenUsage | None) -> Usage | None:
     if usage is None:
         return None
     return Usage(
@@ -426,6 +417,11 @@ def _with_read(ended: Usage | None, began: Usage | None) -> Usage | None:
         cache_read_tokens=ended.cache_read_tokens or began.cache_read_tokens,
         cache_write_tokens=ended.cache_write_tokens or began.cache_write_tokens,
     )
+
+
+def _is_silent(line: bytes) -> bool:
+    head = reread(line, wire.LineType)
+    return head is not None and head.type in wire.SILENT
 
 
 def recognises(line: bytes) -> bool:

@@ -7,19 +7,20 @@ the call's result, and change it by that number (`TaskUpdate`).
 import re
 from typing import Any
 
+from sightline.events import TodoTask
 from sightline.providers._plan import plan_from
 
 _TASKS_AT_MOST = 256
 _created = re.compile(r"Task #(\w{1,32}) created").match
 
-Plan = list[dict[str, str]]
+Plan = list[TodoTask]
 
 
 class Tasks:
     """What is planned, and how far it is. Each method returns the plan when the call changed it."""
 
     def __init__(self) -> None:
-        self._tasks: dict[str, dict[str, str]] = {}
+        self._tasks: dict[str, TodoTask] = {}
         self._asked: dict[str, str] = {}  # call that adds a task → what is to be done
 
     def called(self, native: str, native_id: str, args: Any) -> Plan | None:
@@ -40,21 +41,18 @@ class Tasks:
         number = _created(text)
         if subject is None or number is None or len(self._tasks) >= _TASKS_AT_MOST:
             return None
-        self._tasks[number[1]] = {"text": subject, "status": "pending"}
-        return self._plan()
+        self._tasks[number[1]] = TodoTask(subject, "pending")
+        return list(self._tasks.values())
 
     def _updated(self, args: dict[str, Any]) -> Plan | None:
-        task = self._tasks.get(str(args.get("taskId")))
+        number = str(args.get("taskId"))
+        task = self._tasks.get(number)
         if task is None:
             return None
         status, subject = args.get("status"), args.get("subject")
         if status == "deleted":
-            del self._tasks[str(args.get("taskId"))]
-        elif isinstance(status, str):
-            task["status"] = status
-        if isinstance(subject, str):
-            task["text"] = subject
-        return self._plan()
-
-    def _plan(self) -> Plan:
-        return [dict(task) for task in self._tasks.values()]
+            del self._tasks[number]
+        else:
+            text = subject if isinstance(subject, str) else task.text
+            self._tasks[number] = TodoTask(text, status if isinstance(status, str) else task.status)
+        return list(self._tasks.values())

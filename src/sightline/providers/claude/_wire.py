@@ -27,7 +27,13 @@ COMMON_NAMES = {
 }
 
 
-class TokenUsage(msgspec.Struct, gc=False):
+class LineType(msgspec.Struct, gc=False):
+    """Any line."""
+
+    type: str
+
+
+class ClaudeTokenUsage(msgspec.Struct, gc=False):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cache_read_input_tokens: int | None = None
@@ -35,7 +41,7 @@ class TokenUsage(msgspec.Struct, gc=False):
     total_tokens: int | None = None
 
 
-class Block(msgspec.Struct, gc=False):
+class ContentBlock(msgspec.Struct, gc=False):
     """A content block of any type: each type uses some of the fields."""
 
     type: str = ""
@@ -49,16 +55,16 @@ class Block(msgspec.Struct, gc=False):
     is_error: bool | None = None
 
 
-class Message(msgspec.Struct, gc=False):
-    content: str | list[Block]
+class ClaudeMessage(msgspec.Struct, gc=False):
+    content: str | list[ContentBlock]
     model: str = ""
 
 
-class UserMessage(msgspec.Struct, gc=False):
-    content: str | list[Block]
+class ClaudeUserMessage(msgspec.Struct, gc=False):
+    content: str | list[ContentBlock]
 
 
-class Delta(msgspec.Struct, gc=False):
+class ClaudeDelta(msgspec.Struct, gc=False):
     text: str = ""
     thinking: str = ""
     partial_json: str = ""
@@ -70,20 +76,20 @@ class ApiEvent(msgspec.Struct, gc=False):
 
     type: str
     index: int = 0
-    delta: Delta | None = None
-    content_block: Block | None = None
-    usage: TokenUsage | None = None
-    message: Any = None  # of a `message_start`: a `Begun`
+    delta: ClaudeDelta | None = None
+    content_block: ContentBlock | None = None
+    usage: ClaudeTokenUsage | None = None
+    message: Any = None  # of a `message_start`: a `MessageStart`
 
 
-class Begun(msgspec.Struct, gc=False):
+class MessageStart(msgspec.Struct, gc=False):
     """A message that begins."""
 
-    usage: TokenUsage | None = None
+    usage: ClaudeTokenUsage | None = None
 
 
 class Assistant(msgspec.Struct, gc=False, tag_field="type", tag="assistant"):
-    message: Message
+    message: ClaudeMessage
     parent_tool_use_id: str | None = None
     error: Any = None
     subagent_type: str | None = None
@@ -91,7 +97,7 @@ class Assistant(msgspec.Struct, gc=False, tag_field="type", tag="assistant"):
 
 
 class UserLine(msgspec.Struct, gc=False, tag_field="type", tag="user"):
-    message: UserMessage
+    message: ClaudeUserMessage
     parent_tool_use_id: str | None = None
     isSynthetic: bool = False
     subagent_type: str | None = None
@@ -101,6 +107,8 @@ class UserLine(msgspec.Struct, gc=False, tag_field="type", tag="user"):
 class StreamEvent(msgspec.Struct, gc=False, tag_field="type", tag="stream_event"):
     event: ApiEvent
     parent_tool_use_id: str | None = None
+    subagent_type: str | None = None
+    task_description: str | None = None
 
 
 class System(msgspec.Struct, gc=False, tag_field="type", tag="system"):
@@ -111,7 +119,7 @@ class System(msgspec.Struct, gc=False, tag_field="type", tag="system"):
     status: str | None = None
     tool_use_id: str = ""
     description: str | None = None
-    usage: TokenUsage | None = None
+    usage: ClaudeTokenUsage | None = None
     attempt: int = 0
     max_retries: int = 0
     retry_delay_ms: float = 0.0
@@ -119,15 +127,16 @@ class System(msgspec.Struct, gc=False, tag_field="type", tag="system"):
     error: Any = None
 
 
-class Result(msgspec.Struct, gc=False, tag_field="type", tag="result"):
+class ClaudeResult(msgspec.Struct, gc=False, tag_field="type", tag="result"):
     subtype: str
     is_error: bool = False
     result: Any = None
     errors: list[Any] = []
     stop_reason: str | None = None
     total_cost_usd: float | None = None
-    usage: TokenUsage | None = None
+    usage: ClaudeTokenUsage | None = None
     permission_denials: Any = None
 
 
-Line = Union[Assistant, UserLine, StreamEvent, System, Result]
+OfAgent = Union[Assistant, UserLine, StreamEvent]  # of the root, or of a subagent
+Line = Union[OfAgent, System, ClaudeResult]

@@ -1,17 +1,11 @@
 """Codex: how its stream is read (`_source`) and how its CLI is run: once per prompt (`_command`) or for a
 whole session (`_app_server`)."""
 
-from sightline.providers._provider import Ask, Channel, Provider
+from sightline.providers._provider import Provider, channel_in
 from sightline.providers.codex._command import COMMAND
 from sightline.providers.codex._source import CodexSource, recognises
 
 __all__ = ["PROVIDER", "CodexSource"]
-
-
-def _channel(ask: Ask) -> Channel:
-    from sightline.providers.codex._app_server import AppServer
-
-    return AppServer(ask, COMMAND.binary)
 
 
 PROVIDER = Provider(
@@ -21,5 +15,5 @@ PROVIDER = Provider(
     recognises=recognises,
     command=COMMAND,
     steers=True,
-    channel=_channel,
+    channel=channel_in("sightline.providers.codex._app_server", "AppServer"),
 )

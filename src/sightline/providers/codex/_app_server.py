@@ -15,11 +15,11 @@ from typing import Any
 
 import msgspec
 
-from sightline.events import Error, Event, RunStarted, State
+from sightline.events import ApprovalState, Error, Event, RunStarted
 from sightline.providers._channel_run import ChannelRun
-from sightline.providers._provider import Approval, Ask, Unreachable
-from sightline.providers._source import decode_leniently, text_at, unknown
-from sightline.providers._spoken_program import SpokenProgram
+from sightline.providers._provider import Approval, ProviderPrompt, Unreachable
+from sightline.providers._source import reread, text_at, unknown
+from sightline.providers._spoken_program import ProgramChannel
 from sightline.providers.codex import _app_server_wire as wire
 from sightline.providers.codex._app_server_items import diff_of
 from sightline.providers.codex._app_server_requests import Answer, asked
@@ -44,42 +44,38 @@ _APPROVALS: dict[Approval, dict[str, str]] = {
     "full": {"sandbox": "danger-full-access", "approvalPolicy": "never"},
 }
 
-_decode = msgspec.json.Decoder(wire.Message).decode
+_decode = msgspec.json.Decoder(wire.AppServerMessage).decode
 
 
-class AppServer:
+class AppServer(ProgramChannel):
     """The channel. `ask`: what all prompts have in common."""
 
-    def __init__(self, ask: Ask, binary: str = "codex") -> None:
+    def __init__(self, ask: ProviderPrompt, binary: str = "codex") -> None:
+        super().__init__("codex app-server", seconds=_SECONDS_TO_OPEN)
         self._ask = ask
         self._binary = binary
-        self._program = SpokenProgram("codex app-server", self, seconds=_SECONDS_TO_OPEN)
         self._source = AppServerSource()
         self._requests: dict[str, tuple[Any, Answer]] = {}  # open: their id, how to answer
         self._changes: dict[str, tuple[str, str, str]] = {}  # of file changes: tool, path, diff
-        self._count = 0
         self._thread = self._turn = self._model = ""
-        self._run: ChannelRun | None = None
         self._steering: asyncio.Task[bool] | None = None
 
-    async def open(self, ask: Ask) -> None:
+    async def open(self, ask: ProviderPrompt) -> None:
         await self._open()
 
-    async def run(self, ask: Ask) -> ChannelRun:
+    async def run(self, ask: ProviderPrompt) -> ChannelRun:
         await self._open()
         opened = await self._open_thread(ask)
         run = self._run = ChannelRun("codex", self._thread, self._interrupt, self._program.end)
         flags = list(_APPROVALS[ask.approval].values())
-        begun = RunStarted(
-            clean_line(self._thread), clean_line(ask.model or self._model), clean_line(ask.cwd), source="codex"
-        )
-        await run.put([State("approval", {"level": ask.approval, "flags": flags}, source="codex"), begun, *opened])
+        begun = RunStarted(clean_line(self._thread), clean_line(ask.model or self._model), clean_line(ask.cwd))
+        await run.put([ApprovalState(ask.approval, flags).as_state(), begun, *opened])
         more = {"model": ask.model} if ask.model else {}
         try:
             answer = await self._call("turn/start", threadId=self._thread, input=_input(ask.prompt), **more)
             self._turn = text_at(answer, "turn", "id")
         except Unreachable as problem:
-            await run.fail(Error(problem.message, problem.hint, source="codex"))
+            await run.fail(Error(problem.message, problem.hint))
         return run
 
     def answer(self, request: str, answer: Any) -> bool:
@@ -112,12 +108,6 @@ class AppServer:
             return False
         return True
 
-    async def close(self) -> None:
-        await self._program.end()
-        if self._run is not None:
-            self._run.unbind()
-        await self._program.heard_out()
-
     # The conversation
 
     async def _open(self) -> None:
@@ -132,7 +122,7 @@ class AppServer:
         await self._call("initialize", clientInfo=client)
         self._send({"method": "initialized"})
 
-    async def _open_thread(self, ask: Ask) -> list[Event]:
+    async def _open_thread(self, ask: ProviderPrompt) -> list[Event]:
         """Have the thread of this conversation; what is to be said about it."""
         if self._thread and ask.resume in ("", self._thread):
             return []
@@ -158,17 +148,12 @@ class AppServer:
 
     async def _call(self, method: str, **params: Any) -> Any:
         """The answer; Unreachable when there is none, or it is an error."""
-        self._count += 1
-        given = {key: value for key, value in params.items() if value is not None}
-        message = _encoded({"id": self._count, "method": method, "params": given})
-        return await self._program.ask(self._count, message, method, _HINT)
+        id, given = self._next_id(), {key: value for key, value in params.items() if value is not None}
+        message = _encoded({"id": id, "method": method, "params": given})
+        return await self._program.ask(id, message, method, _HINT)
 
     def _send(self, message: dict[str, Any]) -> None:
         self._program.send(_encoded(message))
-
-    async def pass_on(self, events: list[Event]) -> None:
-        if self._run is not None:
-            await self._run.put(events)
 
     def why_ended(self, exit_code: int | None, stderr: str) -> Unreachable:
         why, hint = _last_words(stderr)
@@ -177,19 +162,16 @@ class AppServer:
     async def ended(self, problem: Unreachable) -> None:
         self._requests.clear()
         self._turn = ""
-        if self._run is not None:
-            hint = "send it again: the conversation is resumed"
-            await self._run.fail(Error(problem.message, hint, source="codex"))
+        await super().ended(problem)
 
     def parse_events(self, line: bytes) -> list[Event]:
         """One line of theirs. An answer wakes who waits for it, anything else is events."""
         try:
             message = _decode(line)
         except (ValueError, RecursionError) as error:
-            try:
-                message = msgspec.convert(decode_leniently(line), wire.Message)
-            except (ValueError, RecursionError):
-                return [unknown(line, len(line), str(error), source="codex")]
+            message = reread(line, wire.AppServerMessage)
+            if message is None:
+                return [unknown(line, len(line), str(error))]
         if not message.method:
             self._answered(message)
             return []
@@ -204,7 +186,7 @@ class AppServer:
             self._turn = ""
         return events
 
-    def _answered(self, message: wire.Message) -> None:
+    def _answered(self, message: wire.AppServerMessage) -> None:
         answer = message.result
         if message.error is not None:
             text = clean_text(text_at(message.error, "message") or "codex app-server refused")
@@ -212,7 +194,7 @@ class AppServer:
         if isinstance(message.id, int):
             self._program.answered(message.id, answer)
 
-    def _asked(self, message: wire.Message) -> list[Event]:
+    def _asked(self, message: wire.AppServerMessage) -> list[Event]:
         id, item = clean_line(str(message.id)), message.params.get("itemId")
         call = self._source.call_id(clean_line(item)) if isinstance(item, str) and item else ""
         params = {"cwd": self._ask.cwd, **message.params}

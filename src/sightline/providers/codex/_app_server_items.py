@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sightline.events import DiffFact
 from sightline.providers.codex import _app_server_wire as wire
 from sightline.providers.codex import _wire
 from sightline.providers.codex._calls import Call
@@ -15,15 +16,15 @@ _STATUSES = {"inProgress": "in_progress"}
 _TOOLS = {"spawnAgent": "spawn_agent", "sendInput": "send_input", "resumeAgent": "resume_agent"}
 
 
-def call_of(item: wire.Item) -> Call | None:
+def call_of(item: wire.CodexItem) -> Call | None:
     """The same call as an item of `codex exec`; None for a type that has none."""
     status = _STATUSES.get(item.status, item.status) if isinstance(item.status, str) else ""
     match item.type:
         case "commandExecution":
-            return _wire.Command(item.id, item.command, item.aggregatedOutput, item.exitCode, status)
+            return _wire.CodexCommand(item.id, item.command, item.aggregatedOutput, item.exitCode, status)
         case "fileChange":
             return _wire.FileChange(
-                item.id, [_wire.Change(_path(change), _kind(change)) for change in item.changes], status
+                item.id, [_wire.CodexFileChange(_path(change), _kind(change)) for change in item.changes], status
             )
         case "mcpToolCall":
             tool = item.tool if isinstance(item.tool, str) else ""
@@ -36,12 +37,12 @@ def call_of(item: wire.Item) -> Call | None:
     return None
 
 
-def details_of(item: wire.Item) -> dict[str, Any] | None:
+def details_of(item: wire.CodexItem) -> dict[str, Any] | None:
     """What a view can draw: the diff of a change to files."""
     diff = diff_of(item.changes)
     if item.type != "fileChange" or not diff:
         return None
-    return {"ui": {"kind": "diff"}, "path": _path(item.changes[0]), "diff": diff}
+    return DiffFact(path=_path(item.changes[0]), diff=diff).as_details()
 
 
 def diff_of(changes: list[dict[str, Any]]) -> str:

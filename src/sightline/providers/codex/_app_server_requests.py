@@ -11,9 +11,8 @@ import msgspec
 
 from sightline.events import Event, Notice, Request, leaves_sandbox
 from sightline.providers._preview import unwrap_shell
+from sightline.providers._requests import ALWAYS, NO, ONCE, SESSION, choice_in, question, words_in
 from sightline.text import clean_line, visible_value
-
-ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
 
 # From the person's answer to the result Codex gets, and what to tell it besides.
 Answer = Callable[[Any], tuple[Any, str]]
@@ -63,7 +62,7 @@ def asked(method: str, id: str, params: dict[str, Any], call: str, changes: Chan
         if made is not None:
             return made
     text = f"Codex asked for something that only its own program supports: {method[:100]}"
-    return Notice(clean_line(text), "warning", source="codex"), None
+    return Notice(clean_line(text), "warning"), None
 
 
 def _shown(params: dict[str, Any]) -> dict[str, Any]:
@@ -93,7 +92,7 @@ def _command(id: str, params: dict[str, Any], call: str, changes: Changes) -> As
     }
     always = {"acceptWithExecpolicyAmendment": {"execpolicy_amendment": amendment}}
     decisions: dict[str, Any] = {ONCE: "accept", SESSION: "acceptForSession", ALWAYS: always}
-    event = Request(id, "approval", f"Codex wants to run `{command}`", [*choices, NO], details, source="codex")
+    event = Request(id, "approval", f"Codex wants to run `{command}`", [*choices, NO], details)
     return event, _decided({choice: decisions[choice] for choice in choices})
 
 
@@ -108,7 +107,7 @@ def _file_change(id: str, params: dict[str, Any], call: str, changes: Changes) -
         **({} if diff else {"unseen": "its changes are unknown"}),
     }
     words = f"Codex wants to change {path or 'files'}"
-    event = Request(id, "approval", words, [ONCE, SESSION, NO], details, source="codex")
+    event = Request(id, "approval", words, [ONCE, SESSION, NO], details)
     return event, _decided({ONCE: "accept", SESSION: "acceptForSession"})
 
 
@@ -118,12 +117,12 @@ def _permissions(id: str, params: dict[str, Any], call: str, changes: Changes) -
     details = {**_about("Permissions", call, "exec", what, wanted.reason), "cwd": wanted.cwd or ""}
 
     def answer(said: Any) -> tuple[Any, str]:
-        choice, reason = _choice(said)
+        choice, reason = choice_in(said)
         granted = wanted.permissions if choice in (ONCE, SESSION) else {}
         return {"permissions": granted, "scope": "session" if choice == SESSION else "turn"}, reason
 
     words = f"Codex wants more permissions: {wanted.reason or what}"
-    return Request(id, "approval", words, [ONCE, SESSION, NO], details, source="codex"), answer
+    return Request(id, "approval", words, [ONCE, SESSION, NO], details), answer
 
 
 def _question(id: str, params: dict[str, Any], call: str, changes: Changes) -> Asked | None:
@@ -131,16 +130,14 @@ def _question(id: str, params: dict[str, Any], call: str, changes: Changes) -> A
     questions = msgspec.convert(params, _Questions).questions
     if not questions:
         return None
-    choices = [_choice_of(option) for option in questions[0].options or []] if len(questions) == 1 else []
-    details = {"ui": {"kind": "question"}, "choices": choices, "several": False, "free_text": True}
-    text = "\n".join([question.question for question in questions])
+    options = questions[0].options or [] if len(questions) == 1 else []
+    text = "\n".join([each.question for each in questions])
 
     def answer(said: Any) -> tuple[Any, str]:
-        words = _words(said)
-        return {"answers": {question.id: {"answers": words} for question in questions}}, ""
+        words = words_in(said)
+        return {"answers": {each.id: {"answers": words} for each in questions}}, ""
 
-    labels = [choice["label"] for choice in choices]
-    return Request(id, "question", text, labels, details, source="codex"), answer
+    return question(id, text, options), answer
 
 
 _KINDS: dict[str, Callable[[str, dict[str, Any], str, Changes], Asked | None]] = {
@@ -159,27 +156,7 @@ def _decided(decisions: dict[str, Any]) -> Answer:
     """`decline` lets Codex go on without it; a reason is said to it as well."""
 
     def answer(said: Any) -> tuple[Any, str]:
-        choice, reason = _choice(said)
+        choice, reason = choice_in(said)
         return {"decision": decisions.get(choice, "decline")}, "" if choice in decisions else reason
 
     return answer
-
-
-def _choice(said: Any) -> tuple[str, str]:
-    if isinstance(said, dict):
-        return str(said.get("choice", "")), str(said.get("reason") or "")
-    return str(said), ""
-
-
-def _choice_of(option: dict[str, Any]) -> dict[str, str]:
-    return {"label": str(option.get("label", "")), "description": str(option.get("description", ""))}
-
-
-def _words(said: Any) -> list[str]:
-    if isinstance(said, dict):
-        chosen = said.get("chosen")
-        words = [str(one) for one in chosen] if isinstance(chosen, list) else []
-        return [*words, str(said["text"])] if said.get("text") else words
-    if isinstance(said, list):
-        return [str(one) for one in said]
-    return [] if said is None else [str(said)]

@@ -19,24 +19,29 @@ import msgspec
 from sightline.events import (
     AgentEnded,
     AgentStarted,
+    ContextState,
     Error,
     Event,
+    ModelState,
     Notice,
     Reasoning,
     RequestResolved,
+    RetryState,
     RunEnded,
-    State,
     Text,
+    TodoState,
+    TodoTask,
     ToolOutput,
     ToolResult,
     ToolUse,
     TurnEnded,
     Usage,
+    of_agent,
 )
 from sightline.providers._agents import AgentPaths
 from sightline.providers._failure import hint_in, human_message
 from sightline.providers._preview import preview
-from sightline.providers._source import Source
+from sightline.providers._source import ProviderSource
 from sightline.providers.codex import _app_server_wire as wire
 from sightline.providers.codex._app_server_items import SILENT, WORDS, call_of, details_of
 from sightline.providers.codex._calls import DESCRIPTIONS, OUTCOMES
@@ -48,11 +53,12 @@ _STATUSES = {"inProgress": "in_progress"}
 _ENDED = frozenset(("completed", "errored", "shutdown", "interrupted", "notFound"))
 
 
-class AppServerSource(Source):
+class AppServerSource(ProviderSource):
     """Everything about the run of one turn, and what follows from turn to turn."""
 
     provider = "codex"
     thread = ""  # the one that is prompted
+    _agent = ""  # whose message is being read
     _last_error = ""
 
     def __init__(self) -> None:
@@ -79,8 +85,16 @@ class AppServerSource(Source):
         except (ValueError, RecursionError) as error:
             return self.unreadable(line, str(error))
         events: list[Event] = []
-        agent = self._agent(parsed.threadId, events)
-        events += handler(self, parsed, agent)
+        path = self._path_of(parsed.threadId, events)
+        if path and method == _TURN_ENDED:  # which is the end of the subagent, and its parent's to say
+            ended = self._agent_ended(parsed.threadId, failed=parsed.turn.status == "failed")
+            return [*events, *of_agent(path.rpartition("/")[0], ended)]
+        self._agent = path
+        made = handler(self, parsed)
+        self._agent = ""
+        events += of_agent(path, made) if path else made
+        if method == _COMPLETED and parsed.item.tool == "spawnAgent":
+            events += self._release()
         return events
 
     def thread_of(self, path: str) -> tuple[str, str]:
@@ -96,32 +110,32 @@ class AppServerSource(Source):
         held, self._held = self._held, []
         return [event for message in held for event in self.notified(*message)]
 
-    def _on_turn_started(self, params: wire.TurnParams, agent: str) -> list[Event]:
-        if agent:
+    def _on_turn_started(self, params: wire.TurnParams) -> list[Event]:
+        if self._agent:
             self._turns[params.threadId] = params.turn.id
             if len(self._turns) > _SHOWN_AT_MOST:
                 del self._turns[next(iter(self._turns))]
         return []
 
-    def _agent(self, thread: str, events: list[Event]) -> str:
+    def _path_of(self, thread: str, events: list[Event]) -> str:
         """The path of the subagent a thread is; one nobody announced begins here."""
         if not thread or not self.thread or thread == self.thread:
             return ""
         path = self._agents.get(thread)
         if not path:
             path = self._agents.begin(thread, "agent")
-            events.append(AgentStarted(path, "agent", source="codex"))
+            events.append(AgentStarted(path, "agent"))
         return path
 
     # Words
 
-    def _on_text(self, delta: wire.Delta, agent: str) -> list[Event]:
-        return self._say(Text, delta.itemId, 0, delta.delta, agent)
+    def _on_text(self, delta: wire.CodexDelta) -> list[Event]:
+        return self._say(Text, delta.itemId, 0, delta.delta)
 
-    def _on_thought(self, delta: wire.Delta, agent: str) -> list[Event]:
-        return self._say(Reasoning, delta.itemId, delta.summaryIndex + delta.contentIndex, delta.delta, agent)
+    def _on_thought(self, delta: wire.CodexDelta) -> list[Event]:
+        return self._say(Reasoning, delta.itemId, delta.summaryIndex + delta.contentIndex, delta.delta)
 
-    def _say(self, kind: type[Text] | type[Reasoning], item: str, part: int, text: str, agent: str) -> list[Event]:
+    def _say(self, kind: type[Text] | type[Reasoning], item: str, part: int, text: str) -> list[Event]:
         if not text:
             return []
         block, shown = self._shown.get((item, part), (0, 0))
@@ -129,75 +143,75 @@ class AppServerSource(Source):
         self._shown[item, part] = (block, shown + len(text))
         if len(self._shown) > _SHOWN_AT_MOST:
             del self._shown[next(iter(self._shown))]
-        return [kind(text, block, agent=agent, source="codex")]
+        return [kind(text, block)]
 
-    def _rest(self, kind: type[Text] | type[Reasoning], item: str, parts: list[str], agent: str) -> list[Event]:
+    def _rest(self, kind: type[Text] | type[Reasoning], item: str, parts: list[str]) -> list[Event]:
         """What the end of a text has that its deltas had not."""
         events: list[Event] = []
         for number, text in enumerate(parts):
             shown = self._shown.get((item, number), (0, 0))[1]
-            events += self._say(kind, item, number, text[shown:], agent)
+            events += self._say(kind, item, number, text[shown:])
             self._shown.pop((item, number), None)
         return events
 
     # Items
 
-    def _on_started(self, params: wire.ItemParams, agent: str) -> list[Event]:
+    def _on_started(self, params: wire.ItemParams) -> list[Event]:
         item = params.item
         item.id = clean_line(item.id)
         if item.type in WORDS or item.type in SILENT or item.id in self._open_calls:
             return []
         if item.tool == "spawnAgent":
             self._spawning.add(item.id)
-        return [self._use(item, agent)]
+        return [self._use(item)]
 
-    def _on_completed(self, params: wire.ItemParams, agent: str) -> list[Event]:
+    def _on_completed(self, params: wire.ItemParams) -> list[Event]:
         item = params.item
         item.id = clean_line(item.id)
         match item.type:
             case "agentMessage" | "plan":
-                return self._rest(Text, item.id, [item.text], agent)
+                return self._rest(Text, item.id, [item.text])
             case "reasoning":
                 thoughts = item.content if isinstance(item.content, list) else []
-                return self._rest(Reasoning, item.id, item.summary or [str(part) for part in thoughts], agent)
+                return self._rest(Reasoning, item.id, item.summary or [str(part) for part in thoughts])
             case "contextCompaction":
-                return [Notice("Codex compacted the conversation", agent=agent, source="codex")]
+                return [Notice("Codex compacted the conversation")]
             case kind if kind in SILENT:
                 return []
-        events: list[Event] = [] if item.id in self._open_calls else [self._use(item, agent)]
+        events: list[Event] = [] if item.id in self._open_calls else [self._use(item)]
         ident = self.close_call(item.id)
         call = call_of(item)
         content, failed = OUTCOMES[type(call)](call) if type(call) in OUTCOMES else ("", item.status == "failed")
         self._spawning.discard(item.id)
-        events += self._agents_changed(item, ident, agent)
+        events += self._agents_changed(item, ident)
         if item.tool == "wait":
             content = ""  # what a subagent said was shown as its own
         code, took = item.exitCode, None if item.durationMs is None else item.durationMs / 1000
         details = details_of(item)
-        result = ToolResult(ident, content, details, failed, code, took, item.id, agent=agent, source="codex")
-        return [*events, result, *(self._release() if item.tool == "spawnAgent" else [])]
+        result = ToolResult(ident, content, details, failed, code, took, item.id)
+        return [*events, result]
 
-    def _use(self, item: wire.Item, agent: str) -> ToolUse:
+    def _use(self, item: wire.CodexItem) -> ToolUse:
         ident, call = self.open_call(item.id), call_of(item)
         if call is None:
             args = {"path": item.path} if item.path else item.arguments
             name, native, arg = item.type, item.type, preview(args)
         else:
             name, native, arg, args = DESCRIPTIONS[type(call)](call)
-        return ToolUse(ident, clean_line(name), clean_line(native), arg, args, item.id, agent=agent, source="codex")
+        return ToolUse(ident, clean_line(name), clean_line(native), arg, args, item.id)
 
-    def _on_output(self, delta: wire.Delta, agent: str) -> list[Event]:
+    def _on_output(self, delta: wire.CodexDelta) -> list[Event]:
         text = clean_output(delta.delta)
         ident = self._open_calls.get(clean_line(delta.itemId))
-        return [ToolOutput(ident, text, agent=agent, source="codex")] if text and ident else []
+        return [ToolOutput(ident, text)] if text and ident else []
 
-    def _agents_changed(self, item: wire.Item, call: str, agent: str) -> list[Event]:
+    def _agents_changed(self, item: wire.CodexItem, call: str) -> list[Event]:
         events: list[Event] = []
         if item.tool == "spawnAgent":
             for thread in item.receiverThreadIds:
                 if thread not in self._agents:
-                    path = self._agents.begin(thread, "agent", agent)
-                    events.append(AgentStarted(path, "agent", item.prompt or "", "", call, agent=agent, source="codex"))
+                    path = self._agents.begin(thread, "agent", self._agent)
+                    events.append(AgentStarted(path, "agent", item.prompt or "", "", call))
         for thread, state in item.agentsStates.items():
             if state.status in _ENDED:
                 events += self._agent_ended(thread, failed=state.status in ("errored", "notFound"))
@@ -206,20 +220,20 @@ class AppServerSource(Source):
     def _agent_ended(self, thread: str, *, failed: bool) -> list[Event]:
         self._turns.pop(thread, None)
         path = self._agents.end(thread)
-        return [AgentEnded(path, failed, agent=path.rpartition("/")[0], source="codex")] if path else []
+        return [AgentEnded(path, failed)] if path else []
 
-    def _on_plan(self, params: wire.Plan, agent: str) -> list[Event]:
-        plan = [{"text": step.step, "status": _STATUSES.get(step.status, step.status)} for step in params.plan]
+    def _on_plan(self, params: wire.CodexPlan) -> list[Event]:
+        plan = TodoState([TodoTask(step.step, _STATUSES.get(step.status, step.status)) for step in params.plan])
         ident = self.open_call("")
         return [
-            ToolUse(ident, "Todo", "update_plan", "", {"items": plan}, agent=agent, source="codex"),
-            State("todo", plan, agent=agent, source="codex"),
-            ToolResult(ident, agent=agent, source="codex"),
+            ToolUse(ident, "Todo", "update_plan", "", {"items": plan.value}),
+            plan.as_state(),
+            ToolResult(ident),
         ]
 
     # The run
 
-    def _on_tokens(self, params: wire.Used, agent: str) -> list[Event]:
+    def _on_tokens(self, params: wire.Used) -> list[Event]:
         last, window = params.tokenUsage.last, params.tokenUsage.modelContextWindow
         usage = Usage(
             last.inputTokens,
@@ -229,67 +243,65 @@ class AppServerSource(Source):
             last.reasoningOutputTokens,
             last.totalTokens,
         )
-        ended = TurnEnded(usage, agent=agent, source="codex")
-        if agent:
+        ended = TurnEnded(usage)
+        if self._agent:
             return [ended]
-        return [ended, State("context", {"used": last.totalTokens, "of": window}, source="codex")]
+        return [ended, ContextState(last.totalTokens, window).as_state()]
 
-    def _on_error(self, params: wire.Failed, agent: str) -> list[Event]:
+    def _on_error(self, params: wire.Failed) -> list[Event]:
         message = params.error.message
         if params.willRetry:
-            value = {"reason": message}
-            return [State("retry", value, agent=agent, source="codex"), Notice(message, "warning", source="codex")]
-        if not agent:
+            again = RetryState(message).as_state()
+            return [again, Notice(message, "warning")]
+        if not self._agent:
             self._last_error = message
-        return [_error(message, agent)]
+        return [_error(message)]
 
-    def _on_turn_ended(self, params: wire.TurnParams, agent: str) -> list[Event]:
+    def _on_turn_ended(self, params: wire.TurnParams) -> list[Event]:
         turn = params.turn
         failed = turn.status == "failed"
-        if agent:
-            return self._agent_ended(params.threadId, failed=failed)
         self._spawning.clear()
         events = self._release()
         message = turn.error.message if turn.error is not None else ""
         if failed and (not message or message != self._last_error):
-            events.append(_error(message, ""))
+            events.append(_error(message))
         self._last_error = ""
         self._shown.clear()
         reason = "cancelled" if turn.status == "interrupted" else ""
-        return [*events, RunEnded(None, None, reason, failed, source="codex")]
+        return [*events, RunEnded(None, None, reason, failed)]
 
-    def _on_warning(self, params: wire.Warned, agent: str) -> list[Event]:
+    def _on_warning(self, params: wire.AppServerWarning) -> list[Event]:
         text = params.message or params.summary
-        return [Notice(text, "warning", params.details or "", agent=agent, source="codex")] if text else []
+        return [Notice(text, "warning", params.details or "")] if text else []
 
-    def _on_rerouted(self, params: wire.Rerouted, agent: str) -> list[Event]:
-        return [State("model", clean_line(params.toModel), agent=agent, source="codex")]
+    def _on_rerouted(self, params: wire.Rerouted) -> list[Event]:
+        return [ModelState(clean_line(params.toModel)).as_state()]
 
-    def _on_resolved(self, params: wire.Resolved, agent: str) -> list[Event]:
-        return [RequestResolved(clean_line(str(params.requestId)), agent=agent, source="codex")]
+    def _on_resolved(self, params: wire.ResolvedRequest) -> list[Event]:
+        return [RequestResolved(clean_line(str(params.requestId)))]
 
 
-def _error(message: str, agent: str) -> Error:
+def _error(message: str) -> Error:
     text = human_message(clean_text(message)) or "codex reported an error"
-    return Error(text, hint_in(message), agent=agent, source="codex")
+    return Error(text, hint_in(message))
 
 
-_OUTPUT = "item/commandExecution/outputDelta"
-_HANDLERS: dict[str, tuple[type, Callable[[AppServerSource, Any, str], list[Event]]]] = {
+_OUTPUT, _COMPLETED, _TURN_ENDED = "item/commandExecution/outputDelta", "item/completed", "turn/completed"
+_HANDLERS: dict[str, tuple[type, Callable[[AppServerSource, Any], list[Event]]]] = {
     "item/started": (wire.ItemParams, AppServerSource._on_started),
-    "item/completed": (wire.ItemParams, AppServerSource._on_completed),
-    "item/agentMessage/delta": (wire.Delta, AppServerSource._on_text),
-    "item/reasoning/summaryTextDelta": (wire.Delta, AppServerSource._on_thought),
-    "item/reasoning/textDelta": (wire.Delta, AppServerSource._on_thought),
-    _OUTPUT: (wire.Delta, AppServerSource._on_output),
-    "turn/plan/updated": (wire.Plan, AppServerSource._on_plan),
+    _COMPLETED: (wire.ItemParams, AppServerSource._on_completed),
+    "item/agentMessage/delta": (wire.CodexDelta, AppServerSource._on_text),
+    "item/reasoning/summaryTextDelta": (wire.CodexDelta, AppServerSource._on_thought),
+    "item/reasoning/textDelta": (wire.CodexDelta, AppServerSource._on_thought),
+    _OUTPUT: (wire.CodexDelta, AppServerSource._on_output),
+    "turn/plan/updated": (wire.CodexPlan, AppServerSource._on_plan),
     "thread/tokenUsage/updated": (wire.Used, AppServerSource._on_tokens),
     "turn/started": (wire.TurnParams, AppServerSource._on_turn_started),
-    "turn/completed": (wire.TurnParams, AppServerSource._on_turn_ended),
+    _TURN_ENDED: (wire.TurnParams, AppServerSource._on_turn_ended),
     "error": (wire.Failed, AppServerSource._on_error),
-    "warning": (wire.Warned, AppServerSource._on_warning),
-    "configWarning": (wire.Warned, AppServerSource._on_warning),
-    "deprecationNotice": (wire.Warned, AppServerSource._on_warning),
+    "warning": (wire.AppServerWarning, AppServerSource._on_warning),
+    "configWarning": (wire.AppServerWarning, AppServerSource._on_warning),
+    "deprecationNotice": (wire.AppServerWarning, AppServerSource._on_warning),
     "model/rerouted": (wire.Rerouted, AppServerSource._on_rerouted),
-    "serverRequest/resolved": (wire.Resolved, AppServerSource._on_resolved),
+    "serverRequest/resolved": (wire.ResolvedRequest, AppServerSource._on_resolved),
 }

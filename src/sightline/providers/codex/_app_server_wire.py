@@ -8,7 +8,7 @@ import msgspec
 from sightline.providers.codex import _wire
 
 
-class Message(msgspec.Struct, gc=False):
+class AppServerMessage(msgspec.Struct, gc=False):
     """Any line: an answer has no method, a notification no id, a request of theirs both."""
 
     method: str = ""
@@ -22,7 +22,7 @@ class OfThread(msgspec.Struct, gc=False):
     threadId: str = ""
 
 
-class Item(msgspec.Struct, gc=False):
+class CodexItem(msgspec.Struct, gc=False):
     """Of any type; each has some of these."""
 
     type: str
@@ -50,26 +50,26 @@ class Item(msgspec.Struct, gc=False):
 
 
 class ItemParams(OfThread, gc=False, kw_only=True):
-    item: Item
+    item: CodexItem
 
 
-class Delta(OfThread, gc=False, kw_only=True):
+class CodexDelta(OfThread, gc=False, kw_only=True):
     itemId: str = ""
     delta: str = ""
     summaryIndex: int = 0
     contentIndex: int = 0
 
 
-class Step(msgspec.Struct, gc=False):
+class PlanStep(msgspec.Struct, gc=False):
     step: str = ""
     status: str = "pending"
 
 
-class Plan(OfThread, gc=False, kw_only=True):
-    plan: list[Step] = []
+class CodexPlan(OfThread, gc=False, kw_only=True):
+    plan: list[PlanStep] = []
 
 
-class Tokens(msgspec.Struct, gc=False):
+class AppServerTokens(msgspec.Struct, gc=False):
     totalTokens: int | None = None
     inputTokens: int | None = None
     cachedInputTokens: int | None = None
@@ -78,35 +78,35 @@ class Tokens(msgspec.Struct, gc=False):
     reasoningOutputTokens: int | None = None
 
 
-class TokenUsage(msgspec.Struct, gc=False):
-    last: Tokens
+class AppServerTokenUsage(msgspec.Struct, gc=False):
+    last: AppServerTokens
     modelContextWindow: int | None = None
 
 
 class Used(OfThread, gc=False, kw_only=True):
-    tokenUsage: TokenUsage
+    tokenUsage: AppServerTokenUsage
 
 
-class Failure(msgspec.Struct, gc=False):
+class AppServerFailure(msgspec.Struct, gc=False):
     message: str = ""
 
 
 class Failed(OfThread, gc=False, kw_only=True):
-    error: Failure
+    error: AppServerFailure
     willRetry: bool = False
 
 
-class Turn(msgspec.Struct, gc=False):
+class CodexTurn(msgspec.Struct, gc=False):
     id: str = ""
     status: str = ""
-    error: Failure | None = None
+    error: AppServerFailure | None = None
 
 
 class TurnParams(OfThread, gc=False, kw_only=True):
-    turn: Turn
+    turn: CodexTurn
 
 
-class Warned(OfThread, gc=False, kw_only=True):
+class AppServerWarning(OfThread, gc=False, kw_only=True):
     message: str = ""
     summary: str = ""
     details: str | None = None
@@ -116,5 +116,5 @@ class Rerouted(OfThread, gc=False, kw_only=True):
     toModel: str = ""
 
 
-class Resolved(OfThread, gc=False, kw_only=True):
+class ResolvedRequest(OfThread, gc=False, kw_only=True):
     requestId: Any = None

@@ -5,18 +5,19 @@ from typing import Any, Union
 
 import msgspec
 
+from sightline.events import TodoState, TodoTask
 from sightline.providers._preview import preview, preview_command, shorten
 from sightline.providers.codex import _wire as wire
-from sightline.text import clean_line, clean_value
+from sightline.text import clean_line, clean_text, clean_value
 
-Call = Union[wire.Command, wire.FileChange, wire.McpCall, wire.TodoList, wire.WebSearch, wire.CollabCall]
+Call = Union[wire.CodexCommand, wire.FileChange, wire.McpCall, wire.TodoList, wire.WebSearch, wire.CollabCall]
 # name, native name, preview, arguments
 Description = tuple[str, str, str, Any]
 
 _FINE = frozenset(("completed", "in_progress", "", None))
 
 
-def _command(item: wire.Command) -> Description:
+def _command(item: wire.CodexCommand) -> Description:
     return "Bash", "command_execution", preview_command(item.command), {"command": item.command}
 
 
@@ -37,7 +38,7 @@ def _mcp_call(item: wire.McpCall) -> Description:
 
 
 def _todo_list(item: wire.TodoList) -> Description:
-    return "Todo", "todo_list", "", {"items": plan_of(item)}
+    return "Todo", "todo_list", "", {"items": plan_of(item).value}
 
 
 def _web_search(item: wire.WebSearch) -> Description:
@@ -57,7 +58,7 @@ def _collab_call(item: wire.CollabCall) -> Description:
 
 # item type → how to describe such a call
 DESCRIPTIONS: dict[type, Callable[[Any], Description]] = {
-    wire.Command: _command,
+    wire.CodexCommand: _command,
     wire.FileChange: _file_change,
     wire.McpCall: _mcp_call,
     wire.TodoList: _todo_list,
@@ -66,12 +67,13 @@ DESCRIPTIONS: dict[type, Callable[[Any], Description]] = {
 }
 
 
-def plan_of(item: wire.TodoList) -> list[dict[str, str]]:
+def plan_of(item: wire.TodoList) -> TodoState:
     """The plan; the wire does not tell a step in progress from one not begun."""
-    return [{"text": todo.text, "status": "completed" if todo.completed else "pending"} for todo in item.items]
+    steps = [(clean_text(todo.text), "completed" if todo.completed else "pending") for todo in item.items]
+    return TodoState([TodoTask(text, status) for text, status in steps])
 
 
-def _command_outcome(item: wire.Command) -> tuple[str, bool]:
+def _command_outcome(item: wire.CodexCommand) -> tuple[str, bool]:
     return item.aggregated_output or "", bool(item.exit_code) or item.status not in _FINE
 
 
@@ -112,7 +114,7 @@ def _part(part: Any) -> str:
 
 # item type → its output, and whether it failed
 OUTCOMES: dict[type, Callable[[Any], tuple[str, bool]]] = {
-    wire.Command: _command_outcome,
+    wire.CodexCommand: _command_outcome,
     wire.FileChange: _file_outcome,
     wire.McpCall: _mcp_outcome,
     wire.WebSearch: _search_outcome,

@@ -1,6 +1,6 @@
 """How Codex is started: `-` makes it read the prompt from stdin, and every flag comes before `resume`."""
 
-from sightline.providers._provider import Approval, Ask, CommandLine
+from sightline.providers._provider import Approval, CommandLine, ProviderPrompt
 
 _APPROVALS: dict[Approval, tuple[str, ...]] = {
     "auto": (),
@@ -10,7 +10,7 @@ _APPROVALS: dict[Approval, tuple[str, ...]] = {
 }
 
 
-def _arguments(ask: Ask) -> list[str]:
+def _arguments(ask: ProviderPrompt) -> list[str]:
     arguments = ["exec", "--json", *_APPROVALS[ask.approval]]
     if ask.model:
         arguments.append(f"--model={ask.model}")
@@ -26,4 +26,5 @@ COMMAND = CommandLine(
     arguments=_arguments,
     approvals=_APPROVALS,
     login_hint="run `codex login`, or set OPENAI_API_KEY",
+    says_end=True,
 )

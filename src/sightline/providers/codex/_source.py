@@ -27,10 +27,11 @@ from sightline.events import (
     Event,
     Notice,
     Reasoning,
+    RetryState,
     RunEnded,
     RunStarted,
-    State,
     Text,
+    TodoState,
     ToolResult,
     ToolUse,
     TurnStarted,
@@ -42,10 +43,10 @@ from sightline.providers._opening import first_object
 from sightline.providers._preview import preview, preview_command
 from sightline.providers._refusal import refused_details
 from sightline.providers._resend import Resend, may_repeat
-from sightline.providers._source import LINE_CAP, Source, decode_leniently, is_suspect
+from sightline.providers._source import ProviderSource, is_suspect, reread
 from sightline.providers.codex import _wire as wire
 from sightline.providers.codex._calls import DESCRIPTIONS, OUTCOMES, Call, plan_of
-from sightline.providers.codex._wire import CollabCall, Command, ItemCompleted, ItemStarted, TodoList
+from sightline.providers.codex._wire import CodexCommand, CollabCall, ItemCompleted, ItemStarted, TodoList
 from sightline.text import clean_line, clean_text, clean_value
 
 _SEARCHES_AT_MOST = 256
@@ -56,10 +57,10 @@ _decode = msgspec.json.Decoder(wire.Line).decode
 _reconnecting = re.compile(r"Reconnecting\W+(\d{1,6})/(\d{1,6})", re.ASCII).match
 
 
-class CodexSource(Source):
+class CodexSource(ProviderSource):
     provider = "codex"
     _settled = 0  # the last block before a call that was carried out
-    _plan: list[dict[str, str]] | None = None
+    _plan: TodoState | None = None
     _last_error = ""
     _searches: tuple[str, ...] = ()  # begun, query not known yet
 
@@ -69,12 +70,12 @@ class CodexSource(Source):
     _agents: AgentPaths | None = None
 
     def parse_events(self, line: bytes) -> list[Event]:
-        if len(line) > LINE_CAP:
-            return self.unreadable(line, "line over 16 MB")
         try:
             parsed = _decode(line)
         except (ValueError, RecursionError) as error:
-            return self._reread(line, str(error))
+            parsed = reread(line, wire.Line)
+            if parsed is None:
+                return self._other_item(line) or self.unreadable(line, str(error))
         kind = type(parsed)
         if kind is ItemCompleted:
             item = parsed.item
@@ -83,18 +84,6 @@ class CodexSource(Source):
             item = parsed.item
             return _STARTED[type(item)](self, item, line)
         return _HANDLERS[kind](self, parsed, line)
-
-    def _reread(self, line: bytes, reason: str) -> list[Event]:
-        """A line the strict decoder refused: half a character, an item of a new type, or not ours."""
-        try:
-            value = decode_leniently(line)
-        except (ValueError, RecursionError):
-            return self.unreadable(line, reason)
-        try:
-            parsed = msgspec.convert(value, wire.Line)
-        except (ValueError, RecursionError):
-            return self._other_item(value) or self.unreadable(line, reason)
-        return _HANDLERS[type(parsed)](self, parsed, line)
 
     def end_events(self) -> list[Event]:
         searches, self._searches = self._searches, ()
@@ -123,7 +112,7 @@ class CodexSource(Source):
             return self._say_again(text, Text, words)
         self._blocks_seen = block = self._blocks_seen + 1
         words.show(text, block)
-        return [Text(text, block, source="codex")]
+        return [Text(text, block)]
 
     def _thought(self, item: wire.Thought, line: bytes) -> list[Event]:
         text = clean_text(item.text)
@@ -136,7 +125,7 @@ class CodexSource(Source):
             return self._say_again(text, Reasoning, thoughts)
         block = self.new_block()
         thoughts.show(text, block)
-        return [Reasoning(text, block, source="codex")]
+        return [Reasoning(text, block)]
 
     def _say_again(self, text: str, kind: type[Text] | type[Reasoning], said: Resend) -> list[Event]:
         """A text after a broken stream: it may be one that was shown, or continue it."""
@@ -147,18 +136,18 @@ class CodexSource(Source):
         said.show(text, block)
         if not rest:
             return []
-        event = kind(rest, block, source="codex")
-        return [may_repeat("codex"), event] if repeats and kind is Text else [event]
+        event = kind(rest, block)
+        return [may_repeat(), event] if repeats and kind is Text else [event]
 
     def _nothing(self, item: Any, line: bytes) -> list[Event]:
         return []
 
-    def _warned(self, item: wire.Warned, line: bytes) -> list[Event]:
-        return [Notice(clean_text(item.message), "warning", source="codex")]
+    def _warned(self, item: wire.CodexWarning, line: bytes) -> list[Event]:
+        return [Notice(clean_text(item.message), "warning")]
 
     # Calls
 
-    def _command_started(self, item: Command, line: bytes) -> list[Event]:
+    def _command_started(self, item: CodexCommand, line: bytes) -> list[Event]:
         native_id, command = item.id, item.command
         if native_id in self._open_calls:
             return []
@@ -168,7 +157,7 @@ class CodexSource(Source):
         if not native_id.isprintable():
             native_id = clean_line(native_id)
         ident = self.open_call(native_id)
-        return [ToolUse(ident, "Bash", "command_execution", arg, {"command": command}, native_id, source="codex")]
+        return [ToolUse(ident, "Bash", "command_execution", arg, {"command": command}, native_id)]
 
     def _call_started(self, item: Call, line: bytes) -> list[Event]:
         if item.id in self._open_calls:
@@ -186,13 +175,13 @@ class CodexSource(Source):
         name, native, arg, args = DESCRIPTIONS[type(item)](item)
         native_id = clean_line(item.id)
         # A command's own words are few; its line may hold all it printed.
-        plain = type(item) is Command and type(item.command) is str and item.command.isprintable()
+        plain = type(item) is CodexCommand and type(item.command) is str and item.command.isprintable()
         if not plain and is_suspect(line):
             args = clean_value(args)
         ident = self.open_call(native_id if opens else "")
-        return ToolUse(ident, name, native, arg, args, native_id, source="codex")
+        return ToolUse(ident, name, native, arg, args, native_id)
 
-    def _command_completed(self, item: Command, line: bytes) -> list[Event]:
+    def _command_completed(self, item: CodexCommand, line: bytes) -> list[Event]:
         native_id, content, code = item.id, item.aggregated_output or "", item.exit_code
         ident = self._open_calls.get(native_id)
         if ident is None or code != 0:
@@ -201,8 +190,8 @@ class CodexSource(Source):
         if is_suspect(line):
             content = clean_text(content)
         self._settled = self._blocks_seen
-        failed = item.status != "completed" and OUTCOMES[Command](item)[1]
-        return [ToolResult(ident, content, None, failed, code, None, native_id, source="codex")]
+        failed = item.status != "completed" and OUTCOMES[CodexCommand](item)[1]
+        return [ToolResult(ident, content, None, failed, code, None, native_id)]
 
     def _call_completed(self, item: Call, line: bytes) -> list[Event]:
         native_id, code = clean_line(item.id), None
@@ -216,20 +205,19 @@ class CodexSource(Source):
         content, failed = OUTCOMES[type(item)](item)
         if type(item) is CollabCall:
             events += self._agents_changed(item, ident)
-        elif type(item) is Command:
+        elif type(item) is CodexCommand:
             code = item.exit_code
         content = clean_text(content)
-        declined = isinstance(item, Command | wire.FileChange | wire.McpCall) and item.status == "declined"
+        declined = isinstance(item, CodexCommand | wire.FileChange | wire.McpCall) and item.status == "declined"
         details = refused_details() if declined else None
-        events.append(ToolResult(ident, content, details, failed, code, None, native_id, source="codex"))
+        events.append(ToolResult(ident, content, details, failed, code, None, native_id))
         self._settled = self._blocks_seen
         return events
 
-    def _other_item(self, value: Any) -> list[Event]:
+    def _other_item(self, raw: bytes) -> list[Event]:
         """An item of a type this version does not know; shown as a call if it looks like one, else nothing."""
-        try:
-            line = msgspec.convert(value, wire.OtherItem)
-        except (ValueError, RecursionError):
+        line = reread(raw, wire.OtherItem)
+        if line is None:
             return []
         item = line.item
         native_id, native, status = item.get("id"), item.get("type"), item.get("status")
@@ -242,25 +230,25 @@ class CodexSource(Source):
         if native_id not in self._open_calls:
             args = {key: field for key, field in item.items() if key not in ("id", "type", "status")}
             ident, arg = self.open_call(native_id), preview(args)
-            events.append(ToolUse(ident, native, native, arg, clean_value(args), native_id, source="codex"))
+            events.append(ToolUse(ident, native, native, arg, clean_value(args), native_id))
         if line.type == "item.completed":
             failed = status not in ("completed", "in_progress")
             ident = self.close_call(native_id)
-            events.append(ToolResult(ident, is_error=failed, native_id=native_id, source="codex"))
+            events.append(ToolResult(ident, is_error=failed, native_id=native_id))
         return events
 
     def _planned(self, item: TodoList, line: bytes) -> list[Event]:
-        plan = self._plan = clean_value(plan_of(item)) if is_suspect(line) else plan_of(item)
+        self._plan = plan_of(item)
         use = self._use(item, line)
-        result = ToolResult(use.id, native_id=use.native_id, source="codex")
-        return [use, State("todo", plan, source="codex"), result]
+        result = ToolResult(use.id, native_id=use.native_id)
+        return [use, self._plan.as_state(), result]
 
     def _plan_completed(self, item: TodoList, line: bytes) -> list[Event]:
         """The turn is about to end. This repeats the last plan, which is news to nobody unless it was never shown."""
         if self._plan is None:
             return self._planned(item, line)
-        plan = clean_value(plan_of(item)) if is_suspect(line) else plan_of(item)
-        return [] if plan == self._plan else [State("todo", plan, source="codex")]
+        plan = plan_of(item)
+        return [] if plan == self._plan else [plan.as_state()]
 
     def _agents_changed(self, item: wire.CollabCall, call: str) -> list[Event]:
         events: list[Event] = []
@@ -271,11 +259,11 @@ class CodexSource(Source):
             for thread in item.receiver_thread_ids:
                 if thread not in agents:
                     path, task = agents.begin(thread, "agent"), clean_text(item.prompt or "")
-                    events.append(AgentStarted(path, "agent", task, call=call, source="codex"))
+                    events.append(AgentStarted(path, "agent", task, call=call))
         for thread, state in item.agents_states.items():
             if state.status in _ENDED and thread in agents:
                 failed = state.status in ("errored", "not_found")
-                events.append(AgentEnded(agents.end(thread), failed, source="codex"))
+                events.append(AgentEnded(agents.end(thread), failed))
         return events
 
     # The run
@@ -285,16 +273,16 @@ class CodexSource(Source):
         if self._calls_seen or self._blocks_seen:  # item ids begin again with every thread
             self._open_calls.clear()
             self._forget_turn()
-        events.append(RunStarted(clean_line(parsed.thread_id), source="codex"))
+        events.append(RunStarted(clean_line(parsed.thread_id)))
         return events
 
-    def _turn_started(self, parsed: wire.TurnStarted, line: bytes) -> list[Event]:
-        return [TurnStarted(source="codex")]
+    def _turn_started(self, parsed: wire.CodexTurnStarted, line: bytes) -> list[Event]:
+        return [TurnStarted()]
 
     def _turn_completed(self, parsed: wire.TurnCompleted, line: bytes) -> list[Event]:
         events = self.end_events() if self._searches else []
         self._forget_turn()
-        events.append(RunEnded(_usage(parsed.usage), source="codex"))
+        events.append(RunEnded(_usage(parsed.usage)))
         return events
 
     def _turn_failed(self, parsed: wire.TurnFailed, line: bytes) -> list[Event]:
@@ -303,9 +291,9 @@ class CodexSource(Source):
         if message != self._last_error or not message:
             events.append(_error(message))
         self._forget_turn()
-        return [*events, RunEnded(is_error=True, source="codex")]
+        return [*events, RunEnded(is_error=True)]
 
-    def _failed(self, parsed: wire.ErrorLine, line: bytes) -> list[Event]:
+    def _failed(self, parsed: wire.CodexErrorLine, line: bytes) -> list[Event]:
         message = parsed.message
         retry = _reconnecting(message) if message.startswith("Reconnecting") else None
         if retry is None:
@@ -316,8 +304,8 @@ class CodexSource(Source):
             if said is not None:
                 said.broke(self._settled, once_more=attempt > 1)
         text = clean_text(message)
-        value = {"attempt": attempt, "of": int(retry.group(2)), "reason": text}
-        return [State("retry", value, source="codex"), Notice(text, "warning", source="codex")]
+        again = RetryState(text, attempt, int(retry.group(2)))
+        return [again.as_state(), Notice(text, "warning")]
 
     def _forget_turn(self) -> None:
         if self._words is not None:
@@ -333,8 +321,8 @@ _Handler = Callable[[CodexSource, Any, bytes], list[Event]]
 _STARTED: dict[type, _Handler] = {
     wire.AgentMessage: CodexSource._nothing,
     wire.Thought: CodexSource._nothing,
-    wire.Warned: CodexSource._nothing,
-    wire.Command: CodexSource._command_started,
+    wire.CodexWarning: CodexSource._nothing,
+    wire.CodexCommand: CodexSource._command_started,
     wire.FileChange: CodexSource._call_started,
     wire.McpCall: CodexSource._call_started,
     wire.WebSearch: CodexSource._search_started,
@@ -344,8 +332,8 @@ _STARTED: dict[type, _Handler] = {
 _COMPLETED: dict[type, _Handler] = {
     wire.AgentMessage: CodexSource._message,
     wire.Thought: CodexSource._thought,
-    wire.Warned: CodexSource._warned,
-    wire.Command: CodexSource._command_completed,
+    wire.CodexWarning: CodexSource._warned,
+    wire.CodexCommand: CodexSource._command_completed,
     wire.FileChange: CodexSource._call_completed,
     wire.McpCall: CodexSource._call_completed,
     wire.WebSearch: CodexSource._call_completed,
@@ -357,18 +345,18 @@ _HANDLERS: dict[type, _Handler] = {
     wire.ItemStarted: CodexSource._started,
     wire.ItemUpdated: CodexSource._started,
     wire.ThreadStarted: CodexSource._thread_started,
-    wire.TurnStarted: CodexSource._turn_started,
+    wire.CodexTurnStarted: CodexSource._turn_started,
     wire.TurnCompleted: CodexSource._turn_completed,
     wire.TurnFailed: CodexSource._turn_failed,
-    wire.ErrorLine: CodexSource._failed,
+    wire.CodexErrorLine: CodexSource._failed,
 }
 
 
 def _error(message: str) -> Error:
-    return Error(human_message(message) or "codex reported an error", hint_in(message), source="codex")
+    return Error(human_message(message) or "codex reported an error", hint_in(message))
 
 
-def _usage(usage: wire.TokenUsage | None) -> Usage | None:
+def _usage(usage: wire.CodexTokenUsage | None) -> Usage | None:
     if usage is None:
         return None
     return Usage(

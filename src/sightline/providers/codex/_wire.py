@@ -14,7 +14,7 @@ class Thought(msgspec.Struct, gc=False, tag_field="type", tag="reasoning"):
     text: str = ""
 
 
-class Command(msgspec.Struct, gc=False, tag_field="type", tag="command_execution"):
+class CodexCommand(msgspec.Struct, gc=False, tag_field="type", tag="command_execution"):
     id: str = ""
     command: Any = ""
     aggregated_output: str | None = ""
@@ -22,14 +22,14 @@ class Command(msgspec.Struct, gc=False, tag_field="type", tag="command_execution
     status: str | None = ""
 
 
-class Change(msgspec.Struct, gc=False):
+class CodexFileChange(msgspec.Struct, gc=False):
     path: str = ""
     kind: Any = ""
 
 
 class FileChange(msgspec.Struct, gc=False, tag_field="type", tag="file_change"):
     id: str = ""
-    changes: list[Change] = []
+    changes: list[CodexFileChange] = []
     status: str | None = ""
 
 
@@ -74,14 +74,14 @@ class CollabCall(msgspec.Struct, gc=False, tag_field="type", tag="collab_tool_ca
     status: str | None = ""
 
 
-class Warned(msgspec.Struct, gc=False, tag_field="type", tag="error"):
+class CodexWarning(msgspec.Struct, gc=False, tag_field="type", tag="error"):
     message: str = ""
 
 
-Item = Union[AgentMessage, Thought, Command, FileChange, McpCall, TodoList, WebSearch, CollabCall, Warned]
+Item = Union[AgentMessage, Thought, CodexCommand, FileChange, McpCall, TodoList, WebSearch, CollabCall, CodexWarning]
 
 
-class TokenUsage(msgspec.Struct, gc=False):
+class CodexTokenUsage(msgspec.Struct, gc=False):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_input_tokens: int | None = None
@@ -89,7 +89,7 @@ class TokenUsage(msgspec.Struct, gc=False):
     reasoning_output_tokens: int | None = None
 
 
-class Failure(msgspec.Struct, gc=False):
+class CodexFailure(msgspec.Struct, gc=False):
     message: str = ""
 
 
@@ -97,19 +97,19 @@ class ThreadStarted(msgspec.Struct, gc=False, tag_field="type", tag="thread.star
     thread_id: str = ""
 
 
-class TurnStarted(msgspec.Struct, gc=False, tag_field="type", tag="turn.started"):
+class CodexTurnStarted(msgspec.Struct, gc=False, tag_field="type", tag="turn.started"):
     pass
 
 
 class TurnCompleted(msgspec.Struct, gc=False, tag_field="type", tag="turn.completed"):
-    usage: TokenUsage | None = None
+    usage: CodexTokenUsage | None = None
 
 
 class TurnFailed(msgspec.Struct, gc=False, tag_field="type", tag="turn.failed"):
-    error: Failure | None = None
+    error: CodexFailure | None = None
 
 
-class ErrorLine(msgspec.Struct, gc=False, tag_field="type", tag="error"):
+class CodexErrorLine(msgspec.Struct, gc=False, tag_field="type", tag="error"):
     message: str = ""
 
 
@@ -125,7 +125,9 @@ class ItemCompleted(msgspec.Struct, gc=False, tag_field="type", tag="item.comple
     item: Item
 
 
-Line = Union[ItemCompleted, ItemStarted, ItemUpdated, ThreadStarted, TurnStarted, TurnCompleted, TurnFailed, ErrorLine]
+Line = Union[
+    ItemCompleted, ItemStarted, ItemUpdated, ThreadStarted, CodexTurnStarted, TurnCompleted, TurnFailed, CodexErrorLine
+]
 
 
 class OtherItem(msgspec.Struct, gc=False):

@@ -21,11 +21,11 @@ from typing import Any
 
 import msgspec
 
-from sightline.events import Error, Event, Notice, RequestResolved, RunStarted, State
+from sightline.events import ApprovalState, Error, Event, Notice, RequestResolved, RunStarted
 from sightline.providers._channel_run import ChannelRun
-from sightline.providers._provider import Approval, Ask, Run, Unreachable
-from sightline.providers._source import decode_leniently, text_at, unknown
-from sightline.providers._spoken_program import SpokenProgram
+from sightline.providers._provider import Approval, ProviderPrompt, Run, Unreachable
+from sightline.providers._source import reread, text_at, unknown
+from sightline.providers._spoken_program import ProgramChannel
 from sightline.providers.gemini._channel_requests import Answer, asked, call_asked_about
 from sightline.providers.gemini._channel_source import ChannelSource
 from sightline.providers.gemini._command import COMMAND, channel_arguments
@@ -53,15 +53,13 @@ class _Message(msgspec.Struct, gc=False):
 _decode = msgspec.json.Decoder(_Message).decode
 
 
-class GeminiChannel:
+class GeminiChannel(ProgramChannel):
     """The channel. `ask`: what all prompts have in common."""
 
-    def __init__(self, ask: Ask, binary: str = COMMAND.binary) -> None:
+    def __init__(self, ask: ProviderPrompt, binary: str = COMMAND.binary) -> None:
+        super().__init__("gemini --acp", seconds=_SECONDS_TO_OPEN)
         self._ask = ask
         self._binary = binary
-        self._program = SpokenProgram("gemini --acp", self, seconds=_SECONDS_TO_OPEN)
-        self._run: ChannelRun | None = None
-        self._count = 0
         self._forget()
 
     def _forget(self) -> None:
@@ -71,14 +69,15 @@ class GeminiChannel:
         self._session = self._handle = ""  # its id, and what this process calls it
         self._model = self._wanted_model = self._reason = ""
         self._prompt = 0  # the id of the one that goes on
+        self._replayed_before_answer = 0
         self._stopping = False
 
-    async def open(self, ask: Ask) -> None:
+    async def open(self, ask: ProviderPrompt) -> None:
         """The program, not a session in it: where somebody is logged in, making one speaks to a service."""
         if ask.approval in _ASKING:
             await self._start(ask)
 
-    async def run(self, ask: Ask) -> Run:
+    async def run(self, ask: ProviderPrompt) -> Run:
         if ask.approval not in _ASKING:
             from sightline.providers._registry import get_provider
             from sightline.providers.running._runner import start_run
@@ -88,11 +87,11 @@ class GeminiChannel:
         run = self._run = ChannelRun("gemini", self._session, self._stop, self._program.end)
         self._stopping, self._reason = False, ""
         flags = list(COMMAND.approvals[ask.approval])
-        begun = RunStarted(clean_line(self._session), clean_line(self._model), clean_line(ask.cwd), source="gemini")
-        await run.put([State("approval", {"level": ask.approval, "flags": flags}, source="gemini"), begun])
+        begun = RunStarted(clean_line(self._session), clean_line(self._model), clean_line(ask.cwd))
+        await run.put([ApprovalState(ask.approval, flags).as_state(), begun])
         self._say(ask.prompt)
         if not self._program.is_heard:
-            await run.fail(Error("Gemini CLI has ended", "send it again", source="gemini"))
+            await run.fail(Error("Gemini CLI has ended", "send it again"))
         return run
 
     def answer(self, request: str, answer: Any) -> bool:
@@ -101,7 +100,7 @@ class GeminiChannel:
             return False
         id, call, to_option = open_request
         option, self._reason = to_option(answer)
-        events: list[Event] = [RequestResolved(request, source="gemini")]
+        events: list[Event] = [RequestResolved(request)]
         if not option:
             events += self._source.refused(call)
         if self._reason:  # it takes no words with a no: the prompt is ended, and another one has them
@@ -115,22 +114,16 @@ class GeminiChannel:
     async def steer(self, text: str) -> bool:
         return False
 
-    async def close(self) -> None:
-        await self._program.end()
-        if self._run is not None:
-            self._run.unbind()
-        await self._program.heard_out()
-
     # The conversation
 
-    async def _open(self, ask: Ask) -> None:
+    async def _open(self, ask: ProviderPrompt) -> None:
         if self._session and ask.resume not in ("", self._session):
             await self.close()
         await self._start(ask)
         if not self._session:
             await self._open_session(ask)
 
-    async def _start(self, ask: Ask) -> None:
+    async def _start(self, ask: ProviderPrompt) -> None:
         if self._program.is_running and ask.model == self._wanted_model:
             return
         await self.close()
@@ -143,7 +136,7 @@ class GeminiChannel:
         client = {"name": "sightline", "title": "Sightline", "version": version("sightline")}
         await self._call("initialize", protocolVersion=1, clientCapabilities={}, clientInfo=client)
 
-    async def _open_session(self, ask: Ask) -> None:
+    async def _open_session(self, ask: ProviderPrompt) -> None:
         import os
 
         place = {"cwd": self._ask.cwd or os.getcwd(), "mcpServers": []}
@@ -161,15 +154,14 @@ class GeminiChannel:
             raise Unreachable("gemini --acp started no session", _HINT)
 
     async def _all_replayed(self) -> None:
-        replayed = -1
-        while replayed != self._source.replayed:
-            replayed = self._source.replayed
+        self._replayed_before_answer = 1
+        while self._replayed_before_answer:
+            self._replayed_before_answer = 0
             with suppress(Unreachable):  # it is no method of theirs: that it is answered is all
                 await self._call("_sightline/loaded")
 
     def _say(self, text: str) -> None:
-        self._count += 1
-        self._prompt = self._count
+        self._prompt = self._next_id()
         words = [{"type": "text", "text": text.encode("utf-8", "replace").decode()}]
         params = {"sessionId": self._handle, "prompt": words}
         self._send({"id": self._prompt, "method": "session/prompt", "params": params})
@@ -184,7 +176,7 @@ class GeminiChannel:
         events: list[Event] = []
         for request, (id, call, _) in self._requests.items():
             self._send({"id": id, "result": _CANCELLED})
-            events += [RequestResolved(request, source="gemini"), *self._source.refused(call, _STOPPED)]
+            events += [RequestResolved(request), *self._source.refused(call, _STOPPED)]
         self._requests.clear()
         return events
 
@@ -192,16 +184,11 @@ class GeminiChannel:
 
     async def _call(self, method: str, **params: Any) -> Any:
         """The answer; Unreachable when there is none, or it is an error."""
-        self._count += 1
-        message = _encoded({"id": self._count, "method": method, "params": params})
-        return await self._program.ask(self._count, message, method, _HINT)
+        id = self._next_id()
+        return await self._program.ask(id, _encoded({"id": id, "method": method, "params": params}), method, _HINT)
 
     def _send(self, message: dict[str, Any]) -> None:
         self._program.send(_encoded(message))
-
-    async def pass_on(self, events: list[Event]) -> None:
-        if self._run is not None:
-            await self._run.put(events)
 
     def _tell(self, events: list[Event]) -> None:
         if self._run is not None:
@@ -215,19 +202,16 @@ class GeminiChannel:
     async def ended(self, problem: Unreachable) -> None:
         self._requests.clear()
         await self.pass_on(self._source.turn_over())
-        if self._run is not None:
-            hint = "send it again: the conversation is resumed"
-            await self._run.fail(Error(problem.message, hint, source="gemini"))
+        await super().ended(problem)
 
     def parse_events(self, line: bytes) -> list[Event]:
         """One line of theirs. An answer wakes who waits for it, anything else is events."""
         try:
             message = _decode(line)
         except (ValueError, RecursionError) as error:
-            try:
-                message = msgspec.convert(decode_leniently(line), _Message)
-            except (ValueError, RecursionError):
-                return [unknown(line, len(line), str(error), source="gemini")]
+            message = reread(line, _Message)
+            if message is None:
+                return [unknown(line, len(line), str(error))]
         if not message.method:
             return self._answered(message)
         if message.id is not None:
@@ -238,6 +222,8 @@ class GeminiChannel:
 
     def _answered(self, message: _Message) -> list[Event]:
         id = message.id
+        # Counted where the answer stands in the stream: by the time who waits for it is woken, more may have been read.
+        self._replayed_before_answer, self._source.replayed = self._source.replayed, 0
         if not isinstance(id, int):
             return []
         if id == self._prompt:
@@ -262,7 +248,7 @@ class GeminiChannel:
         if call is None:
             self._send({"id": message.id, "error": {"code": _NO_SUCH_METHOD, "message": "not supported"}})
             text = f"Gemini asked for something that only its own program supports: {message.method[:100]}"
-            return [Notice(clean_line(text), "warning", source="gemini")]
+            return [Notice(clean_line(text), "warning")]
         events, use = self._source.asked_about(call)
         if self._stopping or self._reason or not self._prompt:  # nobody is there to say yes
             self._send({"id": message.id, "result": _CANCELLED})

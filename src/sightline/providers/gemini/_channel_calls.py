@@ -36,7 +36,7 @@ _TITLES: dict[str, tuple[str, str, str]] = {
 _FILES = frozenset(("read_file", "replace", "write_file"))
 
 
-class Call(msgspec.Struct, gc=False):
+class GeminiCall(msgspec.Struct, gc=False):
     """A call that begins, goes on, ends or is asked about. Fields may be anything: one must not spoil the others."""
 
     toolCallId: str

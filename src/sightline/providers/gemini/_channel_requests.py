@@ -12,10 +12,9 @@ from typing import Any
 import msgspec
 
 from sightline.events import Request, ToolUse, leaves_sandbox
-from sightline.providers.gemini._channel_calls import Call
+from sightline.providers._requests import NO, ONCE, SESSION, choice_in
+from sightline.providers.gemini._channel_calls import GeminiCall
 from sightline.text import clean_line, clean_value, visible_value
-
-ONCE, SESSION, NO = "once", "this session", "no"
 
 _LASTING = {"proceed_always": SESSION, "proceed_always_tool": SESSION}
 _KEPT = "proceed_always_and_save"
@@ -41,11 +40,11 @@ class _Option(msgspec.Struct):
 
 
 class _Wanted(msgspec.Struct):
-    toolCall: Call
+    toolCall: GeminiCall
     options: list[_Option]
 
 
-def call_asked_about(params: dict[str, Any]) -> Call | None:
+def call_asked_about(params: dict[str, Any]) -> GeminiCall | None:
     """None when it cannot be read."""
     try:
         return msgspec.convert(clean_value(params), _Wanted).toolCall
@@ -75,12 +74,12 @@ def asked(id: str, params: dict[str, Any], use: ToolUse, cwd: str) -> tuple[Requ
         **({"path": path, "diff": diff} if diff else {}),
     }
     doing = {"exec": f"run `{what}`", "write": f"change {what}"}.get(access, f"use {use.name}: {what}")
-    event = Request(id, "approval", f"Gemini wants to {doing}", [*choices, NO], details, source="gemini")
+    event = Request(id, "approval", f"Gemini wants to {doing}", [*choices, NO], details)
 
     def answer(said: Any) -> tuple[str, str]:
-        given = said if isinstance(said, dict) else {"choice": said}
-        option = choices.get(str(given.get("choice")), "")
-        return option, "" if option else str(given.get("reason") or "")
+        choice, reason = choice_in(said)
+        option = choices.get(choice, "")
+        return option, "" if option else reason
 
     return event, answer
 

@@ -17,12 +17,14 @@ import msgspec
 from msgspec.structs import replace
 
 from sightline.events import (
+    DiffFact,
     Error,
     Event,
     Notice,
     Reasoning,
     RunEnded,
     State,
+    TodoState,
     ToolOutput,
     ToolResult,
     ToolUse,
@@ -30,8 +32,8 @@ from sightline.events import (
 )
 from sightline.providers._failure import hint_for, human_message
 from sightline.providers._plan import plan_from
-from sightline.providers.gemini._channel_calls import Call
-from sightline.providers.gemini._source import GeminiSource, Message, Result, Use
+from sightline.providers.gemini._channel_calls import GeminiCall
+from sightline.providers.gemini._source import GeminiMessage, GeminiResult, GeminiSource, GeminiToolUse
 from sightline.text import clean_line, clean_output, clean_text, clean_value
 
 _MODE = "[MODE_UPDATE] "
@@ -52,7 +54,7 @@ class ChannelSource(GeminiSource):
     def __init__(self, cwd: str) -> None:
         super().__init__()
         self.replaying = False
-        self.replayed = 0  # updates
+        self.replayed = 0  # updates since the last answer
         self._cwd = cwd
         self._printed: dict[str, str] = {}  # by open calls
         self._over: set[str] = set()  # calls of this prompt: what comes late of one is not another
@@ -77,16 +79,16 @@ class ChannelSource(GeminiSource):
     def _on_text(self, update: dict[str, Any]) -> list[Event]:
         text = _text_of(update)
         if text.startswith(_MODE) and text.removeprefix(_MODE) in _MODES:
-            return [Notice(f"Gemini's approval mode is now {text.removeprefix(_MODE)}", source="gemini")]
-        return self._message(Message("assistant", text, delta=True))
+            return [Notice(f"Gemini's approval mode is now {text.removeprefix(_MODE)}")]
+        return self._message(GeminiMessage("assistant", text, delta=True))
 
     def _on_thought(self, update: dict[str, Any]) -> list[Event]:
         text = clean_text(_text_of(update).removeprefix(_NO_SUBJECT))
-        return [*self._end_text(), *([Reasoning(text, self.new_block(), source="gemini")] if text else [])]
+        return [*self._end_text(), *([Reasoning(text, self.new_block())] if text else [])]
 
     # Calls
 
-    def asked_about(self, call: Call) -> tuple[list[Event], ToolUse]:
+    def asked_about(self, call: GeminiCall) -> tuple[list[Event], ToolUse]:
         """What is to be told before it is asked, and the call as it was told."""
         call.toolCallId = id = clean_line(call.toolCallId)
         self._silent = False
@@ -101,7 +103,7 @@ class ChannelSource(GeminiSource):
     def refused(self, native_id: str, why: str = _REFUSED) -> list[Event]:
         """The end of a call that will not be."""
         self._over.add(native_id)
-        return self._result(Result(native_id, "error", why), b"")
+        return self._result(GeminiResult(native_id, "error", why), b"")
 
     def _on_call(self, update: dict[str, Any]) -> list[Event]:
         call = _call_of(update)
@@ -123,28 +125,28 @@ class ChannelSource(GeminiSource):
         if not text.startswith(printed) or text == printed:
             return events
         self._printed[id] = text
-        return [*events, ToolOutput(self.call_id(id), clean_output(text[len(printed) :]), source="gemini")]
+        return [*events, ToolOutput(self.call_id(id), clean_output(text[len(printed) :]))]
 
-    def _begun(self, call: Call) -> list[Event]:
+    def _begun(self, call: GeminiCall) -> list[Event]:
         self._over.discard(call.toolCallId)
-        use = Use(call.native_name, call.toolCallId, call.args(self._cwd))
+        use = GeminiToolUse(call.native_name, call.toolCallId, call.args(self._cwd))
         # The steps of a plan are not on this wire, and an empty one would take the last away.
         return [event for event in self._call(use, b"") if not isinstance(event, State)]
 
-    def _end_of(self, call: Call) -> list[Event]:
+    def _end_of(self, call: GeminiCall) -> list[Event]:
         self._printed.pop(call.toolCallId, None)
         self._over.add(call.toolCallId)
         path, diff = call.changes(self._cwd)
         status = "error" if call.status == "failed" else "success"
-        events = self._result(Result(call.toolCallId, status, call.text), b"")
-        details = {"ui": {"kind": "diff"}, "path": path, "diff": diff} if diff else None
+        events = self._result(GeminiResult(call.toolCallId, status, call.text), b"")
+        details = DiffFact(path=path, diff=diff).as_details() if diff else None
         return [replace(event, details=details) if isinstance(event, ToolResult) else event for event in events]
 
     # The run
 
     def _on_plan(self, update: dict[str, Any]) -> list[Event]:
         plan = plan_from({"items": clean_value(update.get("entries"))})
-        return [*self._end_text(), State("todo", plan, source="gemini")]
+        return [*self._end_text(), TodoState(plan).as_state()]
 
     def turn_over(self) -> list[Event]:
         """Of a prompt that another one follows at once."""
@@ -158,17 +160,17 @@ class ChannelSource(GeminiSource):
         silent, self._silent = self._silent, True
         events = self.turn_over()
         if error is not None:
-            return [*events, _failure(error), RunEnded(is_error=True, source="gemini")]
+            return [*events, _failure(error), RunEnded(is_error=True)]
         given = result if isinstance(result, dict) else {}
         reason = given.get("stopReason")
         reason = clean_line(reason) if isinstance(reason, str) and reason != "end_turn" else ""
         said = _STOPS.get(reason) or ("Gemini ended without an answer: send it again" if silent and not reason else "")
-        notices = [Notice(said, "warning", source="gemini")] if said else []
-        return [*events, *notices, RunEnded(_usage(given), None, reason, source="gemini")]
+        notices = [Notice(said, "warning")] if said else []
+        return [*events, *notices, RunEnded(_usage(given), None, reason)]
 
 
-def _call_of(update: dict[str, Any]) -> Call:
-    call = msgspec.convert(clean_value(update), Call)
+def _call_of(update: dict[str, Any]) -> GeminiCall:
+    call = msgspec.convert(clean_value(update), GeminiCall)
     call.toolCallId = clean_line(call.toolCallId)
     call.status = call.status if isinstance(call.status, str) else ""
     return call
@@ -196,9 +198,7 @@ def _usage(result: dict[str, Any]) -> Usage | None:
 def _failure(error: Any) -> Error:
     message = error.get("message") if isinstance(error, dict) else None
     text = human_message(message) if isinstance(message, str) else ""
-    return Error(
-        text or "the run failed", hint_for(error.get("code")) if isinstance(error, dict) else "", source="gemini"
-    )
+    return Error(text or "the run failed", hint_for(error.get("code")) if isinstance(error, dict) else "")
 
 
 _HANDLERS: dict[str, Callable[[ChannelSource, dict[str, Any]], list[Event]]] = {

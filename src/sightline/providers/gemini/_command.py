@@ -1,6 +1,6 @@
 """How Gemini CLI is started: once per prompt, which it takes from its stdin and does not ask, or to be spoken with."""
 
-from sightline.providers._provider import Approval, Ask, CommandLine
+from sightline.providers._provider import Approval, CommandLine, ProviderPrompt
 
 _APPROVALS: dict[Approval, tuple[str, ...]] = {
     "auto": (),
@@ -10,18 +10,18 @@ _APPROVALS: dict[Approval, tuple[str, ...]] = {
 }
 
 
-def _arguments(ask: Ask) -> list[str]:
+def _arguments(ask: ProviderPrompt) -> list[str]:
     arguments = ["--output-format", "stream-json", *_common(ask)]
     if ask.resume:
         arguments.append(f"--resume={ask.resume}")
     return arguments
 
 
-def channel_arguments(ask: Ask) -> list[str]:
+def channel_arguments(ask: ProviderPrompt) -> list[str]:
     return ["--acp", *_common(ask)]
 
 
-def _common(ask: Ask) -> list[str]:
+def _common(ask: ProviderPrompt) -> list[str]:
     return [*_APPROVALS[ask.approval], *([f"--model={ask.model}"] if ask.model else [])]
 
 
@@ -32,4 +32,5 @@ COMMAND = CommandLine(
     arguments=_arguments,
     approvals=_APPROVALS,
     login_hint="run `gemini` once and log in, or set GEMINI_API_KEY",
+    says_end=True,
 )

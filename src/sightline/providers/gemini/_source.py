@@ -24,8 +24,8 @@ from sightline.events import (
     Notice,
     RunEnded,
     RunStarted,
-    State,
     Text,
+    TodoState,
     ToolResult,
     ToolUse,
     Usage,
@@ -37,7 +37,7 @@ from sightline.providers._opening import first_object
 from sightline.providers._plan import plan_from
 from sightline.providers._preview import shown_args
 from sightline.providers._refusal import refused_details
-from sightline.providers._source import LINE_CAP, Source, decode_leniently, is_suspect
+from sightline.providers._source import ProviderSource, is_suspect, reread
 from sightline.text import StreamFilter, clean_line, clean_text
 
 _COMMON_NAMES = {
@@ -61,28 +61,28 @@ class Init(msgspec.Struct, gc=False, tag_field="type", tag="init"):
     model: str | None = ""
 
 
-class Message(msgspec.Struct, gc=False, tag_field="type", tag="message"):
+class GeminiMessage(msgspec.Struct, gc=False, tag_field="type", tag="message"):
     role: str
     content: str
     delta: bool = False
 
 
-class Use(msgspec.Struct, gc=False, tag_field="type", tag="tool_use"):
+class GeminiToolUse(msgspec.Struct, gc=False, tag_field="type", tag="tool_use"):
     tool_name: str
     tool_id: str = ""
     parameters: Any = None
 
 
-class Failure(msgspec.Struct, gc=False):
+class GeminiFailure(msgspec.Struct, gc=False):
     type: str | None = ""
     message: str | None = ""
 
 
-class Result(msgspec.Struct, gc=False, tag_field="type", tag="tool_result"):
+class GeminiResult(msgspec.Struct, gc=False, tag_field="type", tag="tool_result"):
     tool_id: str
     status: str = ""
     output: str | None = ""
-    error: Failure | None = None
+    error: GeminiFailure | None = None
 
 
 class Trouble(msgspec.Struct, gc=False, tag_field="type", tag="error"):
@@ -100,10 +100,10 @@ class Stats(msgspec.Struct, gc=False):
 class End(msgspec.Struct, gc=False, tag_field="type", tag="result"):
     status: str = ""
     stats: Stats | None = None
-    error: Failure | None = None
+    error: GeminiFailure | None = None
 
 
-Line = Union[Message, Use, Result, Init, End, Trouble]
+Line = Union[GeminiMessage, GeminiToolUse, GeminiResult, Init, End, Trouble]
 
 _UNKNOWN_TOOL = "tool_not_registered"
 _REFUSALS = frozenset(("policy_violation", "tool_execution_denied", "permission_denied"))
@@ -111,7 +111,7 @@ _REFUSALS = frozenset(("policy_violation", "tool_execution_denied", "permission_
 _decode = msgspec.json.Decoder(Line).decode
 
 
-class GeminiSource(Source):
+class GeminiSource(ProviderSource):
     provider = "gemini"
     _block = 0  # of the text that is being written; 0 when none is
     _filter: StreamFilter | None = None  # there from the first piece of a text that needs one
@@ -119,13 +119,13 @@ class GeminiSource(Source):
     _agents: AgentPaths | None = None  # there from the first subagent
 
     def parse_events(self, line: bytes) -> list[Event]:
-        if len(line) > LINE_CAP:
-            return self.unreadable(line, "line over 16 MB")
         try:
             parsed = _decode(line)
         except (ValueError, RecursionError) as error:
-            return self._reread(line, str(error))
-        if type(parsed) is not Message:
+            parsed = reread(line, Line)
+            if parsed is None:
+                return self.unreadable(line, str(error))
+        if type(parsed) is not GeminiMessage:
             if self._block:
                 return [*self._end_text(), *_HANDLERS[type(parsed)](self, parsed, line)]
             return _HANDLERS[type(parsed)](self, parsed, line)
@@ -137,45 +137,35 @@ class GeminiSource(Source):
             return self._message(parsed)
         if not self._block:
             self._block = self._blocks_seen = self._blocks_seen + 1
-        return [Text(text, self._block, source="gemini")] if text else []
-
-    def _reread(self, line: bytes, reason: str) -> list[Event]:
-        """A line the strict decoder refused: half a character, another type where ours is expected, or not ours."""
-        try:
-            parsed = msgspec.convert(decode_leniently(line), Line)
-        except (ValueError, RecursionError):
-            return self.unreadable(line, reason)
-        if type(parsed) is Message:
-            return self._message(parsed)
-        return [*self._end_text(), *_HANDLERS[type(parsed)](self, parsed, line)]
+        return [Text(text, self._block)] if text else []
 
     def end_events(self) -> list[Event]:
         return self._end_text()
 
     # Words
 
-    def _message(self, parsed: Message) -> list[Event]:
+    def _message(self, parsed: GeminiMessage) -> list[Event]:
         """Any message, however odd its text."""
         if parsed.role != "assistant":
-            return [*self._end_text(), User(clean_text(parsed.content), source="gemini")]
+            return [*self._end_text(), User(clean_text(parsed.content))]
         events: list[Event] = [] if parsed.delta else self._end_text()
         if self._filter is None:
             self._filter = StreamFilter()
         self._block = self._block or self.new_block()
         text = self._filter.feed(parsed.content)
         if text:
-            events.append(Text(text, self._block, source="gemini"))
+            events.append(Text(text, self._block))
         return events if parsed.delta else [*events, *self._end_text()]
 
     def _end_text(self) -> list[Event]:
         """The text under way is over; half a character that was held back for its other half goes out now."""
         held = self._filter.end() if self._filter is not None else ""
         block, self._block, self._filter = self._block, 0, None
-        return [Text(held, block, source="gemini")] if held else []
+        return [Text(held, block)] if held else []
 
     # Calls
 
-    def _call(self, parsed: Use, line: bytes) -> list[Event]:
+    def _call(self, parsed: GeminiToolUse, line: bytes) -> list[Event]:
         native, native_id = parsed.tool_name, parsed.tool_id
         if not native_id.isprintable():
             native_id = clean_line(native_id)
@@ -184,9 +174,9 @@ class GeminiSource(Source):
         if name is None:
             name = native = clean_line(native)
         args, arg = shown_args(parsed.parameters, name, line)
-        use = ToolUse(ident, name, native, arg, args, native_id, source="gemini")
+        use = ToolUse(ident, name, native, arg, args, native_id)
         if name == "Todo":
-            return [use, State("todo", plan_from(args), source="gemini")]
+            return [use, TodoState(plan_from(args)).as_state()]
         if native == "invoke_agent" and isinstance(args, dict):
             return [use, self._agent_started(native_id, ident, args)]
         return [use]
@@ -197,9 +187,9 @@ class GeminiSource(Source):
         task = task if isinstance(task, str) else ""
         if self._agents is None:
             self._agents = AgentPaths()
-        return AgentStarted(self._agents.begin(handle, name), name or "agent", task, call=call, source="gemini")
+        return AgentStarted(self._agents.begin(handle, name), name or "agent", task, call=call)
 
-    def _result(self, parsed: Result, line: bytes) -> list[Event]:
+    def _result(self, parsed: GeminiResult, line: bytes) -> list[Event]:
         native_id, content, error, details = parsed.tool_id, parsed.output or "", parsed.error, None
         ident = self._open_calls.pop(native_id, None)
         if ident is None:  # only an id that is not fit to be shown is known by another name
@@ -215,9 +205,9 @@ class GeminiSource(Source):
             failed, details = True, refused_details()
         if content:
             content = clean_text(content)
-        result = ToolResult(ident, content, details, failed, None, None, native_id, source="gemini")
+        result = ToolResult(ident, content, details, failed, None, None, native_id)
         if self._agents is not None and (path := self._agents.end(native_id)):
-            return [AgentEnded(path, failed, source="gemini"), result]
+            return [AgentEnded(path, failed), result]
         return [result]
 
     # The run
@@ -225,13 +215,13 @@ class GeminiSource(Source):
     def _started(self, parsed: Init, line: bytes) -> list[Event]:
         if self._calls_seen:
             self._open_calls.clear()
-        return [RunStarted(clean_line(parsed.session_id), clean_line(parsed.model or ""), source="gemini")]
+        return [RunStarted(clean_line(parsed.session_id), clean_line(parsed.model or ""))]
 
     def _troubled(self, parsed: Trouble, line: bytes) -> list[Event]:
         text = human_message(parsed.message)
         if parsed.severity == "warning":
-            return [Notice(text, "warning", source="gemini")]
-        return [Error(text, hint_in(text), source="gemini")]
+            return [Notice(text, "warning")]
+        return [Error(text, hint_in(text))]
 
     def _ended(self, parsed: End, line: bytes) -> list[Event]:
         stats, error = parsed.stats, parsed.error
@@ -239,16 +229,16 @@ class GeminiSource(Source):
         if stats is not None:
             usage = Usage(stats.input_tokens, stats.output_tokens, stats.cached, None, None, stats.total_tokens)
         failed = parsed.status == "error"
-        ended = RunEnded(usage, is_error=failed, source="gemini")
+        ended = RunEnded(usage, is_error=failed)
         if not failed:
             return [ended]
         message = error.message if error is not None and error.message else "the run failed"
-        return [Error(human_message(message), hint_in(message), source="gemini"), ended]
+        return [Error(human_message(message), hint_in(message)), ended]
 
 
 _HANDLERS: dict[type, Callable[[GeminiSource, Any, bytes], list[Event]]] = {
-    Use: GeminiSource._call,
-    Result: GeminiSource._result,
+    GeminiToolUse: GeminiSource._call,
+    GeminiResult: GeminiSource._result,
     Init: GeminiSource._started,
     End: GeminiSource._ended,
     Trouble: GeminiSource._troubled,
@@ -265,7 +255,7 @@ def _is_withheld(native_id: str) -> bool:
     return native_id.partition("__")[0] in _COMMON_NAMES
 
 
-def _details(error: Failure) -> dict[str, Any]:
+def _details(error: GeminiFailure) -> dict[str, Any]:
     return {"type": clean_line(error.type or ""), "message": clean_text(error.message or "")}
 
 

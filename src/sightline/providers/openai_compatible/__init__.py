@@ -1,12 +1,12 @@
 """Any chat-completions endpoint: how its answers are read (`_source`) and asked for (`_run`)."""
 
-from sightline.providers._provider import Ask, Provider, Run
+from sightline.providers._provider import Provider, ProviderPrompt, Run
 from sightline.providers.openai_compatible._source import ChatSource, recognises
 
 __all__ = ["PROVIDER", "ChatSource", "recognises"]
 
 
-def _start(ask: Ask) -> Run:
+def _start(ask: ProviderPrompt) -> Run:
     from sightline.providers.openai_compatible._run import ChatRun  # brings asyncio and the HTTP client
 
     return ChatRun(ask)
@@ -15,7 +15,7 @@ def _start(ask: Ask) -> Run:
 def _check() -> None:
     from sightline.providers.openai_compatible._settings import load_settings
 
-    load_settings(Ask(prompt=""))
+    load_settings(ProviderPrompt(prompt=""))
 
 
 PROVIDER = Provider(

@@ -12,7 +12,7 @@ _REMEMBERED_AT_MOST = 256 * 1024
 _CALLS_AT_MOST = 256
 
 
-class Again:
+class RepeatedResponse:
     """What was shown of the response under way, and how far its repetition agrees with that."""
 
     def __init__(self) -> None:

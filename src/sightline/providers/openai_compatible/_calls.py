@@ -4,10 +4,10 @@ from typing import Any
 
 import msgspec
 
+from sightline.chat_completions import CallFragment, ChatFunctionCall, continues
 from sightline.events import ToolUse
 from sightline.providers._preview import preview
 from sightline.providers._source import LINE_CAP, is_suspect
-from sightline.providers.openai_compatible._wire import Call, Function
 from sightline.text import StreamFilter, clean_line, clean_value
 
 _NAME_CAP = 200
@@ -48,24 +48,14 @@ class CallInProgress:
         self._size = 0
         self._filter: StreamFilter | None = None  # once a piece needs it
 
-    def takes(self, fragment: Call) -> bool:
-        """Whether a fragment belongs to this call.
+    def takes(self, fragment: CallFragment) -> bool:
+        """Whether a fragment belongs to this call."""
+        return fragment.index in (self.index, None) and continues(fragment, self)
 
-        A fragment may lack the index or repeat id and name. Some servers give every call the index 0: then another id
-        together with a name is another call. Another id alone is not: there are servers that make one up per fragment.
-        """
-        if fragment.index != self.index and fragment.index is not None:
-            return False
-        if not fragment.id or not self.native_id:
-            return True
-        function = fragment.function or fragment.custom
-        begins = function is not None and bool(function.name)
-        return not begins or _one_line(fragment.id) == self.native_id
-
-    def add(self, fragment: Call) -> str:
+    def add(self, fragment: CallFragment) -> str:
         """Take a fragment in; returns the new piece of the arguments' text, filtered."""
         if fragment.id and not self.native_id:
-            self.native_id = _one_line(fragment.id)
+            self.native_id = fragment.id if isinstance(fragment.id, str) else ""
         function = fragment.function or fragment.custom
         if function is None:
             return ""
@@ -96,8 +86,8 @@ class CallInProgress:
             return False
         return is_complete(self._arguments())
 
-    def tool_use(self, source: str) -> ToolUse:
-        return _tool_use(self.id, self.native_id, self.native_name, self._arguments(), source)
+    def tool_use(self) -> ToolUse:
+        return _tool_use(self.id, _one_line(self.native_id), self.native_name, self._arguments())
 
     def _arguments(self) -> Any:
         if self._whole is not None:
@@ -107,11 +97,11 @@ class CallInProgress:
         return self._pieces[0] if self._pieces else ""
 
 
-def whole_call(ident: str, call: Call, source: str) -> ToolUse:
+def whole_call(ident: str, call: CallFragment) -> ToolUse:
     """A call that arrived in one piece."""
-    function = call.function or call.custom or Function()
+    function = call.function or call.custom or ChatFunctionCall()
     arguments = function.input if function.arguments is None else function.arguments
-    return _tool_use(ident, _one_line(call.id), _one_line(function.name)[:_NAME_CAP], arguments, source)
+    return _tool_use(ident, _one_line(call.id), _one_line(function.name)[:_NAME_CAP], arguments)
 
 
 def is_complete(arguments: Any) -> bool:
@@ -123,13 +113,13 @@ def common_name(native: str) -> str:
     return _COMMON_NAMES.get(native.lower(), native)
 
 
-def _tool_use(ident: str, native_id: str, native_name: str, arguments: Any, source: str) -> ToolUse:
+def _tool_use(ident: str, native_id: str, native_name: str, arguments: Any) -> ToolUse:
     name = common_name(native_name) or "unknown"
     args = _args(arguments)
     arg = preview(args, name)
     if args is arguments or _needs_filter(arguments):
         args = clean_value(args)
-    return ToolUse(ident, name, native_name, arg, args, native_id, source=source)
+    return ToolUse(ident, name, native_name, arg, args, native_id)
 
 
 def _args(arguments: Any) -> Any:

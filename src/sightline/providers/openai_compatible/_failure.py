@@ -5,9 +5,10 @@ No message ever holds the key: what a server or the HTTP client says is masked b
 
 from collections.abc import Mapping
 
+from sightline.chat_completions import ChatBody
 from sightline.exceptions import OutsideFailure
-from sightline.providers.openai_compatible._settings import Settings
-from sightline.providers.openai_compatible._wire import Body, decode_body, error_text, excerpt
+from sightline.providers.openai_compatible._settings import EndpointSettings
+from sightline.providers.openai_compatible._wire import decode_body, error_text, excerpt
 
 BODY_CAP = 64 * 1024
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 8.0
@@ -28,7 +29,9 @@ class ChatFailure(OutsideFailure):
         self.body = b""
 
 
-def refused(settings: Settings, status: int, headers: Mapping[str, str], body: bytes, now: float) -> ChatFailure:
+def refused(
+    settings: EndpointSettings, status: int, headers: Mapping[str, str], body: bytes, now: float
+) -> ChatFailure:
     """The server answered, but not with what was asked for."""
     body = Mask(settings.api_key).whole(body)
     parsed = _parsed(body)
@@ -45,7 +48,7 @@ def refused(settings: Settings, status: int, headers: Mapping[str, str], body: b
     return failure
 
 
-def not_reached(settings: Settings, problem: Exception, *, connecting: bool, slow: bool) -> ChatFailure:
+def not_reached(settings: EndpointSettings, problem: Exception, *, connecting: bool, slow: bool) -> ChatFailure:
     """The connection could not be made, or broke. A server that is merely slow is not asked again."""
     said = Mask(settings.api_key).text(excerpt(str(problem))) or type(problem).__name__
     where = _where(settings.base_url)
@@ -105,7 +108,7 @@ class Mask:
         return text.replace(self._key.decode(), _MASK) if self._key else text
 
 
-def _parsed(body: bytes) -> Body | None:
+def _parsed(body: bytes) -> ChatBody | None:
     try:
         parsed = decode_body(body)
     except (ValueError, RecursionError):
@@ -113,7 +116,7 @@ def _parsed(body: bytes) -> Body | None:
     return parsed if parsed.error or parsed.message or parsed.detail else None
 
 
-def _hint(settings: Settings, status: int) -> str:
+def _hint(settings: EndpointSettings, status: int) -> str:
     if status in (401, 403):
         return f"set OPENAI_API_KEY, or api_key in {settings.file}; if it is set, it was refused"
     if status == 404:

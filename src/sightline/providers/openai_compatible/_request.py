@@ -7,7 +7,7 @@ import msgspec
 
 from sightline.events import ToolUse
 from sightline.exceptions import UserMistake
-from sightline.providers._provider import Ask
+from sightline.providers._provider import ProviderPrompt
 
 RETRIES = 3
 _RETRIES_AT_MOST = 10
@@ -68,7 +68,7 @@ def _fits(name: str, value: Any) -> bool:
             return True
 
 
-def request_body(ask: Ask, model: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
+def request_body(ask: ProviderPrompt, model: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
     """The JSON that is sent. A null in `extra` takes a field out again, for servers that refuse to see it."""
     options = ask.options
     body: dict[str, Any] = {"messages": messages}
@@ -106,7 +106,7 @@ def _declared(name: str, told: dict[str, Any]) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def with_prompt(messages: list[dict[str, Any]], ask: Ask) -> list[dict[str, Any]]:
+def with_prompt(messages: list[dict[str, Any]], ask: ProviderPrompt) -> list[dict[str, Any]]:
     """The conversation so far, with the system prompt of this ask in front and its prompt at the end."""
     messages = list(messages)
     if ask.options.get("system"):

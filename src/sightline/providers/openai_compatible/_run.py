@@ -8,10 +8,11 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 
-from sightline.events import Error, Event, RunEnded
+from sightline.events import Error, Event, RunEnded, of_source
 from sightline.exceptions import SightlineError
-from sightline.providers._provider import Ask, Outcome
-from sightline.providers.openai_compatible._work import NAME, ChatWork
+from sightline.providers._provider import ProviderOutcome, ProviderPrompt
+from sightline.providers.openai_compatible._source import ChatSource
+from sightline.providers.openai_compatible._work import ChatWork
 from sightline.text import clean_text
 
 # Batches the work may be ahead of its reader.
@@ -23,7 +24,7 @@ class ChatRun:
 
     def __init__(
         self,
-        ask: Ask,
+        ask: ProviderPrompt,
         *,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         now: Callable[[], float] = time.time,
@@ -34,10 +35,10 @@ class ChatRun:
         self._cancelled = False
         self._queue: asyncio.Queue[list[Event] | bytes | None] = asyncio.Queue()
         self._room = asyncio.Event()
-        self._outcome: Outcome | None = None
+        self._outcome: ProviderOutcome | None = None
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ProviderOutcome:
         if self._outcome is None:
             raise RuntimeError("the run has no outcome before its events or its bytes were read to the end")
         return self._outcome
@@ -45,7 +46,7 @@ class ChatRun:
     async def events(self) -> AsyncGenerator[list[Event], None]:
         async for item in self._items():
             if isinstance(item, list):
-                yield item
+                yield of_source(ChatSource.provider, item)
 
     async def raw(self) -> AsyncGenerator[bytes, None]:
         self._work.raw = True
@@ -102,20 +103,20 @@ class ChatRun:
             return []
         if isinstance(problem, TimeoutError):
             code, reason = 124, "timeout"
-            error = Error(f"no answer within {self._ask.timeout:g} s", "allow more time, or ask for less", source=NAME)
+            error = Error(f"no answer within {self._ask.timeout:g} s", "allow more time, or ask for less")
         elif isinstance(problem, SightlineError):
             code, reason = problem.exit_code, "error"
-            error = Error(clean_text(problem.message), clean_text(problem.hint), source=NAME)
+            error = Error(clean_text(problem.message), clean_text(problem.hint))
         else:
             raise problem
         turns.failed = True
         self._settle(code, error)
-        closing = turns.stop(reason, code) or [RunEnded(None, None, reason, True, code, source=NAME)]
+        closing = turns.stop(reason, code) or [RunEnded(None, None, reason, True, code)]
         return [error, *closing]
 
     def _settle(self, exit_code: int, error: Error | None = None) -> None:
         lines = [] if error is None else [f"error: {error.text}", f"hint: {error.hint}" if error.hint else ""]
-        self._outcome = Outcome(
+        self._outcome = ProviderOutcome(
             exit_code=exit_code,
             session=self._work.session,
             text="".join(self._work.words),

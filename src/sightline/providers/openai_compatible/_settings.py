@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sightline.exceptions import UserMistake
-from sightline.providers._provider import Ask
+from sightline.providers._provider import ProviderPrompt
 
 _SETTINGS = ("base_url", "api_key", "model")
 
 
-class Settings(NamedTuple):
+class EndpointSettings(NamedTuple):
     """Where to ask, and as whom. The key is kept out of every representation."""
 
     base_url: str
@@ -38,7 +38,7 @@ def settings_file(environ: Mapping[str, str]) -> Path:
     return (Path(config) if config else Path.home() / ".config") / "sightline" / "openai_compatible.toml"
 
 
-def load_settings(ask: Ask) -> Settings:
+def load_settings(ask: ProviderPrompt) -> EndpointSettings:
     """The settings for one prompt; UserMistake when they do not name a server or cannot be read."""
     environ = {**os.environ, **ask.env}
     file = settings_file(environ)
@@ -54,7 +54,7 @@ def load_settings(ask: Ask) -> Settings:
             "the API key has a character that no key can have", "check OPENAI_API_KEY and the settings file"
         )
     is_open = is_open and bool(stored.get("api_key")) and not env_key
-    return Settings(_checked_url(base_url), key, stored.get("model", ""), file, is_open)
+    return EndpointSettings(_checked_url(base_url), key, stored.get("model", ""), file, is_open)
 
 
 def _read_file(file: Path) -> tuple[dict[str, str], bool]:

@@ -17,10 +17,11 @@ import re
 
 import msgspec
 
+from sightline.chat_completions import ChatBody
 from sightline.events import Event
-from sightline.providers._source import LINE_CAP, Source
-from sightline.providers.openai_compatible._turns import Turns
-from sightline.providers.openai_compatible._wire import Body, decode_bodies, decode_body, decode_strictly
+from sightline.providers._source import LINE_CAP, ProviderSource
+from sightline.providers.openai_compatible._turns import ChatTurns
+from sightline.providers.openai_compatible._wire import decode_bodies, decode_body, decode_strictly, is_chat
 
 _BOM = b"\xef\xbb\xbf"
 _OTHER_FIELDS = (b":", b"event:", b"id:", b"retry:")
@@ -29,12 +30,12 @@ _TRIES_AT_MOST = 64
 _BESIDE_ERROR = frozenset(("error", "user_id"))
 
 
-class ChatSource(Source):
+class ChatSource(ProviderSource):
     provider = "openai_compatible"
 
     def __init__(self) -> None:
         super().__init__()
-        self.turns = Turns(self)
+        self.turns = ChatTurns(self)
         self.is_done = False  # [DONE] was seen
         self._unfinished = _Lines()
 
@@ -70,8 +71,8 @@ class ChatSource(Source):
         self._unfinished.clear()
         self.turns.start_over()
 
-    def _body(self, body: Body, payload: bytes) -> list[Event]:
-        if not body.is_chat():
+    def _body(self, body: ChatBody, payload: bytes) -> list[Event]:
+        if not is_chat(body):
             return self.unreadable(payload.strip(), "not a chat completion")
         return self.turns.take(body, payload)
 
@@ -99,8 +100,8 @@ class ChatSource(Source):
             try:
                 body = decode_body(payload)
             except (ValueError, RecursionError):
-                body = Body()
-            if body.is_chat():
+                body = ChatBody()
+            if is_chat(body):
                 return self._give_up() + self._body(body, payload)
         lines = self._unfinished
         lines.add(payload)
@@ -147,14 +148,14 @@ class _Lines:
         outermost = last.lstrip(b" ").startswith(b"}") and self._tries < _TRIES_AT_MOST
         return outermost or self.size >= 2 * self._tried_size
 
-    def decoded(self) -> Body | None:
+    def decoded(self) -> ChatBody | None:
         self._tries += 1
         self._tried_size = self.size
         try:
             body = decode_body(b"\n".join(self.parts))
         except (ValueError, RecursionError):
             return None
-        return body if body.is_chat() else None
+        return body if is_chat(body) else None
 
 
 _ours = re.compile(rb'"object"\s*:\s*"chat\.completion|"choices"\s*:\s*\[')

@@ -17,23 +17,23 @@ from sightline.paths import data_folder, private_folder
 _valid_id = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch
 
 
-class Conversation(msgspec.Struct, kw_only=True):
+class StoredConversation(msgspec.Struct, kw_only=True):
     id: str
     model: str = ""
     messages: list[dict[str, Any]] = []
 
 
-def new_conversation() -> Conversation:
-    return Conversation(id=f"chat-{secrets.token_hex(8)}")
+def new_conversation() -> StoredConversation:
+    return StoredConversation(id=f"chat-{secrets.token_hex(8)}")
 
 
-def load_conversation(ident: str) -> Conversation:
+def load_conversation(ident: str) -> StoredConversation:
     """The conversation of that id; UserMistake when there is none."""
     if not _valid_id(ident):
         raise UserMistake("that is not the id of a conversation", "use the one from `run_started.session`")
     folder = data_folder() / "chat"
     try:
-        return msgspec.json.decode((folder / f"{ident}.json").read_bytes(), type=Conversation)
+        return msgspec.json.decode((folder / f"{ident}.json").read_bytes(), type=StoredConversation)
     except FileNotFoundError:
         raise UserMistake(
             f"there is no conversation '{ident}'", f"conversations are stored in {folder}; start a new one"
@@ -42,7 +42,7 @@ def load_conversation(ident: str) -> Conversation:
         raise OutsideFailure(f"the conversation '{ident}' cannot be read", f"see {folder}; start a new one") from None
 
 
-def save_conversation(conversation: Conversation) -> None:
+def save_conversation(conversation: StoredConversation) -> None:
     """Keep it for next time; OSError when that is not possible."""
     folder = data_folder() / "chat"
     private_folder(folder)

@@ -14,14 +14,15 @@ A whole response is read like a stream of one chunk. Rules:
 
 from typing import Any
 
+from sightline.chat_completions import AnswerMessage, CallFragment, ChatBody, pieces
 from sightline.events import (
     Error,
     Event,
+    ModelState,
     Notice,
     Reasoning,
     RunEnded,
     RunStarted,
-    State,
     Text,
     ToolArgs,
     TurnEnded,
@@ -29,19 +30,13 @@ from sightline.events import (
     Usage,
 )
 from sightline.providers._failure import hint_for
-from sightline.providers._source import Source, is_suspect
-from sightline.providers.openai_compatible._again import Again
+from sightline.providers._source import ProviderSource, is_suspect
+from sightline.providers.openai_compatible._again import RepeatedResponse
 from sightline.providers.openai_compatible._calls import CallInProgress, is_complete, whole_call
 from sightline.providers.openai_compatible._wire import (
-    Body,
-    Call,
-    Message,
     add_usage,
-    cost_of,
     error_status,
     error_text,
-    pieces,
-    usage_of,
 )
 from sightline.text import StreamFilter, clean_line, clean_text
 
@@ -52,12 +47,11 @@ _CLEAN = b""
 _CUT_SHORT = frozenset(("length", "max_tokens", "content_filter"))
 
 
-class Turns:
+class ChatTurns:
     """What is known about the run, and about the response under way."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ProviderSource) -> None:
         self._source = source
-        self._name = source.provider
         self._in_run = False
         self._in_turn = False
         self._model = ""
@@ -66,7 +60,7 @@ class Turns:
         self._cost: float | None = None
         self.failed = False
         self.answers = 0  # responses that arrived whole
-        self._again = Again()
+        self._again = RepeatedResponse()
         self._raw = _CLEAN
         self._forget_response()
 
@@ -86,15 +80,15 @@ class Turns:
         """A run that is known to begin before its first byte arrives."""
         self._in_run = self._in_turn = True
         self._model = model
-        return [RunStarted(session, model, source=self._name), TurnStarted(source=self._name)]
+        return [RunStarted(session, model), TurnStarted()]
 
     def start_over(self) -> None:
         """Nothing was shown of the response under way; it is asked for again."""
         self._forget_response()
 
-    def take(self, body: Body, raw: bytes) -> list[Event]:
+    def take(self, body: ChatBody, raw: bytes) -> list[Event]:
         """The events of one body or chunk; `raw` is the text it was decoded from."""
-        if body.error or body.object == "error":
+        if body.is_error():
             return self._fail(error_text(body), hint_for(error_status(body)))
         events: list[Event] = []
         self._raw = raw
@@ -102,8 +96,8 @@ class Turns:
             self._meet(body, events)
         else:
             self._steady = True
-        if body.usage is not None:
-            self._turn_usage, self._turn_cost = usage_of(body.usage), cost_of(body.usage)
+        if body.usage is not None and (told := body.tokens()) is not None:
+            self._turn_usage, self._turn_cost = told.usage(), told.dollars()
         for choice in body.choices or ():
             if choice.index:
                 continue
@@ -138,7 +132,7 @@ class Turns:
             self._end_turn(events, whole=False)
         return events + self._end_run(reason, exit_code)
 
-    def _meet(self, body: Body, events: list[Event]) -> None:
+    def _meet(self, body: ChatBody, events: list[Event]) -> None:
         """A body with another id. It begins a response when it says so; but some servers give every chunk its own id,
         a role in each, and others an empty id to what comes before the answer."""
         begins = any(choice.message or (choice.delta and choice.delta.role) for choice in body.choices or ())
@@ -147,35 +141,35 @@ class Turns:
         model = clean_line(body.model) if isinstance(body.model, str) else ""
         if not self._in_run:
             self._in_run, self._model = True, model
-            events.append(RunStarted(model=model, source=self._name))
+            events.append(RunStarted(model=model))
         elif model and model != self._model:
             self._model = model
-            events.append(State("model", model, source=self._name))
+            events.append(ModelState(model).as_state())
         if not self._in_turn:
             self._in_turn = True
-            events.append(TurnStarted(source=self._name))
+            events.append(TurnStarted())
         if body.id or self._response is None:
             self._response = body.id
 
-    def _delta(self, delta: Message, events: list[Event]) -> None:
+    def _delta(self, delta: AnswerMessage, events: list[Event]) -> None:
         self._streamed = True
         content = delta.content
         if content and self._kind == "text" and type(content) is str and not delta.reasoning_content:
             self._continue(content, events)  # nearly every chunk there is
-        elif content or delta.reasoning_content or delta.reasoning or delta.refusal:
+        elif content or delta.reasoning_content or delta.reasoning or delta.thinking or delta.refusal:
             for kind, words in pieces(delta):
                 self._say(kind, words, events)
         if delta.tool_calls is not None or delta.function_call is not None:
             for fragment in delta.calls():
                 self._fragment(fragment, events)
 
-    def _message(self, message: Message, finish_reason: Any, events: list[Event]) -> None:
+    def _message(self, message: AnswerMessage, finish_reason: Any, events: list[Event]) -> None:
         self._raw = _CLEAN
         for kind, words in pieces(message):
             self._say(kind, clean_text(words), events)
         self._note_finish(finish_reason, events)
         for call in message.calls():
-            use = whole_call(self._source.open_call(""), call, self._name)
+            use = whole_call(self._source.open_call(""), call)
             if self._finish in _CUT_SHORT and not is_complete(use.args):
                 self._announce_cut(use.native_name, events)
             elif not self._again.is_known(use.native_name, use.args):
@@ -186,12 +180,13 @@ class Turns:
 
     def _say(self, kind: str, words: str, events: list[Event]) -> None:
         """Words that may begin a block."""
+        kind = "text" if kind == "refusal" else kind
         if self._calls:
             self._release(events, blank=True)
         if kind != self._kind:
             self._close_block(events)
             if kind == "other":
-                events.append(Notice(f"a part of type {clean_line(words)[:80]} is not shown", source=self._name))
+                events.append(Notice(f"a part of type {clean_line(words)[:80]} is not shown"))
                 return
             self._kind = kind
             self._block = self._source.new_block()
@@ -206,18 +201,18 @@ class Turns:
             words = self._filter.feed(words)
         if self._kind == "reasoning":
             if words:
-                events.append(Reasoning(words, self._block, source=self._name))
+                events.append(Reasoning(words, self._block))
             return
         if self._again.expects_words:
             words = self._told_again(words, events)
         if words:
             self._again.showed(words)
-            events.append(Text(words, self._block, source=self._name))
+            events.append(Text(words, self._block))
 
     def _told_again(self, words: str, events: list[Event]) -> str:
         words, differs = self._again.rest(words)
         if differs:
-            events.append(Notice("what follows may repeat what is shown above", source=self._name))
+            events.append(Notice("what follows may repeat what is shown above"))
         return words
 
     def _close_block(self, events: list[Event]) -> None:
@@ -230,7 +225,7 @@ class Turns:
 
     # Calls
 
-    def _fragment(self, fragment: Call, events: list[Event]) -> None:
+    def _fragment(self, fragment: CallFragment, events: list[Event]) -> None:
         calls = self._calls
         if calls and calls[-1].takes(fragment):
             call: CallInProgress | None = calls[-1]
@@ -248,7 +243,7 @@ class Turns:
                 self._show(calls.pop(0), events)
         delta = call.add(fragment)
         if delta and self._streamed and not self._again.expects_calls:
-            events.append(ToolArgs(call.id, call.name, delta, source=self._name))
+            events.append(ToolArgs(call.id, call.name, delta))
 
     def _release(self, events: list[Event], *, blank: bool) -> None:
         """Show the calls that are complete, in order; `blank` says whether one without arguments is."""
@@ -266,13 +261,13 @@ class Turns:
         self._calls = []
 
     def _show(self, call: CallInProgress, events: list[Event]) -> None:
-        use = call.tool_use(self._name)
+        use = call.tool_use()
         if not self._again.is_known(use.native_name, use.args):
             events.append(use)
 
     def _announce_cut(self, name: str, events: list[Event]) -> None:
         cut = f"a call of {name or 'a tool'} was cut off before its arguments were complete"
-        events.append(Notice(cut, level="warning", source=self._name))
+        events.append(Notice(cut, level="warning"))
 
     # Ends
 
@@ -292,14 +287,14 @@ class Turns:
             text, hint = "the server sent no chat completion", "check the base URL: it usually ends in /v1"
         else:
             text, hint = "the stream ended early", "what is shown may be incomplete; ask again"
-        events.append(Error(text, hint, source=self._name))
+        events.append(Error(text, hint))
         self._again.broke()
         self._end_turn(events, whole=False)
 
     def _end_turn(self, events: list[Event], *, whole: bool) -> None:
         self._close_block(events)
         self._finish_calls(events, whole=whole)
-        events.append(TurnEnded(self._turn_usage, self._turn_cost, self._finish, source=self._name))
+        events.append(TurnEnded(self._turn_usage, self._turn_cost, self._finish))
         self._usage = add_usage(self._usage, self._turn_usage)
         if self._turn_cost is not None:
             self._cost = (self._cost or 0.0) + self._turn_cost
@@ -314,10 +309,10 @@ class Turns:
         events: list[Event] = []
         if not self._in_run:
             self._in_run = True
-            events.append(RunStarted(source=self._name))
+            events.append(RunStarted())
         self._close_block(events)
         self._finish_calls(events, whole=False)
-        events.append(Error(f"API error: {text}", hint, source=self._name))
+        events.append(Error(f"API error: {text}", hint))
         self.failed = True
         if self._in_turn:
             self._finish = "error"
@@ -329,4 +324,4 @@ class Turns:
             return []
         self._in_run = False
         reason = reason or ("error" if self.failed else self._last_finish)
-        return [RunEnded(self._usage, self._cost, reason, self.failed, exit_code, source=self._name)]
+        return [RunEnded(self._usage, self._cost, reason, self.failed, exit_code)]

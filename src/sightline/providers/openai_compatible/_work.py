@@ -15,8 +15,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from sightline.events import Event, Notice, Reasoning, State, Text, ToolArgs, ToolUse
-from sightline.providers._provider import Ask
+from sightline.events import Event, Notice, Reasoning, RetryState, Text, ToolArgs, ToolUse
+from sightline.providers._provider import ProviderPrompt
 from sightline.providers._stream import EventStream
 from sightline.providers.openai_compatible._failure import (
     BODY_CAP,
@@ -35,10 +35,10 @@ from sightline.providers.openai_compatible._request import (
     request_body,
     with_prompt,
 )
-from sightline.providers.openai_compatible._settings import Settings, load_settings
+from sightline.providers.openai_compatible._settings import EndpointSettings, load_settings
 from sightline.providers.openai_compatible._source import ChatSource
 from sightline.providers.openai_compatible._store import (
-    Conversation,
+    StoredConversation,
     load_conversation,
     new_conversation,
     save_conversation,
@@ -47,7 +47,6 @@ from sightline.providers.openai_compatible._store import (
 if TYPE_CHECKING:
     import httpx2
 
-NAME = ChatSource.provider
 # A proxy from the environment is for the rest of the world.
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _CONNECT_SECONDS, _SILENCE_SECONDS = 10.0, 600.0
@@ -58,7 +57,7 @@ class ChatWork:
 
     def __init__(
         self,
-        ask: Ask,
+        ask: ProviderPrompt,
         emit: Callable[[list[Event] | bytes], Awaitable[None]],
         *,
         sleep: Callable[[float], Awaitable[None]],
@@ -82,7 +81,7 @@ class ChatWork:
         async with client:
             await self._converse(client, settings, conversation)
 
-    def _prepare(self) -> "tuple[Settings, Conversation, httpx2.AsyncClient]":
+    def _prepare(self) -> "tuple[EndpointSettings, StoredConversation, httpx2.AsyncClient]":
         """All that would hold up the event loop: reading files, importing the client, loading certificates."""
         import httpx2
 
@@ -92,7 +91,9 @@ class ChatWork:
         direct: dict[str, None] = {f"all://{host}": None for host in _LOOPBACK}
         return settings, conversation, httpx2.AsyncClient(timeout=timeout, mounts=direct)
 
-    async def _converse(self, client: "httpx2.AsyncClient", settings: Settings, conversation: Conversation) -> None:
+    async def _converse(
+        self, client: "httpx2.AsyncClient", settings: EndpointSettings, conversation: StoredConversation
+    ) -> None:
         if self._ask.resume:
             self.session = conversation.id
         model = self._ask.model or conversation.model or settings.model
@@ -102,13 +103,13 @@ class ChatWork:
         opening = self.source.turns.begin(conversation.id, model)
         if settings.file_is_open:
             warning = f"others can read {settings.file}, which holds an API key"
-            opening.append(Notice(warning, "warning", f"chmod 600 {settings.file}", source=NAME))
+            opening.append(Notice(warning, "warning", f"chmod 600 {settings.file}"))
         await self._tell(opening)
         stream = await self._answer(client, settings, payload)
         if not self.raw:
-            await self._close(stream.end(), Conversation(id=conversation.id, model=model, messages=messages))
+            await self._close(stream.end(), StoredConversation(id=conversation.id, model=model, messages=messages))
 
-    async def _answer(self, client: "httpx2.AsyncClient", settings: Settings, payload: bytes) -> EventStream:
+    async def _answer(self, client: "httpx2.AsyncClient", settings: EndpointSettings, payload: bytes) -> EventStream:
         """Ask until there is an answer, or no sense in asking again."""
         retries = self._ask.options.get("retries", RETRIES)
         attempt = 0
@@ -130,13 +131,19 @@ class ChatWork:
 
     async def _wait(self, failure: ChatFailure, attempt: int, retries: int) -> None:
         delay = delay_before(attempt, failure)
-        value = {"attempt": attempt, "of": retries, "delay": delay, "status": failure.status}
+        again = RetryState(failure.message, attempt, retries, delay).as_state()
         text = f"{failure.message}; retrying in {delay:g} s ({attempt} of {retries})"
-        await self._tell([State("retry", value, source=NAME), Notice(text, "warning", failure.hint, source=NAME)])
+        await self._tell([again, Notice(text, "warning", failure.hint)])
         await self._sleep(delay)
 
     async def _attempt(
-        self, client: "httpx2.AsyncClient", settings: Settings, payload: bytes, stream: EventStream, *, is_first: bool
+        self,
+        client: "httpx2.AsyncClient",
+        settings: EndpointSettings,
+        payload: bytes,
+        stream: EventStream,
+        *,
+        is_first: bool,
     ) -> None:
         import httpx2
 
@@ -148,14 +155,14 @@ class ChatWork:
                     body = await _beginning(response)
                     raise refused(settings, response.status_code, response.headers, body, self._now())
                 if not is_first:
-                    await self._tell([State("retry", None, source=NAME)])
+                    await self._tell([RetryState.over()])
                 await self._read(response, settings, stream)
         except (httpx2.HTTPError, httpx2.InvalidURL) as problem:
             connecting = isinstance(problem, (httpx2.ConnectError, httpx2.ConnectTimeout))
             slow = isinstance(problem, httpx2.TimeoutException) and not connecting
             raise not_reached(settings, problem, connecting=connecting, slow=slow) from None
 
-    async def _read(self, response: "httpx2.Response", settings: Settings, stream: EventStream) -> None:
+    async def _read(self, response: "httpx2.Response", settings: EndpointSettings, stream: EventStream) -> None:
         mask = Mask(settings.api_key)
         async for chunk in response.aiter_bytes():
             if self.raw:
@@ -178,7 +185,7 @@ class ChatWork:
             self._shown = self._shown or isinstance(event, (Text, Reasoning, ToolArgs, ToolUse))
         await self._emit(events)
 
-    async def _close(self, closing: list[Event], conversation: Conversation) -> None:
+    async def _close(self, closing: list[Event], conversation: StoredConversation) -> None:
         """Tell what the end of the answer holds, keep the conversation, and then say that the run is over."""
         await self._tell(closing[:-1])
         last = closing[-1:]
@@ -189,7 +196,7 @@ class ChatWork:
                 self.session = conversation.id
             except (OSError, ValueError) as problem:
                 text = f"the conversation cannot be stored: {getattr(problem, 'strerror', '') or problem}"
-                last.insert(0, Notice(text, "warning", "it cannot be resumed", source=NAME))
+                last.insert(0, Notice(text, "warning", "it cannot be resumed"))
         await self._tell(last)
 
 
@@ -203,7 +210,7 @@ async def _beginning(response: "httpx2.Response") -> bytes:
     return body[:BODY_CAP]
 
 
-def _headers(settings: Settings) -> dict[str, str]:
+def _headers(settings: EndpointSettings) -> dict[str, str]:
     headers = {"content-type": "application/json", "user-agent": "sightline"}
     if settings.api_key:
         headers["authorization"] = f"Bearer {settings.api_key}"

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from sightline.providers._provider import Approval, Ask, CommandLine
+from sightline.providers._provider import Approval, CommandLine, ProviderPrompt
 
 _READING: dict[str, Any] = {
     "*": "deny",
@@ -30,7 +30,7 @@ _APPROVALS: dict[Approval, tuple[str, ...]] = {
 _SETTINGS = "OPENCODE_CONFIG_CONTENT"
 
 
-def _arguments(ask: Ask) -> list[str]:
+def _arguments(ask: ProviderPrompt) -> list[str]:
     arguments = ["run", "--format", "json", *_APPROVALS[ask.approval]]
     if not ask.raw:
         arguments += ["--thinking", "--print-logs", "--log-level=ERROR"]
@@ -41,7 +41,7 @@ def _arguments(ask: Ask) -> list[str]:
     return arguments
 
 
-def _environment(ask: Ask) -> dict[str, str]:
+def _environment(ask: ProviderPrompt) -> dict[str, str]:
     """The agents, beside whatever settings for one run the person has given in the same way."""
     if ask.approval not in ("plan", "edit"):
         return {}

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from sightline.events import ListingFact, ReadFact
 from sightline.text import clean_line, clean_text
 
 
@@ -31,8 +32,8 @@ def shown_read(display: Any) -> tuple[str, dict[str, Any]] | None:
     if isinstance(read, _Folder):
         count = len(read.entries) if read.totalEntries is None else read.totalEntries
         text = "\n".join([clean_line(name) for name in read.entries])
-        return text, {"ui": {"kind": "listing", "path": path, "entries": count}}
+        return text, ListingFact(path=path, entries=count).as_details()
     text = clean_text(read.text)
     total = read.totalLines if read.totalLines is not None else text.count("\n") + 1
     last = read.lineEnd if read.lineEnd is not None else read.lineStart + text.count("\n")
-    return text, {"ui": {"kind": "read", "path": path, "first": read.lineStart, "last": last, "total": total}}
+    return text, ReadFact(path=path, first=read.lineStart, last=last, total=total).as_details()

@@ -3,8 +3,8 @@
 Rules:
 
 - The server takes a password, made for it: other programs on the machine are not to steer it.
-- It says where it listens in its first lines. The stream of events is opened before anything is asked of it, so that
-  nothing is missed.
+- It says where it listens in its first lines. The stream of events is opened before the first prompt, so that nothing
+  is missed, and not earlier: asking for it makes the server load the project (see `_project`).
 - A run begins with `prompt_async` and is over when its session is idle after it was busy. One that is stopped is over
   when the server has answered that.
 """
@@ -18,17 +18,28 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sightline.events import Error, Event, RequestResolved, RunEnded, RunStarted, State
+from sightline.events import (
+    ApprovalState,
+    ContextState,
+    Error,
+    Event,
+    RequestResolved,
+    RetryState,
+    RunEnded,
+    RunStarted,
+    of_agent,
+)
 from sightline.exec import Process, UntrustedProgram
 from sightline.providers._binary import binary_words
 from sightline.providers._channel_run import ChannelRun
-from sightline.providers._provider import Ask, NotInstalled, Unreachable
-from sightline.providers._source import decode_leniently, unknown
+from sightline.providers._provider import NotInstalled, ProviderPrompt, Unreachable
+from sightline.providers._requests import ONCE
+from sightline.providers._source import reread, unknown
 from sightline.providers._stream import EventStream
 from sightline.providers.opencode._command import COMMAND
 from sightline.providers.opencode._printed import data_folder
 from sightline.providers.opencode._project import loads_offline
-from sightline.providers.opencode._server_requests import ONCE, Answer, permission, question
+from sightline.providers.opencode._server_requests import Answer, permission, question
 from sightline.providers.opencode._server_source import Talk, used_in
 from sightline.providers.opencode._source import error_event
 from sightline.text import clean_line, clean_text
@@ -56,12 +67,13 @@ _decode = msgspec.json.Decoder(_Told).decode
 class OpenCodeServer:
     """The channel. `ask`: what all prompts have in common."""
 
-    def __init__(self, ask: Ask, binary: str = COMMAND.binary) -> None:
+    def __init__(self, ask: ProviderPrompt, binary: str = COMMAND.binary) -> None:
         self._ask = ask
         self._binary = binary
         self._process: Process | None = None
         self._client: httpx2.AsyncClient | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._listens: asyncio.Event | None = None  # set when the stream of events is open
         self._session = self._data = ""
         self._talks: dict[str, Talk] = {}  # by session
         self._requests: dict[str, Answer] = {}
@@ -69,30 +81,32 @@ class OpenCodeServer:
         self._busy = self._stopping = False
         self._failure: Any = None  # what the session said went wrong
 
-    async def open(self, ask: Ask) -> None:
-        await self._open(ask)
+    async def open(self, ask: ProviderPrompt) -> None:
+        await self._start(ask)
         if not loads_offline(ask.cwd, {**os.environ, **ask.env}):
             return
         # It loads a project, its providers and its tools with the first thing that is asked about them.
+        await self._listen()
         for path in ("/config/providers", "/experimental/tool/ids", "/agent"):
             with suppress(Unreachable):
                 await self._request("GET", path)
 
-    async def run(self, ask: Ask) -> ChannelRun:
-        await self._open(ask)
+    async def run(self, ask: ProviderPrompt) -> ChannelRun:
+        await self._start(ask)
+        await self._listen()
         if not self._session or ask.resume not in ("", self._session):
             self._session = await self._find_session(ask.resume)
             self._talks = {self._session: Talk(data=self._data)}
         self._busy = self._stopping = False
         self._failure = None
         run = self._run = ChannelRun("opencode", self._session, self._interrupt, self._end)
-        approval = State("approval", {"level": ask.approval, "flags": []}, source="opencode")
-        begun = RunStarted(clean_line(self._session), clean_line(ask.model), clean_line(ask.cwd), source="opencode")
+        approval = ApprovalState(ask.approval).as_state()
+        begun = RunStarted(clean_line(self._session), clean_line(ask.model), clean_line(ask.cwd))
         await run.put([approval, begun])
         try:
             await self._post(f"/session/{self._session}/prompt_async", _prompt(ask))
         except Unreachable as problem:
-            await run.fail(Error(problem.message, problem.hint, source="opencode"))
+            await run.fail(Error(problem.message, problem.hint))
         return run
 
     def answer(self, request: str, answer: Any) -> bool:
@@ -124,10 +138,10 @@ class OpenCodeServer:
 
     # The server
 
-    async def _open(self, ask: Ask) -> None:
+    async def _start(self, ask: ProviderPrompt) -> None:
         if self._process is not None and self._process.exit_code is None:
             return
-        self._session, password = "", secrets.token_urlsafe(24)
+        self._session, self._listens, password = "", None, secrets.token_urlsafe(24)
         environment = {**ask.env, "OPENCODE_SERVER_PASSWORD": password}
         if COMMAND.environment is not None:
             environment |= COMMAND.environment(ask)
@@ -146,8 +160,7 @@ class OpenCodeServer:
         self._later(self._watch(process, listening))
         try:
             async with asyncio.timeout(_SECONDS_TO_OPEN):
-                url = await listening
-                await self._listen(url, password)
+                await self._connect(await listening, password)
         except TimeoutError:
             raise Unreachable(f"opencode serve did not open in {_SECONDS_TO_OPEN:.0f} s", _HINT) from None
 
@@ -167,7 +180,7 @@ class OpenCodeServer:
             listening.set_exception(Unreachable(text, _HINT))
         await self._broke(text)
 
-    async def _listen(self, url: str, password: str) -> None:
+    async def _connect(self, url: str, password: str) -> None:
         import httpx2
 
         if self._client is not None:
@@ -176,9 +189,18 @@ class OpenCodeServer:
         self._client = httpx2.AsyncClient(
             base_url=url, auth=("opencode", password), trust_env=False, timeout=httpx2.Timeout(30, read=None)
         )
-        heard = asyncio.Event()
-        self._later(self._hear(self._client, heard))
-        await heard.wait()
+
+    async def _listen(self) -> None:
+        """Open the stream of events of this server, once."""
+        if self._listens is None and self._client is not None:
+            self._listens = asyncio.Event()
+            self._later(self._hear(self._client, self._listens))
+        if self._listens is not None:
+            try:
+                async with asyncio.timeout(_SECONDS_TO_OPEN):
+                    await self._listens.wait()
+            except TimeoutError:
+                raise Unreachable(f"opencode serve sent no events in {_SECONDS_TO_OPEN:.0f} s", _HINT) from None
 
     async def _hear(self, client: "httpx2.AsyncClient", heard: asyncio.Event) -> None:
         """The stream of events, to its end."""
@@ -207,7 +229,7 @@ class OpenCodeServer:
         self._session = ""
         if self._run is not None:
             hint = "send it again: the conversation is resumed"
-            await self._run.fail(Error(text, hint, source="opencode"))
+            await self._run.fail(Error(text, hint))
         if self._process is not None and self._process.exit_code is None:
             self._later(self._process.end())
 
@@ -231,7 +253,7 @@ class OpenCodeServer:
         if self._run is not None and not self._run.over:
             # Its last events come with the answer, on another connection.
             await asyncio.sleep(_SECONDS_AFTER_STOP if self._busy else 0)
-            await self._run.put([RunEnded(stop_reason="cancelled", source="opencode")])
+            await self._run.put([RunEnded(stop_reason="cancelled")])
 
     async def _end(self) -> None:
         if self._process is not None and self._process.exit_code is None:
@@ -242,7 +264,7 @@ class OpenCodeServer:
             await self._post(path, body)
         except Unreachable as problem:
             if self._run is not None:
-                await self._run.put([Error(problem.message, problem.hint, source="opencode")])
+                await self._run.put([Error(problem.message, problem.hint)])
 
     async def _post(self, path: str, body: dict[str, Any]) -> Any:
         return await self._request("POST", path, body)
@@ -278,13 +300,12 @@ class OpenCodeServer:
         try:
             told = _decode(data)
         except (ValueError, RecursionError) as error:
-            try:
-                told = msgspec.convert(decode_leniently(data), _Told)
-            except (ValueError, RecursionError):
-                return [unknown(line, len(line), str(error), source="opencode")]
+            told = reread(data, _Told)
+            if told is None:
+                return [unknown(line, len(line), str(error))]
         session = told.properties.get("sessionID")
         talk = self._talks.get(session) if isinstance(session, str) else None
-        return [] if talk is None else self._of_talk(talk, told.type, told.properties)
+        return [] if talk is None else of_agent(talk.agent, self._of_talk(talk, told.type, told.properties))
 
     def _of_talk(self, talk: Talk, kind: str, fields: dict[str, Any]) -> list[Event]:
         part, info = fields.get("part"), fields.get("info")
@@ -296,17 +317,17 @@ class OpenCodeServer:
             case "message.part.updated" if isinstance(part, dict):
                 events = talk.on_part(part)
                 self._know_child(talk, part)
-                used = used_in(events)
-                context = [State("context", {"used": used, "of": None}, source="opencode")] if used else []
+                used = None if talk.agent else used_in(events)
+                context = [ContextState(used).as_state()] if used else []
                 return [*events, *context]
             case "permission.asked":
-                return self._asked(permission(fields, self._call(talk, fields), self._ask.cwd, talk.agent))
+                return self._asked(permission(fields, self._call(talk, fields), self._ask.cwd))
             case "question.asked":
-                return self._asked(question(fields, self._call(talk, fields), talk.agent))
+                return self._asked(question(fields, self._call(talk, fields)))
             case "permission.replied" | "question.replied" | "question.rejected":
                 ident = clean_line(str(fields.get("requestID")))
                 self._requests.pop(ident, None)
-                return [RequestResolved(ident, agent=talk.agent, source="opencode")]
+                return [RequestResolved(ident)]
             case _ if not talk.agent:
                 return self._of_run(kind, fields)
         return []
@@ -321,11 +342,12 @@ class OpenCodeServer:
                 self._busy = True
             case "session.status" if isinstance(status, dict) and status.get("type") == "retry":
                 reason = clean_text(str(status.get("message", "")))
-                return [State("retry", {"attempt": status.get("attempt"), "reason": reason}, source="opencode")]
+                again = RetryState.of({"reason": reason, "attempt": status.get("attempt")}) or RetryState(reason)
+                return [again.as_state()]
             case "session.idle" if (self._busy or self._failure is not None) and not self._stopping:
                 failed = [] if self._failure is None else [error_event(self._failure)]
                 self._busy, self._failure = False, None
-                return [*failed, RunEnded(is_error=bool(failed), source="opencode")]
+                return [*failed, RunEnded(is_error=bool(failed))]
         return []
 
     def _asked(self, made: Any) -> list[Event]:
@@ -353,7 +375,7 @@ class OpenCodeServer:
                 self._talks[child] = Talk(path, self._data)
 
 
-def _prompt(ask: Ask) -> dict[str, Any]:
+def _prompt(ask: ProviderPrompt) -> dict[str, Any]:
     text = ask.prompt.encode("utf-8", "replace").decode()
     body: dict[str, Any] = {"parts": [{"type": "text", "text": text}]}
     provider, _, model = ask.model.partition("/")

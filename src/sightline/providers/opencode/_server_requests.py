@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 from sightline.events import Request, leaves_sandbox
+from sightline.providers._requests import NO, ONCE, SESSION, choice_in, words_in
+from sightline.providers._requests import question as request_of
 from sightline.text import clean_line, clean_value, visible_value
-
-ONCE, SESSION, NO = "once", "this session", "no"
 
 # From the person's answer to the path it is sent to and the body that is sent.
 Answer = Callable[[Any], tuple[str, dict[str, Any]]]
@@ -39,7 +39,7 @@ class _Questions(msgspec.Struct):
     questions: list[_Question] = []
 
 
-def permission(properties: dict[str, Any], call: str, cwd: str, agent: str) -> tuple[Request, Answer] | None:
+def permission(properties: dict[str, Any], call: str, cwd: str) -> tuple[Request, Answer] | None:
     """None when it cannot be read. `this session` allows what fits OpenCode's own pattern until its server ends."""
     try:
         wanted = msgspec.convert(visible_value(properties), _Permission)
@@ -64,13 +64,13 @@ def permission(properties: dict[str, Any], call: str, cwd: str, agent: str) -> t
     }
     words = f"OpenCode wants to run `{what}`" if access == "exec" else f"OpenCode wants to {wanted.permission} {what}"
     choices = [ONCE, *([SESSION] if wanted.always else []), NO]
-    request = Request(clean_line(wanted.id), "approval", words, choices, details, agent=agent, source="opencode")
+    request = Request(clean_line(wanted.id), "approval", words, choices, details)
 
     def answer(said: Any) -> tuple[str, dict[str, Any]]:
-        given = said if isinstance(said, dict) else {"choice": said}
-        reply = {ONCE: "once", SESSION: "always"}.get(str(given.get("choice")), "reject")
-        reason = str(given.get("reason") or "") if reply == "reject" else ""
-        return f"/permission/{wanted.id}/reply", {"reply": reply, **({"message": reason} if reason else {})}
+        choice, reason = choice_in(said)
+        reply = {ONCE: "once", SESSION: "always"}.get(choice, "reject")
+        message = {"message": reason} if reason and reply == "reject" else {}
+        return f"/permission/{wanted.id}/reply", {"reply": reply, **message}
 
     return request, answer
 
@@ -80,7 +80,7 @@ def _without_index(diff: str) -> str:
     return _index.sub("", diff)
 
 
-def question(properties: dict[str, Any], call: str, agent: str) -> tuple[Request, Answer] | None:
+def question(properties: dict[str, Any], call: str) -> tuple[Request, Answer] | None:
     """None when it cannot be read. Several at once are asked as one, and get one answer."""
     try:
         asked = msgspec.convert(clean_value(properties), _Questions)
@@ -90,27 +90,14 @@ def question(properties: dict[str, Any], call: str, agent: str) -> tuple[Request
         return None
     first = asked.questions[0]
     options = first.options if len(asked.questions) == 1 else []
-    choices = [{"label": str(o.get("label", "")), "description": str(o.get("description", ""))} for o in options]
-    details: dict[str, Any] = {"ui": {"kind": "question"}, "choices": choices, "call": call}
-    details |= {"several": first.multiple, "free_text": first.custom}
     text = "\n".join([one.question for one in asked.questions])
-    labels = [choice["label"] for choice in choices]
-    request = Request(clean_line(asked.id), "question", text, labels, details, agent=agent, source="opencode")
+    several, free_text = first.multiple, first.custom
+    request = request_of(clean_line(asked.id), text, options, several=several, free_text=free_text, call=call)
 
     def answer(said: Any) -> tuple[str, dict[str, Any]]:
-        words = _words(said)
+        words = words_in(said)
         if not words:
             return f"/question/{asked.id}/reject", {}
         return f"/question/{asked.id}/reply", {"answers": [words for _ in asked.questions]}
 
     return request, answer
-
-
-def _words(said: Any) -> list[str]:
-    if isinstance(said, dict):
-        chosen = said.get("chosen")
-        words = [str(one) for one in chosen] if isinstance(chosen, list) else []
-        return [*words, str(said["text"])] if said.get("text") else words
-    if isinstance(said, list):
-        return [str(one) for one in said]
-    return [] if said is None else [str(said)]

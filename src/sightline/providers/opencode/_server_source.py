@@ -60,7 +60,7 @@ class Talk:
             return []
         block = block or self._inner.new_block()
         self._words[part] = (kind, block, shown + len(delta))
-        return self._told([kind(clean_text(delta), block, source="opencode")])
+        return self._told([kind(clean_text(delta), block)])
 
     def on_part(self, part: dict[str, Any]) -> list[Event]:
         kind, ident, message = part.get("type"), part.get("id"), part.get("messageID")
@@ -107,7 +107,7 @@ class Talk:
         while text and call:
             end = len(text) if len(text) <= _PIECE else text.rfind("\n", 0, _PIECE) + 1 or _PIECE
             piece, text = clean_output(text[:end]), text[end:]
-            events += [ToolOutput(call, piece, agent=self.agent, source="opencode")] if piece else []
+            events += [ToolOutput(call, piece)] if piece else []
         return events
 
     def _told(self, events: list[Event]) -> list[Event]:
@@ -117,7 +117,7 @@ class Talk:
     def _own(self, event: Event) -> Event:
         if not self.agent:
             return event
-        fields: dict[str, Any] = {"agent": f"{self.agent}/{event.agent}" if event.agent else self.agent}
+        fields: dict[str, Any] = {}
         for name in ("id", "call", "path"):
             value = getattr(event, name, "")
             if value:
@@ -131,7 +131,7 @@ class Talk:
 
 def used_in(events: list[Event]) -> int | None:
     """How many tokens the last request of these had, if there was one."""
-    usages = [event.usage for event in events if isinstance(event, TurnEnded) and not event.agent]
+    usages = [event.usage for event in events if isinstance(event, TurnEnded)]
     return usages[-1].total_tokens if usages and usages[-1] is not None else None
 
 

@@ -32,8 +32,8 @@ from sightline.events import (
     Reasoning,
     RunEnded,
     RunStarted,
-    State,
     Text,
+    TodoState,
     ToolResult,
     ToolUse,
     TurnEnded,
@@ -47,7 +47,7 @@ from sightline.providers._plan import plan_from
 from sightline.providers._preview import shown_args
 from sightline.providers._refusal import refused_details
 from sightline.providers._resend import Resend, may_repeat
-from sightline.providers._source import LINE_CAP, Source, decode_leniently, is_suspect
+from sightline.providers._source import ProviderSource, is_suspect, reread
 from sightline.providers.opencode import _wire as wire
 from sightline.providers.opencode._reading import shown_read
 from sightline.text import clean_line, clean_text
@@ -79,12 +79,12 @@ _CONTINUES = frozenset(("tool-calls", "unknown"))  # another step follows
 
 _DONE_AT_MOST = 1024
 _BEFORE, _RUNNING, _ENDED = range(3)
-_BEGINNINGS = frozenset((wire.StepStart, wire.ErrorLine))  # what a run can begin with
+_BEGINNINGS = frozenset((wire.StepStart, wire.OpencodeErrorLine))  # what a run can begin with
 
 _decode = msgspec.json.Decoder(wire.Line).decode
 
 
-class OpenCodeSource(Source):
+class OpenCodeSource(ProviderSource):
     provider = "opencode"
     _run = _BEFORE
     _session = ""
@@ -101,12 +101,12 @@ class OpenCodeSource(Source):
         self._done: set[str] = set()  # parts that were shown whole
 
     def parse_events(self, line: bytes) -> list[Event]:
-        if len(line) > LINE_CAP:
-            return self.unreadable(line, "line over 16 MB")
         try:
             parsed = _decode(line)
         except (ValueError, RecursionError) as error:
-            return self._reread(line, str(error))
+            parsed = reread(line, wire.Line)
+            if parsed is None:
+                return self.unreadable(line, str(error))
         kind = type(parsed)
         if self._run != _RUNNING or (kind in _BEGINNINGS and parsed.sessionID != self._session):
             return self._perhaps_started(parsed, line)
@@ -119,14 +119,6 @@ class OpenCodeSource(Source):
     def agent_of(self, part: str) -> str:
         """The path of the subagent that a call started, by its part."""
         return self._agents.get(part) if self._agents is not None else ""
-
-    def _reread(self, line: bytes, reason: str) -> list[Event]:
-        """A line the strict decoder refused: half a character, another type where ours is expected, or not ours."""
-        try:
-            parsed = msgspec.convert(decode_leniently(line), wire.Line)
-        except (ValueError, RecursionError):
-            return self.unreadable(line, reason)
-        return self._perhaps_started(parsed, line)
 
     def _perhaps_started(self, parsed: wire.Line, line: bytes) -> list[Event]:
         """The first line, whatever it is, begins a run; after its end a new step begins another, and at any time a step
@@ -141,7 +133,7 @@ class OpenCodeSource(Source):
         if self._run != _BEFORE:
             self._forget_run()
         self._run, self._session = _RUNNING, session
-        events: list[Event] = [RunStarted(clean_line(session), source="opencode")]
+        events: list[Event] = [RunStarted(clean_line(session))]
         events += _HANDLERS[kind](self, parsed.part, line)
         return events
 
@@ -156,7 +148,7 @@ class OpenCodeSource(Source):
 
     # Words
 
-    def _text(self, part: wire.Words, line: bytes) -> list[Event]:
+    def _text(self, part: wire.OpencodeText, line: bytes) -> list[Event]:
         text = part.text
         if (0x5C in line or 0x7F in line or not line.isascii()) and is_suspect(line):  # mostly spares a call
             text = clean_text(text)
@@ -168,7 +160,7 @@ class OpenCodeSource(Source):
         self._text_id = part.id
         self._blocks_seen = block = self._blocks_seen + 1
         words.show(text, block)
-        return [Text(text, block, source="opencode")]
+        return [Text(text, block)]
 
     def _say_again(self, ident: str, text: str) -> list[Event]:
         """A text after a broken stream, or the same part once more: only what was not shown is news."""
@@ -186,21 +178,21 @@ class OpenCodeSource(Source):
         words.show(text, block)
         if not rest:
             return []
-        event = Text(rest, block, source="opencode")
-        return [may_repeat("opencode"), event] if repeats else [event]
+        event = Text(rest, block)
+        return [may_repeat(), event] if repeats else [event]
 
-    def _reasoning(self, part: wire.Words, line: bytes) -> list[Event]:
+    def _reasoning(self, part: wire.OpencodeText, line: bytes) -> list[Event]:
         text = clean_text(part.text)
         thoughts = self._thoughts
         if thoughts is None:
             thoughts = self._thoughts = Resend()
         rest = thoughts.rest(text)[0] if thoughts.expecting else text
         thoughts.show(text)
-        return [Reasoning(rest, self.new_block(), source="opencode")] if rest else []
+        return [Reasoning(rest, self.new_block())] if rest else []
 
     # Calls
 
-    def _call(self, part: wire.Call, line: bytes) -> list[Event]:
+    def _call(self, part: wire.OpencodeCall, line: bytes) -> list[Event]:
         key = part.id or part.callID
         if key in self._done or key in self._done_before:
             return []
@@ -217,7 +209,7 @@ class OpenCodeSource(Source):
         ident = self.open_call("")
         return self._result(part, ident, self._use(part, ident, line))
 
-    def _use(self, part: wire.Call, ident: str, line: bytes) -> list[Event]:
+    def _use(self, part: wire.OpencodeCall, ident: str, line: bytes) -> list[Event]:
         native, native_id = part.tool, part.callID
         if not native_id.isprintable():
             native_id = clean_line(native_id)
@@ -225,9 +217,9 @@ class OpenCodeSource(Source):
         if name is None:
             name = native = clean_line(native)
         args, arg = shown_args(part.state.input, name, line)
-        use = ToolUse(ident, name, native, arg, args, native_id, source="opencode")
+        use = ToolUse(ident, name, native, arg, args, native_id)
         if name == "Todo":
-            return [use, State("todo", plan_from(args), source="opencode")]
+            return [use, TodoState(plan_from(args)).as_state()]
         if name == "Task" and isinstance(args, dict):
             return [use, self._agent_started(part.id or part.callID, ident, args, part.state.metadata)]
         return [use]
@@ -240,9 +232,9 @@ class OpenCodeSource(Source):
         model = clean_line(model) if isinstance(model, str) else ""
         if self._agents is None:
             self._agents = AgentPaths()
-        return AgentStarted(self._agents.begin(key, name), name or "agent", task, model, call, source="opencode")
+        return AgentStarted(self._agents.begin(key, name), name or "agent", task, model, call)
 
-    def _result(self, part: wire.Call, ident: str, events: list[Event]) -> list[Event]:
+    def _result(self, part: wire.OpencodeCall, ident: str, events: list[Event]) -> list[Event]:
         """The end of a call, after the events there already are."""
         state, native_id, tool = part.state, part.callID, part.tool
         metadata, time = state.metadata, state.time
@@ -261,7 +253,7 @@ class OpenCodeSource(Source):
         if not native_id.isprintable():
             native_id = clean_line(native_id)
         if self._agents is not None and (path := self._agents.end(part.id or part.callID)):
-            events.append(AgentEnded(path, failed, source="opencode"))
+            events.append(AgentEnded(path, failed))
         content, details = clean_text(content) if content and content != _SILENT else "", None
         if tool == "task" and (answer := _task_result(content)) is not None:
             content = answer[1]
@@ -269,16 +261,16 @@ class OpenCodeSource(Source):
             content, details = shown_read(metadata.display) or (content, None)
         if failed and _is_refusal(content):
             details = refused_details()
-        events.append(ToolResult(ident, content, details, failed, code, duration, native_id, source="opencode"))
+        events.append(ToolResult(ident, content, details, failed, code, duration, native_id))
         return events
 
     # The run
 
-    def _step_started(self, part: wire.Step, line: bytes) -> list[Event]:
+    def _step_started(self, part: wire.OpencodeStep, line: bytes) -> list[Event]:
         if part.messageID == self._message_id and part.messageID:
             self._broke()
         self._message_id = part.messageID
-        return [TurnStarted(source="opencode")]
+        return [TurnStarted()]
 
     def _step_finished(self, part: wire.Finish, line: bytes) -> list[Event]:
         self._message_id = ""
@@ -294,11 +286,11 @@ class OpenCodeSource(Source):
         if tokens is not None:
             read, write = (None, None) if tokens.cache is None else (tokens.cache.read, tokens.cache.write)
             usage = Usage(tokens.input, tokens.output, read, write, tokens.reasoning, tokens.total)
-        turn = TurnEnded(usage, part.cost, reason, source="opencode")
+        turn = TurnEnded(usage, part.cost, reason)
         if part.reason in _CONTINUES:
             return [turn]
         self._run = _ENDED
-        return [turn, RunEnded(stop_reason=reason, source="opencode")]
+        return [turn, RunEnded(stop_reason=reason)]
 
     def _broke(self) -> None:
         self._words.broke()
@@ -307,7 +299,7 @@ class OpenCodeSource(Source):
 
     def _failed(self, error: Any, line: bytes) -> list[Event]:
         self._run = _ENDED
-        return [error_event(error), RunEnded(is_error=True, source="opencode")]
+        return [error_event(error), RunEnded(is_error=True)]
 
 
 _HANDLERS: dict[type, Callable[[OpenCodeSource, Any, bytes], list[Event]]] = {
@@ -316,7 +308,7 @@ _HANDLERS: dict[type, Callable[[OpenCodeSource, Any, bytes], list[Event]]] = {
     wire.StepStart: OpenCodeSource._step_started,
     wire.StepFinish: OpenCodeSource._step_finished,
     wire.ReasoningLine: OpenCodeSource._reasoning,
-    wire.ErrorLine: OpenCodeSource._failed,
+    wire.OpencodeErrorLine: OpenCodeSource._failed,
 }
 
 
@@ -331,7 +323,7 @@ def error_event(error: Any) -> Error:
         text = f"{text} (status {status})" if text else f"status {status}"
     if isinstance(name, str) and name:
         text = f"{clean_line(name)}: {text}" if text else clean_line(name)
-    return Error(text or "opencode reported an error", hint_for(status), source="opencode")
+    return Error(text or "opencode reported an error", hint_for(status))
 
 
 def recognises(head: bytes) -> bool:

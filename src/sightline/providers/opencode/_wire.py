@@ -6,27 +6,27 @@ from typing import Any, Union
 import msgspec
 
 
-class Step(msgspec.Struct, gc=False):
+class OpencodeStep(msgspec.Struct, gc=False):
     messageID: str = ""
 
 
 class StepStart(msgspec.Struct, gc=False, tag_field="type", tag="step_start"):
-    part: Step
+    part: OpencodeStep
     sessionID: Any = ""
 
 
-class Words(msgspec.Struct, gc=False):
+class OpencodeText(msgspec.Struct, gc=False):
     text: str
     id: str = ""
 
 
 class TextLine(msgspec.Struct, gc=False, tag_field="type", tag="text"):
-    part: Words
+    part: OpencodeText
     sessionID: Any = ""
 
 
 class ReasoningLine(msgspec.Struct, gc=False, tag_field="type", tag="reasoning"):
-    part: Words
+    part: OpencodeText
     sessionID: Any = ""
 
 
@@ -50,7 +50,7 @@ class CallState(msgspec.Struct, gc=False):
     time: Time | None = None
 
 
-class Call(msgspec.Struct, gc=False):
+class OpencodeCall(msgspec.Struct, gc=False):
     tool: str
     state: CallState
     callID: str = ""
@@ -58,7 +58,7 @@ class Call(msgspec.Struct, gc=False):
 
 
 class CallLine(msgspec.Struct, gc=False, tag_field="type", tag="tool_use"):
-    part: Call
+    part: OpencodeCall
     sessionID: Any = ""
 
 
@@ -67,7 +67,7 @@ class Cache(msgspec.Struct, gc=False):
     write: int | None = None
 
 
-class Tokens(msgspec.Struct, gc=False):
+class OpencodeTokens(msgspec.Struct, gc=False):
     input: int | None = None
     output: int | None = None
     reasoning: int | None = None
@@ -77,7 +77,7 @@ class Tokens(msgspec.Struct, gc=False):
 
 class Finish(msgspec.Struct, gc=False):
     reason: str = ""
-    tokens: Tokens | None = None
+    tokens: OpencodeTokens | None = None
     cost: float | None = None
 
 
@@ -86,9 +86,9 @@ class StepFinish(msgspec.Struct, gc=False, tag_field="type", tag="step_finish"):
     sessionID: Any = ""
 
 
-class ErrorLine(msgspec.Struct, gc=False, tag_field="type", tag="error", rename={"part": "error"}):
+class OpencodeErrorLine(msgspec.Struct, gc=False, tag_field="type", tag="error", rename={"part": "error"}):
     part: Any = None
     sessionID: Any = ""
 
 
-Line = Union[TextLine, CallLine, StepStart, StepFinish, ReasoningLine, ErrorLine]
+Line = Union[TextLine, CallLine, StepStart, StepFinish, ReasoningLine, OpencodeErrorLine]

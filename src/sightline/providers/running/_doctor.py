@@ -27,6 +27,7 @@ class ProviderStatus(msgspec.Struct, frozen=True, kw_only=True):
     tested: str = ""
     problem: str = ""
     hint: str = ""
+    missing: bool = False  # nothing is wrong: it is not installed, or not set up
 
 
 async def survey() -> list[ProviderStatus]:
@@ -62,21 +63,21 @@ def _status_without_cli(provider: Provider) -> ProviderStatus:
             provider.check()
         except UserMistake as mistake:
             problem, hint = mistake.message, mistake.hint
-    return ProviderStatus(name=provider.name, title=provider.title, problem=problem, hint=hint)
+    return ProviderStatus(name=provider.name, title=provider.title, problem=problem, hint=hint, missing=bool(problem))
 
 
 async def _status(provider: Provider) -> ProviderStatus:
     command = provider.command
     if command is None:
         return _status_without_cli(provider)
-    path, problem, hint = None, "", ""
+    path, problem, hint, missing = None, "", "", False
     try:
         path = find_program(command.binary)
     except UntrustedProgram as refused:
         problem, hint = refused.message, refused.hint
     version = None if path is None else await cli_version(command)
     if path is None and not problem:
-        problem, hint = "not installed", f"npm install -g {command.package}"
+        missing, problem, hint = True, "not installed", f"npm install -g {command.package}"
     elif path is not None and version is None:
         problem, hint = f"`{command.binary} --version` does not work", f"npm install -g {command.package}"
     return ProviderStatus(
@@ -88,4 +89,5 @@ async def _status(provider: Provider) -> ProviderStatus:
         tested=command.tested,
         problem=problem,
         hint=hint,
+        missing=missing,
     )

@@ -11,7 +11,7 @@ import signal
 import msgspec
 
 from sightline.events import Error
-from sightline.providers._provider import Ask, CommandLine, Provider
+from sightline.providers._provider import CommandLine, Provider, ProviderPrompt
 from sightline.text import clean_line, clean_text, cut_graphemes, escape_controls
 
 _LINES_SHOWN = 4
@@ -84,25 +84,25 @@ _stack_begins = re.compile(r"\s*stack backtrace:\s*$", re.IGNORECASE)
 _frame = re.compile(r"\s*(\d+:\s|at\s|$)")
 
 
-def unsupported(provider: Provider, command: CommandLine, ask: Ask) -> Error:
+def unsupported(provider: Provider, command: CommandLine, ask: ProviderPrompt) -> Error:
     """The person asked for what this CLI has no flag for; running without it would not be what they asked."""
     if ask.approval != "auto" and ask.approval not in command.approvals:
         text = f"{provider.title} has no approval level '{ask.approval}'"
-        return Error(text, f"choose one of: {', '.join(command.approvals)}", source=provider.name)
+        return Error(text, f"choose one of: {', '.join(command.approvals)}")
     unknown = ", ".join(name for name in ask.options if name not in command.options)
     takes = f"takes no option {unknown}" if command.options else f"takes no options: {unknown}"
     hint = f"known: {', '.join(sorted(command.options))}" if command.options else "leave it out"
-    return Error(clean_line(f"{provider.name} {takes}"), hint, source=provider.name)
+    return Error(clean_line(f"{provider.name} {takes}"), hint)
 
 
-def not_started(provider: Provider, command: CommandLine, ask: Ask, problem: OSError | ValueError) -> Error:
+def not_started(provider: Provider, command: CommandLine, ask: ProviderPrompt, problem: OSError | ValueError) -> Error:
     """The system would not start the binary."""
     text, hint = _start_problem(provider, command, ask, problem)
-    return Error(clean_text(text), hint, source=provider.name)
+    return Error(clean_text(text), hint)
 
 
 def _start_problem(
-    provider: Provider, command: CommandLine, ask: Ask, problem: OSError | ValueError
+    provider: Provider, command: CommandLine, ask: ProviderPrompt, problem: OSError | ValueError
 ) -> tuple[str, str]:
     import shutil
 
@@ -133,7 +133,7 @@ def failed(provider: Provider, command: CommandLine, exit_code: int, stderr: str
     said = last_words(told)
     how = f"{provider.title} {_ending(exit_code)}"
     hint = hint_for(command, told) or ("" if said else f"run `{command.binary}` by itself to see why")
-    return Error(f"{how}: {said}" if said else f"{how} without saying why", hint, source=provider.name)
+    return Error(f"{how}: {said}" if said else f"{how} without saying why", hint)
 
 
 def channel_ended(what: str, command: CommandLine, exit_code: int | None, stderr: str) -> tuple[str, str]:

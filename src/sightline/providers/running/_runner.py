@@ -3,7 +3,8 @@
 Rules:
 
 - The first event says under which approval level it runs; the last is `run_ended`, the source's own or ours.
-- A failure is one `error` with a hint, never an exception: also when the CLI is missing, or says nothing but on stderr.
+- A failure is one `error` with a hint, never an exception: also when the CLI is missing, says nothing but on stderr, or
+  exits as if all were well without the line its output ends with.
 - Cancelling is not a failure: what was said is kept, calls that were open stay open, and the whole process tree ends.
   Giving up the iteration, by closing it or by cancelling the task it runs in, cancels the run.
 - The CLI gets the flags of its provider's module and no others; only an approval level the person asked for adds some.
@@ -13,17 +14,31 @@ What explains a failure is imported when there is one: a healthy run does not pa
 
 import time
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from sightline.events import Error, Event, Notice, RunEnded, RunStarted, State, Text, ToolResult, ToolUse, Unknown
+from sightline.events import (
+    ApprovalState,
+    Error,
+    Event,
+    Notice,
+    RetryState,
+    RunEnded,
+    RunStarted,
+    Text,
+    ToolResult,
+    ToolUse,
+    Unknown,
+    of_source,
+)
 from sightline.exec import GRACE, Process, UntrustedProgram
 from sightline.providers._binary import binary_words
-from sightline.providers._provider import Ask, CommandLine, Outcome, Provider, Run
+from sightline.providers._provider import CommandLine, Provider, ProviderOutcome, ProviderPrompt, Run
 from sightline.providers._refusal import REFUSED_EXIT_CODE, is_refusal
 from sightline.providers._stream import EventStream
-from sightline.providers._words import Words
+from sightline.providers._words import ProviderWords
 from sightline.text import clean_line, clean_text
 
 if TYPE_CHECKING:
@@ -36,7 +51,7 @@ _UNREAD_LENGTH = 4096
 _PASSED_THROUGH_KEPT = 1024 * 1024
 
 
-def start_run(provider: Provider, ask: Ask, *, grace: float = GRACE) -> Run:
+def start_run(provider: Provider, ask: ProviderPrompt, *, grace: float = GRACE) -> Run:
     """Start working on a prompt. A CLI boots from here on: call this before importing what only the view needs."""
     if provider.start is not None:
         return provider.start(ask)
@@ -48,7 +63,7 @@ def start_run(provider: Provider, ask: Ask, *, grace: float = GRACE) -> Run:
 class CliRun:
     """One prompt being worked on by a CLI."""
 
-    def __init__(self, provider: Provider, command: CommandLine, ask: Ask, *, grace: float = GRACE) -> None:
+    def __init__(self, provider: Provider, command: CommandLine, ask: ProviderPrompt, *, grace: float = GRACE) -> None:
         self._provider = provider
         self._command = command
         self._ask = ask
@@ -63,16 +78,18 @@ class CliRun:
         self._logged: list[Event] = []
         self._told_in_log: asyncio.Event | None = None
         self._reading: asyncio.Task[bytes] | None = None
-        self._words = Words()
+        self._words = ProviderWords()
         self._passed_through = bytearray()  # the beginning, of a provider whose lines nobody reads
         self._unread: list[str] = []  # the last lines its source could not read
+        self._ends_unread = False  # the last one of all is among them, and whole
+        self._is_read = False  # by a source, which knows whether it said that it is over
         self._output_end = b""  # where there is no source to read it
         self._ended: RunEnded | None = None  # the source's own word on it
         self._cancelled = self._timed_out = False
         self._started = time.monotonic()
         self._alarm: asyncio.TimerHandle | None = None
         self._timing_out: asyncio.Task[None] | None = None
-        self._outcome: Outcome | None = None
+        self._outcome: ProviderOutcome | None = None
         known_approval = ask.approval == "auto" or ask.approval in command.approvals
         if known_approval and ask.options.keys() <= command.options:
             self._start(grace)
@@ -83,14 +100,20 @@ class CliRun:
             self._not_started = _explain.unsupported(provider, command, ask)
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ProviderOutcome:
         if self._outcome is None:
             raise RuntimeError("a run has no outcome before its events or its bytes were read to the end")
         return self._outcome
 
     async def events(self) -> AsyncGenerator[list[Event], None]:
+        async with aclosing(self._batches()) as batches:
+            async for batch in batches:
+                yield of_source(self._provider.name, batch)
+
+    async def _batches(self) -> AsyncGenerator[list[Event], None]:
         source = self._provider.source
         stream = None if source is None else EventStream(source())
+        self._is_read = stream is not None
         try:
             if self._process is not None:
                 yield self._opening_events()
@@ -139,7 +162,7 @@ class CliRun:
                 on_stderr=self._on_stderr if command.log_line is not None else None,
             )
         except UntrustedProgram as refused:
-            self._not_started = Error(clean_text(refused.message), refused.hint, source=self._provider.name)
+            self._not_started = Error(clean_text(refused.message), refused.hint)
         except (OSError, ValueError) as problem:
             from sightline.providers.running import _explain
 
@@ -181,9 +204,8 @@ class CliRun:
         for line in lines:
             told = self._command.log_line(line.decode("utf-8", "replace"))
             if told:
-                name = self._provider.name
-                self._logged.append(Notice(clean_line(told), "warning", source=name))
-                self._logged.append(State("retry", {"reason": clean_line(told)}, source=name))
+                self._logged.append(Notice(clean_line(told), "warning"))
+                self._logged.append(RetryState(clean_line(told)).as_state())
         if self._logged and self._told_in_log is not None:
             self._told_in_log.set()
 
@@ -208,16 +230,18 @@ class CliRun:
             self._timing_out = asyncio.get_running_loop().create_task(self._process.end())
 
     def _opening_events(self) -> list[Event]:
-        name, level = self._provider.name, self._ask.approval
+        level = self._ask.approval
         flags = list(self._command.approvals.get(level, ()))
-        events: list[Event] = [State("approval", {"level": level, "flags": flags}, source=name)]
+        events: list[Event] = [ApprovalState(level, flags).as_state()]
         if self._provider.source is None:
-            events.append(RunStarted(model=clean_line(self._ask.model), cwd=clean_line(self._ask.cwd), source=name))
+            events.append(RunStarted(model=clean_line(self._ask.model), cwd=clean_line(self._ask.cwd)))
         return events
 
     def _seen(self, events: list[Event]) -> list[Event]:
         """The same events, noted: the words, the session, whether it ended; a hint for an error that has none."""
         added: list[Event] = []
+        if events:
+            self._ends_unread = isinstance(events[-1], Unknown) and events[-1].raw.rstrip().endswith("}")
         for index, event in enumerate(events):
             if isinstance(event, Text):
                 self._words.add(event)
@@ -240,7 +264,7 @@ class CliRun:
                 call = self._calls.pop(event.id, "")
                 if event.details is not None and is_refusal(event):
                     self._forbidden = True
-                    added.append(Notice(f"refused: {call or 'a call'}", "warning", source=self._provider.name))
+                    added.append(Notice(f"refused: {call or 'a call'}", "warning"))
             elif isinstance(event, RunEnded):
                 self._ended = event
                 self._forbidden = self._forbidden or is_refusal(event)
@@ -254,7 +278,7 @@ class CliRun:
         if self._ask.resume in ("", self._session):
             return []
         text = f"session {self._ask.resume} could not be resumed: this is session {self._session}"
-        return [Notice(clean_line(text), "warning", "check the session id", source=self._provider.name)]
+        return [Notice(clean_line(text), "warning", "check the session id")]
 
     def _closing_events(self, held_back: list[Event]) -> list[Event]:
         """What the source still had, then what only we know: why it failed, and that it is over."""
@@ -267,23 +291,23 @@ class CliRun:
             events.append(self._run_ended(outcome))
         return events
 
-    def _run_ended(self, outcome: Outcome) -> RunEnded:
+    def _run_ended(self, outcome: ProviderOutcome) -> RunEnded:
         """The source's last word, corrected by what it cannot know."""
-        ended = self._ended or RunEnded(source=self._provider.name)
+        ended = self._ended or RunEnded()
         is_error = ended.is_error or outcome.error is not None
         if outcome.cancelled or outcome.timed_out:
             reason = "cancelled" if outcome.cancelled else "timeout"
             return replace(ended, stop_reason=reason, is_error=is_error, exit_code=outcome.exit_code)
         return replace(ended, is_error=is_error, exit_code=outcome.native_exit_code)
 
-    def _finish(self) -> Outcome:
+    def _finish(self) -> ProviderOutcome:
         process = self._process
         native = None if process is None else process.exit_code
         stderr = "" if process is None else clean_text(process.stderr.decode("utf-8", "replace"))
         stderr = self._without_log(stderr)
         error = None if self._cancelled else self._failure(native, stderr)
         failed = error is not None or (self._ended is not None and self._ended.is_error)
-        self._outcome = Outcome(
+        self._outcome = ProviderOutcome(
             exit_code=self._exit_code(failed),
             session=self._session,
             text=self._words.text or clean_text(self._passed_through.decode("utf-8", "replace")),
@@ -303,17 +327,27 @@ class CliRun:
     def _failure(self, native: int | None, stderr: str) -> Error | None:
         if self._timed_out:
             text = f"timed out after {self._ask.timeout:g} s"
-            return Error(text, "allow more time, or ask for less at once", source=self._provider.name)
+            return Error(text, "allow more time, or ask for less at once")
         if native is None:
             return self._not_started
-        if native == 0:
+        if native == 0 and not self._ended_early:
             return None
         if self._told is not None:
             return self._told
+        if native == 0:
+            name, binary = self._provider.title, self._command.binary
+            text = f"{name} stopped before its run was over: the last line of its output is missing"
+            hint = f"resume the session, or run `{binary}` by itself to see why"
+            return Error(text, hint)
         from sightline.providers.running import _explain
 
         unread = "\n".join(self._unread) or self._output_end.decode("utf-8", "replace")
         return _explain.failed(self._provider, self._command, native, stderr, unread)
+
+    @property
+    def _ended_early(self) -> bool:
+        """A line that cannot be read may be the one that is missing, in a form of another version."""
+        return self._command.says_end and self._is_read and self._ended is None and not self._ends_unread
 
     async def _close(self) -> None:
         """Nothing of the run is left after this, whether it ended, was ended, or was given up."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from sightline.providers import Ask, get_provider
+from sightline.providers import ProviderPrompt, get_provider
 from sightline.testing.captures._box import PORT, PROJECT, URL, Box, BoxError, open_box
 from sightline.testing.captures._expected import expected
 from sightline.testing.captures._scenarios import Scenario
@@ -50,7 +50,7 @@ def _recording(provider: str, name: str, scenario: Scenario, way: _Way) -> tuple
     command = get_provider(provider).command
     assert command is not None
     model = way.model or (scenario.codex_model if provider == "codex" else "")
-    argv = [command.binary, *command.arguments(Ask(prompt=scenario.prompt, model=model, raw=way.raw))]
+    argv = [command.binary, *command.arguments(ProviderPrompt(prompt=scenario.prompt, model=model, raw=way.raw))]
     with open_box() as box, StandIn.in_thread(scenario.turns, port=PORT) as server:
         version = _in_box(box, provider, [command.binary, "--version"]).stdout.decode().strip()
         done = _in_box(box, provider, argv, scenario.prompt.encode())

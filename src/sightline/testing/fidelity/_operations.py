@@ -11,9 +11,9 @@ import msgspec
 
 from sightline.testing.fidelity._parts import RAW, Block, Popup
 from sightline.testing.fidelity._scene import Scene
-from sightline.tty._overlays import Anchor, Overlay
-from sightline.tty.components._image import Image
+from sightline.tty.components._image import ImageComponent
 from sightline.tty.components._markdown import Markdown
+from sightline.tty.frame._overlays import Anchor, Overlay
 
 
 class Operation(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -238,7 +238,9 @@ def show_image(scene: Scene, operation: Operation) -> None:
         return  # the words it has instead are cut at the width
     header = (operation.seed % 300 + 20).to_bytes(4, "big") + (operation.seed % 170 + 20).to_bytes(4, "big")
     data = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + header + b"\x08\x06"
-    scene.insert(len(scene.blocks), Image(data, f"{operation.seed:x}", images=scene.display.images), live=False)
+    scene.insert(
+        len(scene.blocks), ImageComponent(data, f"{operation.seed:x}", images=scene.display.images), live=False
+    )
 
 
 def edit(scene: Scene, operation: Operation) -> None:

@@ -20,18 +20,26 @@ class Failure(msgspec.Struct, frozen=True):
     at: int
 
 
-def failure_of(case: Case) -> Failure | None:
-    """Run a case; how it failed, if it did."""
+class _Enough(Exception):
+    """The case is not run to its end."""
+
+
+def failure_of(case: Case, is_enough: Callable[[], bool] = lambda: False) -> Failure | None:
+    """Run a case, or as much of it as is wanted; how it failed, if it did."""
     at = 0
 
     def applied(index: int) -> None:
         nonlocal at
         at = index
+        if is_enough():
+            raise _Enough
 
     try:
         run(case, applied)
     except Divergence as divergence:
         return Failure(divergence.rule, str(divergence), at)
+    except _Enough:
+        return None
     except Exception as error:
         return Failure(type(error).__name__, _traced(error), at)
     return None

@@ -6,10 +6,10 @@ from sightline.testing.fidelity._parts import Chrome, Popup, Seam, watched
 from sightline.testing.fidelity._shadow import Child
 from sightline.testing.fidelity._window import Covering
 from sightline.tty._component import Component
-from sightline.tty._display import Display
-from sightline.tty._overlays import Overlay, OverlayHandle
 from sightline.tty.components._markdown import Markdown
-from sightline.tty.components._transcript import Transcript
+from sightline.tty.components._transcript import BlockColumn
+from sightline.tty.frame._display import Display
+from sightline.tty.frame._overlays import Overlay, OverlayHandle
 
 Layout = Literal["transcript", "plain", "seam"]
 """Blocks in a transcript; blocks that are roots themselves and promise nothing; blocks under a seam of our own."""
@@ -28,7 +28,7 @@ class Scene:
         self.live: list[Component] = []
         self.chrome = Chrome()
         self.popups: list[tuple[OverlayHandle, Popup]] = []
-        self.transcript = Transcript()
+        self.transcript = BlockColumn()
         self.seam = Seam()
         self._children: dict[int, tuple[Component, Child]] = {}
         """By the id of what is watched: the watcher and its report."""

@@ -15,9 +15,9 @@ from sightline.testing.fidelity._operations import ON_SCENE, Operation
 from sightline.testing.fidelity._scene import Scene
 from sightline.testing.fidelity._shadow import Shadow, State
 from sightline.testing.fidelity._world import Case, World
-from sightline.tty._capabilities import Capabilities
-from sightline.tty._display import Display
-from sightline.tty._images import Images
+from sightline.tty._images import ImageStore
+from sightline.tty.frame._display import Display
+from sightline.tty.terminal._capabilities import Capabilities
 
 _SAMPLED = 5
 """Cells and modes are looked at after one in so many checks."""
@@ -51,7 +51,7 @@ class Session:
             synchronized_output=world.synchronized,
             hardware_cursor=world.hardware_cursor,
         )
-        images = Images("kitty" if world.pictures else "none", limit=2, first_number=1000)
+        images = ImageStore("kitty" if world.pictures else "none", limit=2, first_number=1000)
         self.scene = Scene(Display(self.surface, capabilities, images=images), world.layout, rewraps=world.rewraps)
         self.shadow = Shadow(multiplexer=world.multiplexer)
         self.checks = 0

@@ -63,11 +63,13 @@ def cases(seed: int, emulators: Sequence[Kind]) -> Iterator[Case]:
 
 
 def run_case(case: Case) -> Outcome:
-    """Run one, and shorten it when it fails."""
-    failure = failure_of(case)
+    """Run one, and shorten it when it fails: that takes hundreds of runs, so not when the person has enough."""
+    failure = failure_of(case, _has_enough)
     if failure is None:
         return Outcome(case, len(case.operations))
     done = failure.at + 1
+    if _has_enough():
+        return Outcome(case, done, failure)
     return Outcome(*_shortened(case, failure, done))
 
 
@@ -108,4 +110,11 @@ def stress(
 
 def _worker() -> None:
     # Ctrl+C reaches the whole group: a worker ends its case, and its emulators with it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, lambda number, frame: _enough.append(True))
+
+
+_enough: list[bool] = []  # in a worker: whether there was a Ctrl+C
+
+
+def _has_enough() -> bool:
+    return bool(_enough)

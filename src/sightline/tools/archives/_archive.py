@@ -15,17 +15,17 @@ from typing import BinaryIO, Protocol
 import msgspec
 
 from sightline.handles import NotRegular, open_regular
-from sightline.tools._paths import shown
-from sightline.tools._regular import kind_of
 from sightline.tools._sizes import human_size
 from sightline.tools._tool import ToolError
 from sightline.tools.archives._limits import ENTRIES, ArchiveTrouble
 from sightline.tools.archives._names import normalize_entry, safe_name
+from sightline.tools.files._paths import shown
+from sightline.tools.files._regular import kind_of
 
 LIST_LIMIT = 500
 
 
-class Entry(msgspec.Struct, frozen=True):
+class ArchiveEntry(msgspec.Struct, frozen=True):
     """What an archive's own list says of one entry. `special` says why it cannot be read as a file, if it cannot."""
 
     name: str
@@ -48,18 +48,18 @@ class Child(msgspec.Struct, frozen=True):
         return f"{self.name} ({note})" if note else self.name
 
 
-class Listing(msgspec.Struct, frozen=True):
+class ArchiveListing(msgspec.Struct, frozen=True):
     text: str
     shown: int
     total: int
 
 
-class Container(Protocol):
+class ArchiveKind(Protocol):
     """A kind of archive."""
 
-    def entries(self) -> Iterator[Entry]: ...
+    def entries(self) -> Iterator[ArchiveEntry]: ...
 
-    def read(self, entry: Entry) -> bytes: ...
+    def read(self, entry: ArchiveEntry) -> bytes: ...
 
     def close(self) -> None: ...
 
@@ -67,11 +67,11 @@ class Container(Protocol):
 class Archive:
     """Made by `Archive.open`; a context manager. Every failure is a ToolError."""
 
-    def __init__(self, path: Path, container: Container) -> None:
+    def __init__(self, path: Path, container: ArchiveKind) -> None:
         self.path = path
         self.unsafe = 0  # entries that are not offered because of their names
         self._container = container
-        self._files: dict[str, Entry] = {}
+        self._files: dict[str, ArchiveEntry] = {}
         self._folders: dict[str, dict[str, Child]] = {"": {}}
 
     @classmethod
@@ -128,7 +128,7 @@ class Archive:
             raise ToolError(f"'{name}' not found in {self.path.name}.{self._offer(name)}")
         return sorted(self._folders[name].values(), key=lambda child: (not child.is_folder, child.name))
 
-    def listing(self, folder: str = "", limit: int = LIST_LIMIT) -> Listing:
+    def listing(self, folder: str = "", limit: int = LIST_LIMIT) -> ArchiveListing:
         """A folder as text, at most `limit` children of it."""
         children = self.list(folder)
         lines = [str(child) for child in children[:limit]] or ["(empty archive directory)"]
@@ -136,7 +136,7 @@ class Archive:
             lines.append(f"[{limit} of {len(children)} entries shown; name a folder inside to see fewer]")
         if self.unsafe and not normalize_entry(folder):
             lines.append(f"[{self.unsafe} entries with names that lead out of the archive are not shown]")
-        return Listing("\n".join(lines), min(len(children), limit), len(children))
+        return ArchiveListing("\n".join(lines), min(len(children), limit), len(children))
 
     def read(self, inner: str) -> bytes:
         """An entry's bytes."""
@@ -161,7 +161,7 @@ class Archive:
             elif name:
                 self._add(shown(name), entry)
 
-    def _add(self, name: str, entry: Entry) -> None:
+    def _add(self, name: str, entry: ArchiveEntry) -> None:
         parent, _, last = name.rpartition("/")
         self._add_folders(name if entry.is_folder else parent)
         if entry.is_folder or name in self._folders:
@@ -187,7 +187,7 @@ class Archive:
         return f" Did you mean {', '.join(alike)}?" if alike else f" Read {self.path.name} to see what is in it."
 
 
-def _container(path: Path, file: BinaryIO) -> Container:
+def _container(path: Path, file: BinaryIO) -> ArchiveKind:
     try:
         if path.name.lower().endswith(".zip"):
             from sightline.tools.archives._zip import ZipContainer

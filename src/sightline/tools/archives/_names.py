@@ -4,15 +4,16 @@ import re
 
 import msgspec
 
-from sightline.tools._selectors import Selector, split_selector
 from sightline.tools._tool import ToolError
+from sightline.tools.files._paths import LONGEST_PATH
+from sightline.tools.files._selectors import Selector, split_selector
 
 _SUFFIX = re.compile(r"\.(?:tar\.gz|tgz|tar|zip)(?=:|$)", re.IGNORECASE)
 _DEPTH = 256  # folders above an entry; no file system takes many more
 _DRIVE = re.compile(r"[A-Za-z]:(?:/|$)")
 
 
-class Candidate(msgspec.Struct, frozen=True):
+class ArchivePath(msgspec.Struct, frozen=True):
     """One way to read a path: an archive, what is meant in it (empty: its top), and which lines of that."""
 
     archive: str
@@ -22,16 +23,16 @@ class Candidate(msgspec.Struct, frozen=True):
 
 def places(path: str) -> list[tuple[str, str]]:
     """Every way to cut a path after an archive's suffix, the longest archive path first."""
-    cuts = [match.end() for match in _SUFFIX.finditer(path)]
+    cuts = [match.end() for match in _SUFFIX.finditer(path, 0, LONGEST_PATH)]
     return [(path[:cut], path[cut + 1 :]) for cut in reversed(cuts)]
 
 
-def candidates(path: str) -> list[Candidate]:
+def candidates(path: str) -> list[ArchivePath]:
     """What a path to read may mean, the longest archive path first. The one whose archive is a file is meant."""
     if not _SUFFIX.search(path):
         return []
     bare, selector = split_selector(path)
-    return [Candidate(archive, inner, selector) for archive, inner in places(bare)]
+    return [ArchivePath(archive, inner, selector) for archive, inner in places(bare)]
 
 
 def normalize_entry(name: str) -> str:

@@ -5,9 +5,9 @@ import tarfile
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
-from sightline.tools._paths import shown
-from sightline.tools.archives._archive import Entry
+from sightline.tools.archives._archive import ArchiveEntry
 from sightline.tools.archives._limits import ENTRIES, ArchiveTrouble, GuardedFile, check_entry_size, unpacked
+from sightline.tools.files._paths import shown
 
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -19,12 +19,12 @@ class TarContainer:
         self._tar = tarfile.TarFile(fileobj=cast(BinaryIO, self._guarded))
         self._members: list[tarfile.TarInfo] = []
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[ArchiveEntry]:
         for place, (member, _) in enumerate(members(self._tar)):
             self._members.append(member)
-            yield Entry(member.name, member.size, member.isdir(), special(member), place)
+            yield ArchiveEntry(member.name, member.size, member.isdir(), special(member), place)
 
-    def read(self, entry: Entry) -> bytes:
+    def read(self, entry: ArchiveEntry) -> bytes:
         self._guarded.renew()
         member = self._members[entry.place]
         check_entry_size(member.size, member.name)

@@ -7,11 +7,11 @@ archive where that is not possible is left alone, and why is said.
 import io
 from pathlib import Path
 
-from sightline.tools._atomic import writing
 from sightline.tools._tool import ToolError
 from sightline.tools.archives._archive import Archive, trouble_named
 from sightline.tools.archives._limits import REWRITE_BYTES, ArchiveTrouble
 from sightline.tools.archives._names import normalize_entry
+from sightline.tools.files._atomic import writing
 
 
 def entry_target(inner: str) -> str:

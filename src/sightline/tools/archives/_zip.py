@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from sightline.tools.archives._archive import Entry
+from sightline.tools.archives._archive import ArchiveEntry
 from sightline.tools.archives._limits import ENTRIES, ArchiveTrouble, check_entry_size, check_ratio, unpacked
 
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
@@ -20,11 +20,11 @@ class ZipContainer:
         self._zip = zipfile.ZipFile(file)
         check_directory(self._zip, file.seek(0, os.SEEK_END))
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[ArchiveEntry]:
         for place, info in enumerate(self._zip.infolist()):
-            yield Entry(info.filename, info.file_size, info.is_dir(), special(info), place)
+            yield ArchiveEntry(info.filename, info.file_size, info.is_dir(), special(info), place)
 
-    def read(self, entry: Entry) -> bytes:
+    def read(self, entry: ArchiveEntry) -> bytes:
         info = self._zip.infolist()[entry.place]
         if info.flag_bits & _ENCRYPTED:
             raise ArchiveTrouble(f"entry '{info.filename}' is encrypted. Unpack it with a command and its password.")

@@ -3,11 +3,12 @@
 Several questions are asked one after the other. Closing one ends the call; the answers given by then are its result.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
+from sightline.events import GivenAnswer, QuestionFact
 from sightline.tools._context import ToolContext
 from sightline.tools._tool import Answer, Choice, Outcome, Question, Tool, ToolError
 
@@ -60,9 +61,9 @@ class AskTool(Tool[AskParams]):
             if answers[-1].nobody or answers[-1].dismissed:
                 break
         if not params.questions:
-            return Outcome(
-                text=_words(answers[0]), details={"ui": {"kind": "question"}, **_facts(asked[0], answers[0])}
-            )
+            said = _given(asked[0], answers[0])
+            fact = QuestionFact(question=said.question, chosen=said.chosen, text=said.text, answered=said.answered)
+            return Outcome(text=_words(answers[0]), details=fact.as_details())
         return _several_outcome(asked, answers)
 
 
@@ -99,14 +100,11 @@ def _understood(answer: Answer, question: Question) -> Answer:
     return Answer(chosen=tuple(chosen), text=text, nobody=answer.nobody, dismissed=dismissed)
 
 
-def _facts(question: Question, answer: Answer | None) -> dict[str, Any]:
+def _given(question: Question, answer: Answer | None) -> GivenAnswer:
     """`answer` None: the question was not asked, because one before it was closed."""
-    return {
-        "question": question.text,
-        "chosen": list(answer.chosen) if answer is not None else [],
-        "text": answer.text if answer is not None else "",
-        "answered": answer is not None and not (answer.nobody or answer.dismissed),
-    }
+    if answer is None:
+        return GivenAnswer(question.text)
+    return GivenAnswer(question.text, list(answer.chosen), answer.text, not (answer.nobody or answer.dismissed))
 
 
 def _several_outcome(asked: list[Question], answers: list[Answer]) -> Outcome:
@@ -119,14 +117,13 @@ def _several_outcome(asked: list[Question], answers: list[Answer]) -> Outcome:
         rows += [f"{len(answers) + 1}. and later: not asked"] if len(answers) < len(asked) else []
         text = "\n\n".join(rows)
     given = [*answers, *([None] * (len(asked) - len(answers)))]
-    facts = [_facts(question, answer) for question, answer in zip(asked, given, strict=True)]
-    details = {
-        "ui": {"kind": "question"},
-        "question": " · ".join(question.text for question in asked),
-        "answers": facts,
-        "answered": all(fact["answered"] for fact in facts),
-    }
-    return Outcome(text=text, details=details)
+    said = [_given(question, answer) for question, answer in zip(asked, given, strict=True)]
+    fact = QuestionFact(
+        question=" · ".join(question.text for question in asked),
+        answers=said,
+        answered=all(one.answered for one in said),
+    )
+    return Outcome(text=text, details=fact.as_details())
 
 
 def _words(answer: Answer) -> str:

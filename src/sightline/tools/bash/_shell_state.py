@@ -29,7 +29,7 @@ from sightline.exec import is_withheld, out_of_the_way
 from sightline.handles import Swapped
 from sightline.settings import is_harmless
 from sightline.tools._context import ToolContext
-from sightline.tools._paths import display, is_outside
+from sightline.tools.files._paths import display, is_outside
 
 MOST_VARIABLES = 64
 LONGEST_VALUE = 8 * 1024  # bytes
@@ -59,19 +59,21 @@ for __name in $(builtin compgen -e); do builtin printf '%s=%s\\0' "$__name" "${!
 """
 
 
-class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+class ShellChange(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a command changed for those after it, for views."""
 
     cwd: str = ""  # as it is displayed; empty: the same as before
     exported: list[str] = []
     unset: list[str] = []
-    left_out: list[str] = []  # exported, but not for the next commands
+    left_out: list[str] = []  # exported, but not for the next commands: the first of them
+    more_left_out: int = 0  # that are not among those
+    unnamed: str = ""  # a folder it ended in whose name is not UTF-8, and so is not the next command's
     outside: str = ""  # a folder it ended in that is not in the workspace, and so is not the next command's
     lost: list[str] = []  # exported before a resume
     other_shell: str = ""  # it ran in, which cannot report: nothing lasts
 
     def __bool__(self) -> bool:
-        return self != Change()
+        return self != ShellChange()
 
 
 class Stored(msgspec.Struct, frozen=True):
@@ -146,6 +148,14 @@ def _parsed(parts: list[bytes]) -> _Report:
     return _Report(folder, variables)
 
 
+class _Moved(msgspec.Struct, frozen=True):
+    """The folder from now on as seen from the workspace (None: the same as before), or one that cannot be it."""
+
+    folder: str | None = None
+    unnamed: str = ""
+    outside: str = ""
+
+
 class ShellState:
     """One per session: the values of variables, and the folders of calls that are being decided about."""
 
@@ -174,13 +184,13 @@ class ShellState:
 
     def update(
         self, report: ShellReport | None, context: ToolContext, *, trusted: bool, other_shell: str = ""
-    ) -> Change:
+    ) -> ShellChange:
         """After a command that exited by itself. `trusted`: see `variables`. `other_shell`: one that cannot report what
         the command may have changed."""
         stored = _stored(context)
         lost = [name for name in stored.exported if name not in self._values]
         reports = report.read() if report is not None else None
-        change = Change(lost=lost, other_shell=other_shell)
+        change = ShellChange(lost=lost, other_shell=other_shell)
         exported = [name for name in stored.exported if name in self._values]
         cwd = stored.cwd
         if reports is not None:
@@ -193,14 +203,16 @@ class ShellState:
             self._values |= kept
             exported = list(dict.fromkeys([*exported, *kept]))
             left_out = sorted(name for name in new if name not in kept and name not in _OF_EVERY_SHELL and _name(name))
-            moved, outside = self._moved(before.folder, after.folder, context)
-            cwd = moved if moved is not None else cwd
-            change = Change(
-                cwd="" if moved is None else display(context.cwd / moved, context.cwd),
+            moved = self._moved(before.folder, after.folder, context)
+            cwd = moved.folder if moved.folder is not None else cwd
+            change = ShellChange(
+                cwd="" if moved.folder is None else display(context.cwd / moved.folder, context.cwd),
                 exported=sorted(kept),
                 unset=unset,
-                left_out=left_out,
-                outside=outside,
+                left_out=left_out[:MOST_VARIABLES],
+                more_left_out=len(left_out[MOST_VARIABLES:]),
+                unnamed=moved.unnamed,
+                outside=moved.outside,
                 lost=lost,
             )
         now = Stored(cwd, exported)
@@ -208,24 +220,27 @@ class ShellState:
             context.keep(_STORED, msgspec.to_builtins(now))
         return change
 
-    def _moved(self, before: str, after: str, context: ToolContext) -> tuple[str | None, str]:
-        """The folder from now on as seen from the workspace, and one that cannot be it."""
-        if before == after:
-            return None, ""
+    def _moved(self, before: str, after: str, context: ToolContext) -> "_Moved":
         folder = Path(after)
-        if not _is_usable(folder, context.cwd):
-            return None, display(folder, context.cwd) if os.path.isdir(folder) else ""
-        relative = os.path.relpath(os.path.realpath(folder), os.path.realpath(context.cwd))
-        return ("" if relative == "." else relative), ""
+        if before == after:
+            return _Moved()
+        if _is_usable(folder, context.cwd):
+            relative = os.path.relpath(os.path.realpath(folder), os.path.realpath(context.cwd))
+            return _Moved("" if relative == "." else relative)
+        if not os.path.isdir(folder):
+            return _Moved()
+        name = display(folder, context.cwd)
+        return _Moved(unnamed=name) if _is_inside(folder, context.cwd) else _Moved(outside=name)
 
     def _bounded(self, new: dict[str, str], exported: list[str]) -> dict[str, str]:
         values = {name: self._values[name] for name in exported} | new
-        room, fitting = MOST_BYTES, {}
-        for name, value in list(values.items())[:MOST_VARIABLES]:
+        room = MOST_BYTES
+        fitting: set[str] = set()
+        for name, value in values.items():
             size = len(os.fsencode(value))
-            room -= size
-            if size <= LONGEST_VALUE and room >= 0:
-                fitting[name] = value
+            if size <= min(LONGEST_VALUE, room) and len(fitting) < MOST_VARIABLES:
+                fitting.add(name)
+                room -= size
         return {name: value for name, value in new.items() if name in fitting}
 
 
@@ -236,7 +251,7 @@ def may_change_state(command: str) -> bool:
     return _may_change(command) is not None
 
 
-def change_text(change: Change) -> str:
+def change_text(change: ShellChange) -> str:
     """For the model: a line, or nothing."""
     parts = []
     if change.other_shell:
@@ -245,14 +260,17 @@ def change_text(change: Change) -> str:
         parts.append(f"the next commands run in {change.cwd}")
     if change.outside:
         parts.append(f"{change.outside} is outside the working folder: the next command does not run there (pass cwd)")
-    for names, what in (
-        (change.exported, "exported for the next commands"),
-        (change.unset, "unset"),
-        (change.left_out, "not exported for the next commands"),
-        (change.lost, "no longer set since the session was resumed"),
+    if change.unnamed:
+        parts.append(f"the name of {change.unnamed} is not UTF-8: the next command does not run there (rename it)")
+    for names, others, what in (
+        (change.exported, 0, "exported for the next commands"),
+        (change.unset, 0, "unset"),
+        (change.left_out, change.more_left_out, "not exported for the next commands"),
+        (change.lost, 0, "no longer set since the session was resumed"),
     ):
         if names:
-            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            others += max(len(names) - _NAMED, 0)
+            more = f" and {others} more" if others else ""
             parts.append(f"{what}: {', '.join(names[:_NAMED])}{more}")
     return f"[{'; '.join(parts)}]" if parts else ""
 
@@ -269,6 +287,13 @@ def _may_last(name: str, value: str, *, trusted: bool) -> bool:
 def _is_usable(folder: Path, workspace: Path) -> bool:
     try:
         str(folder).encode()  # it is stored, and shown
+    except UnicodeEncodeError:
+        return False
+    return _is_inside(folder, workspace)
+
+
+def _is_inside(folder: Path, workspace: Path) -> bool:
+    try:
         return folder.is_absolute() and folder.is_dir() and not is_outside(folder, workspace)
     except (OSError, ValueError, Swapped):
         return False

@@ -23,7 +23,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from sightline.events import ToolResult
+from sightline.actors import RunningCommand
+from sightline.events import CommandFact, ToolResult, call_ending
 from sightline.exceptions import OutsideFailure
 from sightline.exec import (
     CommandSpec,
@@ -42,11 +43,10 @@ from sightline.exec.gateway import Entrance
 from sightline.handles import real_path
 from sightline.text import clean_line, cut_graphemes
 from sightline.tools._context import ToolContext
-from sightline.tools._paths import display, read_need, reason_of, resolve
-from sightline.tools._running import RunningCommand
 from sightline.tools._tool import Need, Outcome, Tool, ToolError
 from sightline.tools.bash._shell_state import ShellReport, ShellState, change_text, may_change_state
-from sightline.tools.bash._words import begun_text, result_text
+from sightline.tools.bash._words import ResultText, begun_text, result_text
+from sightline.tools.files._paths import display, read_need, reason_of, resolve
 
 _SECONDS_BEFORE_TIMEOUT = 1.0
 _LABEL_AT_MOST = 120
@@ -102,7 +102,7 @@ class BashTool(Tool[BashParams]):
 
     def _planted(self, params: BashParams, context: ToolContext, folder: Path) -> tuple[str, ...]:
         """Where there is no sandbox, no command is kept from writing anywhere: its rules are all there is."""
-        if not context.workplace.sandbox or sandbox_status().kind == "none":
+        if not context.workplace.limits().sandbox or sandbox_status().kind == "none":
             return ()
         return planted_programs(_words_of(params.command), os.environ.get("PATH", os.defpath), str(folder))
 
@@ -129,18 +129,19 @@ class BashTool(Tool[BashParams]):
         command = context.start(spec)
         if params.background:
             assert jobs is not None
-            return self._as_job(command, jobs, spec, params, context, "started in the background")
+            return await self._as_job(command, jobs, spec, params, context, "started in the background")
         patience = self._patience(spec, context) if jobs is not None else None
         result = await _waited(command, jobs, patience)
         if result is None:
             assert jobs is not None
             why = f"still running after {patience:g} s"
-            return self._as_job(command, jobs, spec, params, context, why, report)
+            return await self._as_job(command, jobs, spec, params, context, why, report)
         details = {**result.details, **_facts(spec)}
         if folder != context.cwd:
             details["cwd"] = display(folder, context.cwd)
-        text = _told(command, result, spec)
-        if context.settings.bash.persist_state and result.details["ended"] == "exit":
+        text, told, cut = await _told(command, result, spec)
+        details |= {"told": list(told), **({"cut": True} if cut else {})}
+        if context.settings.bash.persist_state and call_ending(result.details).ended == "exit":
             trusted = spec.sandbox is None or bool(spec.passed)
             other = self._other_shell(context) if may_change_state(params.command) else ""
             if change := context.shared(ShellState).update(report, context, trusted=trusted, other_shell=other):
@@ -158,7 +159,7 @@ class BashTool(Tool[BashParams]):
         name = os.path.basename(_shell(context.settings.bash.shell))
         return "" if name == "bash" else clean_line(name)
 
-    def _as_job(
+    async def _as_job(
         self,
         command: RunningCommand,
         jobs: Jobs,
@@ -175,14 +176,8 @@ class BashTool(Tool[BashParams]):
         if report is not None:
             report.handed_on = True
         jobs.register("bash", label, lambda: _work(command, spec, report), owner=context.agent, id=job)
-        details = {
-            "ui": {"kind": "command"},
-            "ended": "job",
-            "job": job,
-            "artifact": command.artifact,
-            **_facts(spec),
-        }
-        return Outcome(text=begun_text(command, job, why), details=details)
+        details = CommandFact(ended="job", job=job, artifact=command.artifact).as_details(**_facts(spec))
+        return Outcome(text=await begun_text(command, job, why), details=details)
 
     def _jobs(self, params: BashParams, context: ToolContext) -> Jobs | None:
         """Where a job of this call would be registered; None when it cannot become one."""
@@ -217,7 +212,7 @@ class BashTool(Tool[BashParams]):
                 workspace=str(context.cwd),
                 network=settings.permissions.sandbox_network,
                 sockets=sockets_in(os.environ, passed),
-                read_only=context.workplace.read_only,
+                read_only=context.workplace.limits().read_only,
                 entrance=await self._entrance(params, context, folder),
             )
         env = filtered_environment(os.environ, passed=passed, sandboxed=sandboxed)
@@ -245,7 +240,7 @@ class BashTool(Tool[BashParams]):
         return await gateway.enter(context.call, args)
 
     def _is_sandboxed(self, params: BashParams, context: ToolContext) -> bool:
-        return params.sandbox and context.workplace.sandbox and sandbox_status().kind != "none"
+        return params.sandbox and context.workplace.limits().sandbox and sandbox_status().kind != "none"
 
     def _folder(self, params: BashParams, context: ToolContext) -> Path:
         """Where it leads now: what is judged is where it runs."""
@@ -300,27 +295,28 @@ async def _work(command: RunningCommand, spec: CommandSpec, report: ShellReport 
         result = await command.wait()
     except asyncio.CancelledError:
         command.cancel()
-        return _told(command, await command.wait(), spec)
+        return (await _told(command, await command.wait(), spec)).text
     finally:
         if report is not None:
             report.close()
-    if result.details["ended"] == "cancelled":  # not through the job: somebody else ended it
+    if call_ending(result.details).ended == "cancelled":  # not through the job: somebody else ended it
         raise asyncio.CancelledError
-    text = _told(command, result, spec)
+    text, _, _ = await _told(command, result, spec)
     if result.exit_code != 0:
         raise OutsideFailure(text)
     return text
 
 
-def _told(command: RunningCommand, result: ToolResult, spec: CommandSpec) -> str:
-    text = result_text(command, result)
-    if result.details["ended"] != "exit" or result.exit_code == 0:
-        return text
+async def _told(command: RunningCommand, result: ToolResult, spec: CommandSpec) -> ResultText:
+    told = await result_text(command, result)
+    if call_ending(result.details).ended != "exit" or result.exit_code == 0:
+        return told
     from sightline.tools.bash._blocked import sandbox_hint, withheld_hint
 
-    limits = sandbox_hint(text, spec.sandbox) if spec.sandbox is not None else ""
-    withheld = withheld_hint(spec.argv[-1], text, os.environ.keys() - (spec.env or {}).keys())
-    return "\n".join([part for part in (text, limits, withheld) if part])
+    limits = sandbox_hint(told.text, spec.sandbox) if spec.sandbox is not None else ""
+    withheld = withheld_hint(spec.argv[-1], told.text, os.environ.keys() - (spec.env or {}).keys())
+    text = "\n".join([part for part in (told.text, limits, withheld) if part])
+    return told._replace(text=text, told=[*told.told, *([limits] if limits else [])])
 
 
 def _shell(chosen: str) -> str:

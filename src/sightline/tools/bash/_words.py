@@ -1,30 +1,42 @@
 """What a model is told of a command: the end of what it wrote, and how it ended."""
 
-from typing import Any
+import asyncio
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from sightline.events import ToolResult
-from sightline.text import Screen, clean_output, clean_text, row_text
-from sightline.tools._running import RunningCommand
+from sightline.actors import RunningCommand
+from sightline.events import CallEnding, ToolResult, call_ending
+from sightline.text import OutputScreen, after_sequence, clean_output, clean_text, row_text
 from sightline.tools._truncation import MAX_BYTES, truncate_tail
 
 _TAIL = 2 * MAX_BYTES  # bytes: more than is told, so that what is told begins with a whole line
 _LOOK_BACK = 512 * 1024  # bytes, where a program wrote over its own lines: of many little is left
+_LITTLE = 16 * 1024  # characters that are interpreted at once; more are in a thread, however they are made
 _OVERWRITES = 50  # of one line that are looked at; what was there before is long gone from sight
 
 
-def result_text(command: RunningCommand, result: ToolResult) -> str:
-    details = result.details if isinstance(result.details, dict) else {}
-    if details.get("ended") == "spawn":
-        return result.content
-    ending = _ending(result, details)
-    if details.get("binary"):
-        return f"(binary output, {details.get('bytes', 0)} bytes: {command.artifact})\n{ending}".rstrip()
-    shown = _output(command)
-    return "\n".join([part for part in (shown or "(no output)", _not_kept(details), ending) if part])
+class ResultText(NamedTuple):
+    """What the model is told."""
+
+    text: str
+    told: Sequence[str] = ()  # lines of it that say how the command ended
+    cut: bool = False  # it has the end of the output alone
 
 
-def begun_text(command: RunningCommand, job: str, why: str) -> str:
-    so_far = _output(command)
+async def result_text(command: RunningCommand, result: ToolResult) -> ResultText:
+    found = call_ending(result.details)
+    if found.ended == "spawn":
+        return ResultText(result.content)
+    ending = _ending(result, found)
+    shown, cut = await _output(command) if not found.binary else ("", False)
+    nothing = f"(binary output, {found.bytes or 0} bytes: {command.artifact})" if found.binary else "(no output)"
+    lost = "" if found.binary else _not_kept(found)
+    text = "\n".join([part for part in (shown or nothing, lost, ending) if part])
+    return ResultText(text, [line for line in ("" if shown else nothing, ending) if line], cut)
+
+
+async def begun_text(command: RunningCommand, job: str, why: str) -> str:
+    so_far, _ = await _output(command)
     lines = [
         f"Background job {job}: {why}. A message reports its end.",
         f'Wait for it with job {{"poll": ["{job}"]}}, end it with job {{"cancel": ["{job}"]}}; '
@@ -41,42 +53,43 @@ def settled(text: str) -> str:
     return clean_text(text)
 
 
-def _ending(result: ToolResult, details: dict[str, Any]) -> str:
-    match details.get("ended"):
+def _ending(result: ToolResult, found: CallEnding) -> str:
+    match found.ended:
         case "timeout":
             return f"[{result.content}, exit code {result.exit_code}; everything it had started was ended]"
         case "cancelled":
             return "[cancelled; what it had done by then is not undone]"
-        case _ if details.get("signal"):
-            return f"[ended by signal {details['signal']}, exit code {result.exit_code}]"
+        case _ if found.signal:
+            return f"[ended by signal {found.signal}, exit code {result.exit_code}]"
         case _:
             return f"[exit code {result.exit_code}]" if result.exit_code else ""
 
 
-def _not_kept(details: dict[str, Any]) -> str:
-    kept, size = details.get("kept", 0), details.get("bytes", 0)
+def _not_kept(found: CallEnding) -> str:
+    kept, size = found.kept or 0, found.bytes or 0
     return f"[only the first {kept} of {size} bytes could be stored; the rest is lost]" if kept < size else ""
 
 
-def _output(command: RunningCommand) -> str:
+async def _output(command: RunningCommand) -> tuple[str, bool]:
+    """What it wrote, and whether that is only the end of it."""
     looked = _TAIL
     raw, size = command.tail(looked)
     if size > looked and ("\r" in raw or "\b" in raw):
         looked = _LOOK_BACK
         raw, size = command.tail(looked)
     if "\0" in raw:
-        return f"(binary output so far, {size} bytes)"
+        return f"(binary output so far, {size} bytes)", False
     if size > looked:  # what is left of a line says little, and may be the end of a secret that nobody recognises
-        raw = raw.partition("\n")[2] or raw
-    cut = truncate_tail(settled(raw))
+        raw = raw.partition("\n")[2] or after_sequence(raw)
+    cut = truncate_tail(settled(raw) if len(raw) <= _LITTLE else await asyncio.to_thread(settled, raw))
     if size <= looked and not cut.truncated:
-        return cut.text.rstrip("\n")
+        return cut.text.rstrip("\n"), False
     head = f"[the last {cut.shown_lines} lines, {cut.shown_bytes} of {size} bytes; all of it: {command.artifact}]"
-    return f"{head}\n{cut.text}".rstrip("\n")
+    return f"{head}\n{cut.text}".rstrip("\n"), True
 
 
 def _overwritten(line: str) -> str:
-    screen = Screen(height=1)
+    screen = OutputScreen(height=1)
     screen.feed(clean_output("\r".join(line.split("\r")[-_OVERWRITES:])))
     screen.finish()
     return "".join([row_text(row) for row in screen.take_settled()])

@@ -3,7 +3,7 @@
 from sightline.tools.conflicts._regions import Region, find_regions, readable
 from sightline.tools.conflicts._registry import Conflict, Conflicts
 from sightline.tools.conflicts._render import read_conflict, render
-from sightline.tools.conflicts._resolve import MAX_BYTES, Resolved, planned, resolve_all, resolve_one
+from sightline.tools.conflicts._resolve import MAX_BYTES, ResolvedFile, planned, resolve_all, resolve_one
 from sightline.tools.conflicts._urls import ConflictUrl, is_conflict_url, parse_url
 
 __all__ = [
@@ -12,7 +12,7 @@ __all__ = [
     "ConflictUrl",
     "Conflicts",
     "Region",
-    "Resolved",
+    "ResolvedFile",
     "find_regions",
     "is_conflict_url",
     "parse_url",

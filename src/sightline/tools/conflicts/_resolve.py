@@ -8,15 +8,15 @@ from pathlib import Path
 
 import msgspec
 
-from sightline.tools._atomic import Writing, writing
 from sightline.tools._tool import ToolError
 from sightline.tools.conflicts._regions import Region, find_regions, split_lines
 from sightline.tools.conflicts._registry import Conflict, Conflicts
+from sightline.tools.files._atomic import Writing, writing
 
 MAX_BYTES = 16 * 1024 * 1024  # of a file with conflicts
 
 
-class Resolved(msgspec.Struct, frozen=True):
+class ResolvedFile(msgspec.Struct, frozen=True):
     """One file: its text now, which conflicts are gone and which are left; or why nothing was done to it."""
 
     path: Path
@@ -26,7 +26,7 @@ class Resolved(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
-def resolve_one(number: int, content: str, conflicts: Conflicts) -> Resolved:
+def resolve_one(number: int, content: str, conflicts: Conflicts) -> ResolvedFile:
     """Blocking. ToolError when the id is not known, the file changed, or the content cannot be."""
     _refuse_markers(content)
     known = conflicts.get(number)
@@ -41,7 +41,7 @@ def resolve_one(number: int, content: str, conflicts: Conflicts) -> Resolved:
         return _replace(file, text, [conflict], content, conflicts)
 
 
-def resolve_all(content: str, conflicts: Conflicts) -> list[Resolved]:
+def resolve_all(content: str, conflicts: Conflicts) -> list[ResolvedFile]:
     """Blocking. Every conflict known, file by file; a file that fails does not hold back the others."""
     _refuse_markers(content)
     paths = conflicts.paths()
@@ -64,7 +64,7 @@ def planned(number: int | None, content: str, conflicts: Conflicts) -> list[tupl
     return made
 
 
-def _resolve_file(path: Path, content: str, conflicts: Conflicts) -> Resolved:
+def _resolve_file(path: Path, content: str, conflicts: Conflicts) -> ResolvedFile:
     shown = {conflict.id for conflict in conflicts.all() if conflict.path == path}
     try:
         with writing(path) as file:
@@ -74,7 +74,7 @@ def _resolve_file(path: Path, content: str, conflicts: Conflicts) -> Resolved:
                 raise ToolError("its conflicts changed since they were shown, or are resolved already. Read it again.")
             return _replace(file, text, chosen, content, conflicts)
     except ToolError as problem:
-        return Resolved(path, problem=problem.message)
+        return ResolvedFile(path, problem=problem.message)
 
 
 def _current(file: Writing, conflicts: Conflicts) -> tuple[str, list[Conflict]]:
@@ -87,12 +87,12 @@ def _current(file: Writing, conflicts: Conflicts) -> tuple[str, list[Conflict]]:
     return text, conflicts.register(file.path, text)
 
 
-def _replace(file: Writing, text: str, chosen: list[Conflict], content: str, conflicts: Conflicts) -> Resolved:
+def _replace(file: Writing, text: str, chosen: list[Conflict], content: str, conflicts: Conflicts) -> ResolvedFile:
     result = _resolved(text, chosen, content)
     file.replace(result.encode("utf-8", "surrogateescape"))
     conflicts.forget(conflict.id for conflict in chosen)
     left = conflicts.register(file.path, result)
-    return Resolved(
+    return ResolvedFile(
         file.path, result, tuple(sorted(conflict.id for conflict in chosen)), tuple(conflict.id for conflict in left)
     )
 

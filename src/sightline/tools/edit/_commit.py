@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from sightline.handles import real_path
-from sightline.tools._atomic import Writing, writing
 from sightline.tools._tool import ToolError
-from sightline.tools.edit._files import Plan
+from sightline.tools.edit._files import FilePlan
+from sightline.tools.files._atomic import Writing, writing
 
 
-def commit(plans: Sequence[Plan]) -> None:
+def commit(plans: Sequence[FilePlan]) -> None:
     """Raises ToolError after putting back what was already written."""
     with ExitStack() as stack:
         files = {}
@@ -26,14 +26,14 @@ def commit(plans: Sequence[Plan]) -> None:
         _commit([(plan, files[plan.path]) for plan in plans])
 
 
-def _refuse_changed(plan: Plan, file: Writing) -> None:
+def _refuse_changed(plan: FilePlan, file: Writing) -> None:
     same = not file.exists() if plan.before is None else file.content(len(plan.before)) == plan.before
     if not same:
         raise ToolError(f"{plan.shown} was changed by someone else at this moment. Read it again, then edit it.")
 
 
-def _commit(plans: Sequence[tuple[Plan, Writing]]) -> None:
-    written: list[tuple[Plan, Writing]] = []
+def _commit(plans: Sequence[tuple[FilePlan, Writing]]) -> None:
+    written: list[tuple[FilePlan, Writing]] = []
     try:
         for plan, file in plans:
             file.replace(plan.after)
@@ -45,7 +45,7 @@ def _commit(plans: Sequence[tuple[Plan, Writing]]) -> None:
         raise ToolError(f"{problem.message}{rest}{others}") from problem
 
 
-def _put_back(plan: Plan, file: Writing) -> bool:
+def _put_back(plan: FilePlan, file: Writing) -> bool:
     try:
         if plan.before is None:
             file.remove()

@@ -18,19 +18,19 @@ import msgspec
 from msgspec import structs
 
 from sightline.handles import real_path
-from sightline.tools import _notebook as notebook
-from sightline.tools._context import PLACEHOLDER, Restored, not_restored
-from sightline.tools._paths import display, reason_of, refuse_impossible, resolve
-from sightline.tools._regular import opened, read_all
+from sightline.secrets import PLACEHOLDER, RestoredText, not_restored
 from sightline.tools._tool import ToolError
+from sightline.tools.files import _notebook as notebook
+from sightline.tools.files._paths import display, reason_of, refuse_impossible, resolve
+from sightline.tools.files._regular import opened, read_all
 from sightline.tools.hashline import (
     BlockResolver,
-    Change,
     FileText,
-    Section,
+    LineChange,
+    PatchSection,
+    PatchTarget,
     Snapshots,
-    Step,
-    Target,
+    SnapshotStep,
     changes_of,
     is_current,
     missing_tag,
@@ -38,7 +38,7 @@ from sightline.tools.hashline import (
     splices_of,
 )
 
-Restore = Callable[[str, str], Restored]
+Restore = Callable[[str, str], RestoredText]
 
 _BETWEEN_ROWS = "\0\n"  # no row has a line end
 MAX_FILE = 64 * 1024 * 1024
@@ -46,7 +46,7 @@ MAX_LINES = 1_000_000  # each is held several times
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 
 
-class Plan(msgspec.Struct, frozen=True):
+class FilePlan(msgspec.Struct, frozen=True):
     """What one file becomes."""
 
     path: Path
@@ -54,12 +54,12 @@ class Plan(msgspec.Struct, frozen=True):
     before: bytes | None  # None: it is made
     after: bytes
     lines: list[str]  # before, as the edit sees them
-    changes: list[Change]
+    changes: list[LineChange]
     notes: list[str]
     warnings: list[str]
-    step: Step | None
+    step: SnapshotStep | None
     as_notebook: bool
-    secrets: Restored = Restored("")
+    secrets: RestoredText = RestoredText("")
 
     @property
     def created(self) -> bool:
@@ -93,9 +93,11 @@ def is_note(path: str) -> bool:
     return path.lower().startswith("local://")
 
 
-def plan(section: Section, path: Path, cwd: Path, snapshots: Snapshots, restored: Restore = not_restored) -> Plan:
+def plan(
+    section: PatchSection, path: Path, cwd: Path, snapshots: Snapshots, restored: Restore = not_restored
+) -> FilePlan:
     """Raises ToolError. `restored`: text for the file with the secret values of the lines it replaces."""
-    from sightline.tools._generated import refuse_generated
+    from sightline.tools.files._generated import refuse_generated
 
     shown = section.path if is_note(section.path) else display(path, cwd)
     data = _read(path, shown)
@@ -105,22 +107,24 @@ def plan(section: Section, path: Path, cwd: Path, snapshots: Snapshots, restored
     if not os.access(path, os.W_OK):
         raise ToolError(f"Cannot edit {shown}: the file is read-only.")
     view, as_notebook = _view(section, path, shown, data, snapshots)
-    target = Target(path, shown, view, lambda lines: _resolver(lines, path), _block_hint(section, path))
+    target = PatchTarget(path, shown, view, lambda lines: _resolver(lines, path), _block_hint(section, path))
     done = patch(section, target, snapshots)
     section, secrets = _restored(section, done.changes, restored)
     if secrets.restored:
         done = patch(section, target, snapshots)
     after = _bytes(done.text, data, as_notebook=as_notebook)
-    return Plan(
+    return FilePlan(
         path, shown, data, after, view.lines, done.changes, done.notes, done.warnings, done.step, as_notebook, secrets
     )
 
 
-def _restored(section: Section, changes: Sequence[Change], restored: Restore) -> tuple[Section, Restored]:
+def _restored(
+    section: PatchSection, changes: Sequence[LineChange], restored: Restore
+) -> tuple[PatchSection, RestoredText]:
     """The section with values where its rows name them and a line that it takes away held them."""
     rows = _BETWEEN_ROWS.join(row for hunk in section.hunks for row in hunk.body)
     if PLACEHOLDER not in rows:
-        return section, Restored(rows)
+        return section, RestoredText(rows)
     done = restored(rows, "\n".join(line for change in changes for line in change.before))
     left = iter(done.text.split(_BETWEEN_ROWS))
     hunks = [
@@ -150,7 +154,7 @@ def _read(path: Path, shown: str) -> bytes | None:
         raise ToolError(f"Cannot read {shown}: {reason}. Nothing was written.") from problem
 
 
-def _view(section: Section, path: Path, shown: str, data: bytes, snapshots: Snapshots) -> tuple[FileText, bool]:
+def _view(section: PatchSection, path: Path, shown: str, data: bytes, snapshots: Snapshots) -> tuple[FileText, bool]:
     """The text that is edited, and whether it stands for a notebook."""
     if path.suffix.lower() != notebook.SUFFIX:
         return _decoded(data, shown), False
@@ -181,7 +185,7 @@ def _bytes(text: FileText, original: bytes, *, as_notebook: bool) -> bytes:
     return notebook.from_text(rendered, original) if as_notebook else rendered.encode()
 
 
-def _creation(section: Section, path: Path, shown: str, snapshots: Snapshots, restored: Restore) -> Plan:
+def _creation(section: PatchSection, path: Path, shown: str, snapshots: Snapshots, restored: Restore) -> FilePlan:
     if section.tag is not None and snapshots.find(path, section.tag) is not None:
         raise ToolError(f"{shown} no longer exists. To create it again, leave out the tag: ¶{shown}")
     if not section.only_adds_ends:
@@ -198,7 +202,7 @@ def _creation(section: Section, path: Path, shown: str, snapshots: Snapshots, re
     text = FileText([], []).edited(splices)
     changes = changes_of([], splices)
     _, secrets = _restored(section, [], restored)
-    return Plan(path, shown, None, text.render().encode(), [], changes, [], section.warnings, None, False, secrets)
+    return FilePlan(path, shown, None, text.render().encode(), [], changes, [], section.warnings, None, False, secrets)
 
 
 def _existing_folder(path: Path) -> Path:
@@ -209,14 +213,14 @@ def _existing_folder(path: Path) -> Path:
 
 
 def _resolver(lines: Sequence[str], path: Path) -> BlockResolver:
-    from sightline.tools._blocks import block_at
+    from sightline.tools.files._blocks import block_at
 
     return lambda line: block_at("".join(f"{text}\n" for text in lines), path, line)
 
 
-def _block_hint(section: Section, path: Path) -> str:
+def _block_hint(section: PatchSection, path: Path) -> str:
     if not any(hunk.block for hunk in section.hunks):
         return ""
-    from sightline.tools._blocks import missing_hint
+    from sightline.tools.files._blocks import missing_hint
 
     return missing_hint(path)

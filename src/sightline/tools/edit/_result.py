@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Any
 
+from msgspec.structs import asdict, replace
+
+from sightline.events import ChangedFile, DiffFact
+from sightline.secrets import RestoredText
 from sightline.text import Unified, unified_diff
-from sightline.tools._context import Restored
 from sightline.tools._tool import Outcome, Proposal
 from sightline.tools._truncation import fitting_diff
-from sightline.tools.edit._files import Plan
+from sightline.tools.edit._files import FilePlan
 from sightline.tools.hashline import Snapshots, compact, header, unified
 
 # Of the diffs in details, as JSON; they are there twice when there are several files.
@@ -16,9 +18,9 @@ MAX_DIFF_BYTES = 24 * 1024
 _NOTEBOOK_WARNING = "Cells were renumbered: read the notebook again before the next edit."
 
 
-def outcome(plans: Sequence[Plan], snapshots: Snapshots) -> Outcome:
+def outcome(plans: Sequence[FilePlan], snapshots: Snapshots) -> Outcome:
     texts: list[str] = []
-    results: list[dict[str, Any]] = []
+    results: list[ChangedFile] = []
     for plan in plans:
         state = plan.state()
         renumbered = _is_renumbered(plan, state)
@@ -26,21 +28,19 @@ def outcome(plans: Sequence[Plan], snapshots: Snapshots) -> Outcome:
         tag = snapshots.record_whole(plan.path, state, None if renumbered else plan.step)
         warnings = plan.warnings + ([_NOTEBOOK_WARNING] if renumbered else [])
         texts.append(_text(plan, tag, warnings))
-        results.append(_details(plan, warnings, MAX_DIFF_BYTES // len(plans)))
-    details = dict(results[0])
+        results.append(_changed(plan, warnings, MAX_DIFF_BYTES // len(plans)))
+    fact = DiffFact(**asdict(results[0]))
     if len(plans) > 1:
-        details["diff"] = "".join(result["diff"] for result in results)
-        details["per_file_results"] = results
         restored = tuple(name for plan in plans for name in plan.secrets.restored)
         left = tuple(name for plan in plans for name in plan.secrets.left)
-        details |= Restored("", restored, left).details
-    details["ui"] = {"kind": "diff"}
-    return Outcome(text="\n\n".join(texts), details=details)
+        diff, secrets = "".join(result.diff for result in results), RestoredText("", restored, left).in_file
+        fact = replace(fact, diff=diff, per_file_results=results, secrets=secrets)
+    return Outcome(text="\n\n".join(texts), details=fact.as_details())
 
 
-def proposal(plans: Sequence[Plan]) -> Proposal:
+def proposal(plans: Sequence[FilePlan]) -> Proposal:
     """What they would change, all of it."""
-    restored = Restored("", tuple(name for plan in plans for name in plan.secrets.restored))
+    restored = RestoredText("", tuple(name for plan in plans for name in plan.secrets.restored))
     diffs = [_diff(plan) for plan in plans]
     return Proposal(
         diff="".join(diff.text for diff in diffs),
@@ -51,7 +51,7 @@ def proposal(plans: Sequence[Plan]) -> Proposal:
     )
 
 
-def _diff(plan: Plan) -> Unified:
+def _diff(plan: FilePlan) -> Unified:
     """Where the file lacks its final newline, before or after, that is part of what changes or stays."""
     if not plan.as_notebook and not (_is_ended(plan.before) and _is_ended(plan.after)):
         before = None if plan.before is None else _plain(plan.before)
@@ -70,7 +70,7 @@ def _plain(data: bytes) -> str:
     return data.decode().removeprefix("\ufeff").replace("\r\n", "\n")
 
 
-def _is_renumbered(plan: Plan, state: Sequence[str]) -> bool:
+def _is_renumbered(plan: FilePlan, state: Sequence[str]) -> bool:
     if not plan.as_notebook:
         return False
     lines = list(plan.lines)
@@ -79,7 +79,7 @@ def _is_renumbered(plan: Plan, state: Sequence[str]) -> bool:
     return lines != list(state)
 
 
-def _text(plan: Plan, tag: str, warnings: Sequence[str]) -> str:
+def _text(plan: FilePlan, tag: str, warnings: Sequence[str]) -> str:
     rows = [header(plan.shown, tag), *plan.notes]
     preview = "" if plan.created else compact(plan.lines, plan.changes)
     rows.append(preview or f"{'Created' if plan.created else 'Updated'} {plan.shown}")
@@ -89,15 +89,15 @@ def _text(plan: Plan, tag: str, warnings: Sequence[str]) -> str:
     return "\n".join(rows)
 
 
-def _details(plan: Plan, warnings: Sequence[str], limit: int) -> dict[str, Any]:
+def _changed(plan: FilePlan, warnings: Sequence[str], limit: int) -> ChangedFile:
     diff = _diff(plan)
-    return {
-        "path": plan.shown,
-        "op": "create" if plan.created else "update",
-        "diff": fitting_diff(diff.text, limit),
-        "first_changed_line": min(change.after_at for change in plan.changes) + 1,
-        "added": diff.added,
-        "removed": diff.removed,
-        "warnings": list(warnings),
-        **plan.secrets.details,
-    }
+    return ChangedFile(
+        path=plan.shown,
+        op="create" if plan.created else "update",
+        diff=fitting_diff(diff.text, limit),
+        first_changed_line=min(change.after_at for change in plan.changes) + 1,
+        added=diff.added,
+        removed=diff.removed,
+        warnings=list(warnings),
+        secrets=plan.secrets.in_file,
+    )

@@ -18,8 +18,9 @@ from typing import Any
 
 import msgspec
 
+from sightline.events import DiffFact
 from sightline.tools._tool import ToolError
-from sightline.tools.hashline import Hunk, Parser, Section, Snapshots, Splice, changes_of, splices_of, unified
+from sightline.tools.hashline import Hunk, PatchParser, PatchSection, Snapshots, Splice, changes_of, splices_of, unified
 
 _START = re.compile(r'"input"\s*:\s*"')
 # As many whole characters of a JSON string as there are.
@@ -56,7 +57,7 @@ class Stream:
         self._snapshots = snapshots
         self._cwd = cwd
         self._local = local
-        self._parser = Parser()
+        self._parser = PatchParser()
         self._place = -1  # up to where the arguments are decoded; -1: the text has not begun
         self._line = ""  # the line being written
         self._lines = 0
@@ -102,7 +103,7 @@ class Stream:
             return None
         diff = "".join(drawn.diff(last=drawn is self._drawn[-1]) for drawn in self._drawn)
         path = self._drawn[-1].section.path[:_MAX_ROW]
-        return {"ui": {"kind": "diff"}, "path": path, "diff": _end_of(diff), "partial": True}
+        return DiffFact(path=path, diff=_end_of(diff), partial=True).as_details()
 
 
 def _end_of(diff: str) -> str:
@@ -121,7 +122,7 @@ def _end_of(diff: str) -> str:
 class Drawn:
     """One section and what is known of its diff."""
 
-    def __init__(self, section: Section, snapshots: Snapshots, cwd: Path, local: Path) -> None:
+    def __init__(self, section: PatchSection, snapshots: Snapshots, cwd: Path, local: Path) -> None:
         from sightline.tools.edit._files import file_of
 
         self.section = section
@@ -160,7 +161,7 @@ class Drawn:
         return sorted([*self._placed, splice], key=lambda one: one.order)
 
     def _block(self, lines: list[str], line: int) -> tuple[int, int] | None:
-        from sightline.tools._blocks import block_at
+        from sightline.tools.files._blocks import block_at
 
         text = "".join(f"{text}\n" for text in lines)
         return block_at(text, self._path, line) if len(text) <= _MAX_BLOCK_TEXT else None

@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 
 from sightline.handles import real_path
 from sightline.tools._context import ToolContext
-from sightline.tools._paths import shown, write_need
 from sightline.tools._tool import Need, Outcome, Proposal, ToolError
 from sightline.tools.edit._commit import commit
-from sightline.tools.edit._files import Plan, Restore, file_of, is_note, plan
+from sightline.tools.edit._files import FilePlan, Restore, file_of, is_note, plan
 from sightline.tools.edit._result import outcome, proposal
 from sightline.tools.edit._streaming import Streams
-from sightline.tools.hashline import Section, Snapshots, merge, parse, refuse_overlaps
+from sightline.tools.files._paths import shown, write_need
+from sightline.tools.hashline import PatchSection, Snapshots, merge, parse, refuse_overlaps
 
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ async def edit(patch: str, context: ToolContext) -> Outcome:
     return await _to_the_end(lambda: _made(plans, snapshots))
 
 
-def _sections(patch: str, context: ToolContext) -> list[tuple[Section, Path]]:
+def _sections(patch: str, context: ToolContext) -> list[tuple[PatchSection, Path]]:
     """The patch, one section per file."""
     try:
         patch.encode()
@@ -66,14 +66,14 @@ def _sections(patch: str, context: ToolContext) -> list[tuple[Section, Path]]:
     return [(section, file_of(section.path, context.cwd, context.workplace.local)) for section in merged]
 
 
-def _refuse_denied(section: Section, path: Path, context: ToolContext) -> None:
+def _refuse_denied(section: PatchSection, path: Path, context: ToolContext) -> None:
     """An edit that does not fit shows the lines it was meant for, and so must not be tried on what may not be read."""
-    is_denied = context.workplace.is_denied
+    is_denied = context.workplace.limits().is_denied
     if is_denied is not None and is_denied(shown(real_path(path))):
         raise ToolError(f"A rule forbids reading {section.path}, and so editing it.")
 
 
-def _plans(sections: list[tuple[Section, Path]], context: ToolContext) -> list[Plan]:
+def _plans(sections: list[tuple[PatchSection, Path]], context: ToolContext) -> list[FilePlan]:
     cwd, snapshots = context.cwd, context.snapshots
     plans = []
     for section, path in sections:
@@ -83,7 +83,7 @@ def _plans(sections: list[tuple[Section, Path]], context: ToolContext) -> list[P
 
 
 @contextmanager
-def _named(section: Section, sections: list[Section]) -> Iterator[None]:
+def _named(section: PatchSection, sections: list[PatchSection]) -> Iterator[None]:
     """Of a patch of several files, an error says which one and where in the patch, and that none was changed."""
     try:
         yield
@@ -94,12 +94,12 @@ def _named(section: Section, sections: list[Section]) -> Iterator[None]:
         raise ToolError(f"{where}: {problem}") from problem
 
 
-def _restoring(section: Section, context: ToolContext) -> Restore:
+def _restoring(section: PatchSection, context: ToolContext) -> Restore:
     """Notes are never given a value, whatever they hold."""
     return (lambda written, replaced: context.restored(written, "")) if is_note(section.path) else context.restored
 
 
-def _made(plans: list[Plan], snapshots: Snapshots) -> Outcome:
+def _made(plans: list[FilePlan], snapshots: Snapshots) -> Outcome:
     commit(plans)
     return outcome(plans, snapshots)
 

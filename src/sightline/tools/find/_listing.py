@@ -19,13 +19,13 @@ from typing import Any
 
 import msgspec
 
-from sightline.tools import _ripgrep
-from sightline.tools.find._query import Query
+from sightline.tools.files import _ripgrep
+from sightline.tools.find._query import FindQuery
 
 UPDATE_SECONDS = 0.2
 
 
-class Listing(msgspec.Struct, frozen=True):
+class FileListing(msgspec.Struct, frozen=True):
     """Absolute paths, folders with a slash at the end; `more`: there are others, `timed_out`: there may be."""
 
     paths: list[str]
@@ -36,7 +36,7 @@ class Listing(msgspec.Struct, frozen=True):
 class _Seen:
     """The paths of a stream that are meant. `enough`: files after which no others are of interest."""
 
-    def __init__(self, query: Query, enough: int | None) -> None:
+    def __init__(self, query: FindQuery, enough: int | None) -> None:
         self._wanted = query.matcher()
         self._enough = enough
         self._folders_too = not query.files_only
@@ -61,7 +61,7 @@ class _Seen:
         return [folder for folder in every if self._wanted.means_folder(folder)]
 
 
-async def listing(query: Query, tell: Callable[[list[str]], None]) -> Listing:
+async def listing(query: FindQuery, tell: Callable[[list[str]], None]) -> FileListing:
     """`tell` gets what is known from time to time while it takes long."""
     if not query.roots:
         return await asyncio.to_thread(_newest, query, [], [])
@@ -81,14 +81,14 @@ async def listing(query: Query, tell: Callable[[list[str]], None]) -> Listing:
     return await _outcome(query, best if finished else seen, timed_out=not finished)
 
 
-async def _read_sorted(query: Query, seen: _Seen) -> None:
+async def _read_sorted(query: FindQuery, seen: _Seen) -> None:
     async with aclosing(_names(query, newest_first=True)) as batches:
         async for names in batches:
             seen.add(names)
 
 
 async def _watch(
-    query: Query, seen: _Seen, tell: Callable[[list[str]], None], until: "asyncio.Task[None] | None" = None
+    query: FindQuery, seen: _Seen, tell: Callable[[list[str]], None], until: "asyncio.Task[None] | None" = None
 ) -> None:
     """Take in what comes, and tell of it; then wait for who knows better, if somebody does."""
     told = time.monotonic()
@@ -104,7 +104,7 @@ async def _watch(
         await asyncio.wait({until})
 
 
-async def _names(query: Query, *, newest_first: bool) -> AsyncGenerator[list[str], None]:
+async def _names(query: FindQuery, *, newest_first: bool) -> AsyncGenerator[list[str], None]:
     """As seen from the base. One ripgrep for each root, which runs in it and so follows no link to it."""
     for root in query.roots:
         start = "" if root == "." else f"{root}/"
@@ -147,18 +147,18 @@ async def _stop(task: "asyncio.Task[None]") -> bool:
     return True
 
 
-async def _outcome(query: Query, seen: _Seen, *, timed_out: bool) -> Listing:
+async def _outcome(query: FindQuery, seen: _Seen, *, timed_out: bool) -> FileListing:
     found = await asyncio.to_thread(_newest, query, list(seen.files), seen.folders())
     return msgspec.structs.replace(found, timed_out=timed_out)
 
 
-def _newest(query: Query, files: list[str], folders: list[str]) -> Listing:
+def _newest(query: FindQuery, files: list[str], folders: list[str]) -> FileListing:
     """The paths that can be shown. One that is gone by now is left out."""
     named = [str(path) for path in query.files]
     candidates = [*_timed(named, ""), *_timed((os.path.join(query.base, name) for name in files), "")]
     candidates += _timed((os.path.join(query.base, name) for name in folders), "/")
     newest = sorted(dict.fromkeys(candidates), key=lambda found: -found[0])
-    return Listing([path for _, path in newest[: query.limit]], more=len(newest) > query.limit)
+    return FileListing([path for _, path in newest[: query.limit]], more=len(newest) > query.limit)
 
 
 def _timed(paths: Iterable[str], ending: str) -> Iterator[tuple[int, str]]:

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import msgspec
 
-from sightline.tools import _ripgrep
 from sightline.tools._context import ToolContext
-from sightline.tools._entries import Place, expand, is_url, place_exists, place_of
-from sightline.tools._globs import Globs, below, composed, has_glob
-from sightline.tools._paths import reason_of, shown
 from sightline.tools._tool import ToolError
+from sightline.tools.files import _ripgrep
+from sightline.tools.files._entries import EntryDestination, expand, is_url, place_exists, place_of
+from sightline.tools.files._globs import Globs, below, composed, has_glob
+from sightline.tools.files._paths import reason_of, shown
 
 EMPTY = "`paths` must contain non-empty globs or paths"
 _EVERYTHING = "**/*"
 
 
-class Query(msgspec.Struct, frozen=True, kw_only=True):
+class FindQuery(msgspec.Struct, frozen=True, kw_only=True):
     """`files` were named as such; the rest is looked for below `roots`, seen from `base`."""
 
     files: list[Path]
@@ -43,10 +43,10 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
         return Matcher(self.globs)
 
 
-class Scope(msgspec.Struct, frozen=True):
+class FindScope(msgspec.Struct, frozen=True):
     """What is looked through, what was not there, and what could not be read, with the reason."""
 
-    there: list[Place]
+    there: list[EntryDestination]
     missing: list[str]
     unreadable: list[str]
 
@@ -72,8 +72,7 @@ class Matcher:
 
 def _ending(glob: str) -> str:
     """What the name of every path that is meant ends with."""
-    found = re.search(r"[^*?\[\]{}\\/]*$", composed(glob))
-    return found[0] if found else ""
+    return re.split(r"[*?\[\]{}\\/]", composed(glob))[-1]
 
 
 def entries_of(paths: list[str], cwd: Path) -> list[str]:
@@ -81,11 +80,11 @@ def entries_of(paths: list[str], cwd: Path) -> list[str]:
     return expand(written, cwd, lambda part: is_url(part) or place_exists(part, cwd), mistake=EMPTY)
 
 
-async def places_of(entries: list[str], context: ToolContext) -> list[Place]:
+async def places_of(entries: list[str], context: ToolContext) -> list[EntryDestination]:
     return [await _backing(entry, context) if is_url(entry) else place_of(entry, context.cwd) for entry in entries]
 
 
-async def _backing(url: str, context: ToolContext) -> Place:
+async def _backing(url: str, context: ToolContext) -> EntryDestination:
     if url.lower().startswith(("http://", "https://")):
         raise ToolError(f"find looks for files, not for {url}. Use read for a web page.")
     if has_glob(url):
@@ -95,12 +94,12 @@ async def _backing(url: str, context: ToolContext) -> Place:
     resource = await resources.resolve(url, context)
     if resource.source_path is None:
         raise ToolError(f"There is no file behind {url}. Use read to see what it is.")
-    return Place(url, resource.source_path)
+    return EntryDestination(url, resource.source_path)
 
 
-def scope_of(places: list[Place]) -> Scope:
+def scope_of(places: list[EntryDestination]) -> FindScope:
     """ToolError when there is nothing to list."""
-    scope = Scope([], [], [])
+    scope = FindScope([], [], [])
     for place in places:
         mode: int | None
         try:
@@ -124,7 +123,7 @@ def scope_of(places: list[Place]) -> Scope:
     raise ToolError(f"Path not found: {names}. Give a folder that exists, or a glob such as **/NAME.")
 
 
-def query_of(places: list[Place], *, hidden: bool, gitignore: bool, limit: int, seconds: float) -> Query:
+def query_of(places: list[EntryDestination], *, hidden: bool, gitignore: bool, limit: int, seconds: float) -> FindQuery:
     folders, files = [], []
     for place in places:
         if place.path == Path("/"):
@@ -136,7 +135,7 @@ def query_of(places: list[Place], *, hidden: bool, gitignore: bool, limit: int, 
         else:
             files.append(place.path)
     base = Path(os.path.commonpath([place.path for place in folders])) if folders else Path("/")
-    return Query(
+    return FindQuery(
         files=files,
         base=base,
         roots=list(dict.fromkeys(os.path.relpath(place.path, base) for place in folders)),

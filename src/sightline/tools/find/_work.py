@@ -6,13 +6,15 @@ import os
 from pathlib import Path
 from typing import Any
 
+from sightline.events import FilesFact
 from sightline.tools._context import ToolContext
-from sightline.tools._entries import is_url, place_of, shown_as
-from sightline.tools._paths import read_need
 from sightline.tools._tool import Need, Outcome, ToolError
 from sightline.tools._truncation import MAX_BYTES, truncate_head
-from sightline.tools.find._listing import Listing, listing
-from sightline.tools.find._query import Query, Scope, entries_of, places_of, query_of, scope_of
+from sightline.tools.files import _ripgrep
+from sightline.tools.files._entries import is_url, place_of, shown_as
+from sightline.tools.files._paths import read_need
+from sightline.tools.find._listing import FileListing, listing
+from sightline.tools.find._query import FindQuery, FindScope, entries_of, places_of, query_of, scope_of
 from sightline.tools.find._tool import MAX_LIMIT, FindParams
 
 SHORTEST, LONGEST = 0.5, 60.0
@@ -44,7 +46,12 @@ async def find(params: FindParams, context: ToolContext) -> Outcome:
         return shown_as(Path(path), context.cwd, addresses) + ("/" if path.endswith("/") else "")
 
     found = await listing(query, lambda paths: context.update(_progress(list(map(shown, paths)))))
-    return _outcome(found, list(map(shown, found.paths)), scope, entries, query)
+    why = ""
+    if query.gitignore and query.roots:
+        roots = [query.base / root for root in query.roots]
+        scope.unreadable.extend(await asyncio.to_thread(_ripgrep.endless_ignore_files, roots, context.cwd))
+        why = await asyncio.to_thread(_ripgrep.why_slow, roots) if found.timed_out else ""
+    return _outcome(found, list(map(shown, found.paths)), scope, entries, query, why)
 
 
 def _limit(limit: float) -> int:
@@ -59,19 +66,17 @@ def _seconds(timeout: float) -> float:
 
 def _progress(paths: list[str]) -> dict[str, Any]:
     text = truncate_head("\n".join(paths)).text
-    return {"ui": {"kind": "files"}, "file_count": len(paths), "display_content": text}
+    return FilesFact(file_count=len(paths), display_content=text).as_details()
 
 
-def _outcome(found: Listing, paths: list[str], scope: Scope, entries: list[str], query: Query) -> Outcome:
+def _outcome(
+    found: FileListing, paths: list[str], scope: FindScope, entries: list[str], query: FindQuery, why: str
+) -> Outcome:
     limit = query.limit
     body = _grouped(paths) if paths else "No files found matching pattern"
-    text = truncate_head("\n\n".join([body, *_notes(found, scope, query.seconds, limit)]), max_lines=1 << 40)
-    details: dict[str, Any] = {
-        "ui": {"kind": "files"},
-        "scope_path": ", ".join(entries)[:1000],
-        "file_count": len(paths),
-        "files": _small(paths),
-    }
+    text = truncate_head("\n\n".join([body, *_notes(found, scope, query.seconds, limit, why)]), max_lines=1 << 40)
+    listed = FilesFact(file_count=len(paths), files=[*_small(paths)])
+    details = listed.as_details(scope_path=", ".join(entries)[:1000])
     if found.more or found.timed_out or text.truncated:
         details["truncated"] = True
     if found.more:
@@ -101,13 +106,11 @@ def _grouped(paths: list[str]) -> str:
     return "\n\n".join(blocks)
 
 
-def _notes(found: Listing, scope: Scope, seconds: float, limit: int) -> list[str]:
+def _notes(found: FileListing, scope: FindScope, seconds: float, limit: int, why: str) -> list[str]:
     notes = []
     if found.timed_out:
-        notes.append(
-            f"find timed out after {seconds:g}s; returning {len(found.paths)} partial matches — increase timeout or "
-            "narrow pattern"
-        )
+        advice = why or "increase timeout or narrow pattern"
+        notes.append(f"find timed out after {seconds:g}s; returning {len(found.paths)} partial matches — {advice}")
     elif found.more:
         notes.append(f"[The {limit} most recent are shown; there are more. Narrow the pattern]")
     if scope.missing:

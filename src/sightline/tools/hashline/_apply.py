@@ -33,7 +33,7 @@ class Splice(msgspec.Struct, frozen=True):
         return self.start, _RANKS[self.hunk.verb], self.hunk.at
 
 
-class Change(msgspec.Struct, frozen=True):
+class LineChange(msgspec.Struct, frozen=True):
     """Lines that differ between before and after, and where (counted from 0)."""
 
     before_at: int
@@ -69,7 +69,7 @@ def _splice(hunk: Hunk, lines: Sequence[str], resolve: BlockResolver, hint: str)
         block = resolve(first)
         if block is None:
             context = messages.context_rows(lines, [first])
-            raise messages.unresolved_block(hunk.at, hunk.operation, first, context, hint)
+            raise messages.unresolved_block(hunk, context, hint)
         first, last = block
     return Splice(*_span(hunk, first, last, len(lines)), tuple(hunk.body), hunk)
 
@@ -116,15 +116,15 @@ def spliced(items: Sequence[str], splices: Sequence[Splice], rows: Callable[[Spl
     return result
 
 
-def changes_of(lines: Sequence[str], splices: Sequence[Splice]) -> list[Change]:
+def changes_of(lines: Sequence[str], splices: Sequence[Splice]) -> list[LineChange]:
     """What really differs: splices that touch are one change, lines kept at its edges are left out."""
-    changes: list[Change] = []
+    changes: list[LineChange] = []
     shift = 0
     for start, stop, rows in _joined(splices):
         before, after = tuple(lines[start:stop]), rows
         head = _same(before, after)
         tail = _same(before[head:][::-1], after[head:][::-1])
-        change = Change(
+        change = LineChange(
             start + head, before[head : len(before) - tail], start + shift + head, after[head : len(after) - tail]
         )
         if change.before or change.after:

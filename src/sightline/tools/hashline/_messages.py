@@ -2,8 +2,12 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from sightline.tools._tool import ToolError
+
+if TYPE_CHECKING:
+    from sightline.tools.hashline._parser import Hunk
 
 MISMATCH_CONTEXT = 2
 MAX_ANCHORS_SHOWN = 20
@@ -87,20 +91,20 @@ def minus_row(at: int) -> PatchError:
     )
 
 
-def empty_body(at: int, operation: str) -> PatchError:
-    if operation.startswith("replace block"):
-        way_out = " To delete a block, use `delete block N`, or `delete N..M` with the block's line range."
-    elif operation.startswith("replace"):
-        way_out = " To delete lines, use `delete N..M`."
-    else:
+def empty_body(hunk: "Hunk") -> PatchError:
+    if hunk.verb != "replace":
         way_out = ""
-    return PatchError("empty_body", at, f"`{operation}` needs at least one `+TEXT` body row.{way_out}")
+    elif hunk.block:
+        way_out = " To delete a block, use `delete block N`, or `delete N..M` with the block's line range."
+    else:
+        way_out = " To delete lines, use `delete N..M`."
+    return PatchError("empty_body", hunk.at, f"`{hunk.operation}` needs at least one `+TEXT` body row.{way_out}")
 
 
-def delete_with_body(at: int, operation: str) -> PatchError:
-    instead = "`replace block N:`" if "block" in operation else "`replace N..M:`"
+def delete_with_body(at: int, hunk: "Hunk") -> PatchError:
+    instead = "`replace block N:`" if hunk.block else "`replace N..M:`"
     return PatchError(
-        "delete_with_body", at, f"`{operation}` does not take a colon or body rows. Remove them, or use {instead}."
+        "delete_with_body", at, f"`{hunk.operation}` does not take a colon or body rows. Remove them, or use {instead}."
     )
 
 
@@ -187,19 +191,22 @@ def out_of_range(line: int, count: int) -> PatchError:
     return PatchError("out_of_range", None, f"Line {line} does not exist (file has {count} lines). {way_out}")
 
 
-def unresolved_block(at: int, operation: str, line: int, context: str, hint: str) -> PatchError:
-    instead = {
-        "replace": f"`replace {line}..M:` with the block's last line",
-        "delete": f"`delete {line}..M` with the block's last line",
-        "insert": "`insert after M:` with the block's explicit last line",
-    }[operation.split()[0]]
+def unresolved_block(hunk: "Hunk", context: str, hint: str) -> PatchError:
+    line = hunk.first
+    match hunk.verb:
+        case "replace":
+            instead = f"`replace {line}..M:` with the block's last line"
+        case "delete":
+            instead = f"`delete {line}..M` with the block's last line"
+        case _:
+            instead = "`insert after M:` with the block's explicit last line"
     message = (
-        f"`{operation}` could not resolve a syntactic block beginning on line {line}. The language may be unsupported, "
-        "the line may be blank or a closing delimiter, or the block may not parse. "
+        f"`{hunk.operation}` could not resolve a syntactic block beginning on line {line}. The language may be "
+        "unsupported, the line may be blank or a closing delimiter, or the block may not parse. "
         f"Use {instead} instead."
     )
     parts = [f"{message} {hint}".rstrip(), context]
-    return PatchError("unresolved_block", at, "\n\n".join(part for part in parts if part))
+    return PatchError("unresolved_block", hunk.at, "\n\n".join(part for part in parts if part))
 
 
 def no_change(path: str) -> PatchError:

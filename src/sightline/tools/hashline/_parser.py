@@ -45,7 +45,7 @@ class Hunk(msgspec.Struct):
                 return f"insert {self.verb} {block}{self.first}:"
 
 
-class Section(msgspec.Struct):
+class PatchSection(msgspec.Struct):
     path: str
     tag: str | None
     at: int
@@ -58,9 +58,9 @@ class Section(msgspec.Struct):
         return all(hunk.verb in ("head", "tail") for hunk in self.hunks)
 
 
-def parse(text: str) -> list[Section]:
+def parse(text: str) -> list[PatchSection]:
     """The sections of a patch. Of several files, a mistake names the one it is in."""
-    parser = Parser()
+    parser = PatchParser()
     try:
         for line in text.removeprefix("\ufeff").split("\n"):
             parser.feed(line)
@@ -71,11 +71,11 @@ def parse(text: str) -> list[Section]:
         raise messages.PatchError(problem.kind, None, f"In ¶{parser.sections[-1].path}, {problem}") from problem
 
 
-class Parser:
+class PatchParser:
     """Feed it lines; `sections` is what they came to so far."""
 
     def __init__(self) -> None:
-        self.sections: list[Section] = []
+        self.sections: list[PatchSection] = []
         self._hunk: Hunk | None = None
         self._blanks: list[str] = []  # of the open hunk, part of it only if a row follows
         self._at = 0
@@ -106,7 +106,7 @@ class Parser:
             case _:
                 raise self._refusal(token)
 
-    def finish(self) -> list[Section]:
+    def finish(self) -> list[PatchSection]:
         self._close_hunk()
         if not self.sections:
             raise messages.missing_header("")
@@ -120,21 +120,21 @@ class Parser:
         if token.last < token.first:
             raise messages.backwards_range(self._at, token.first, token.last)
         if token.verb == "delete" and token.colon:
-            raise messages.delete_with_body(self._at, hunk.operation)
+            raise messages.delete_with_body(self._at, hunk)
         self.sections[-1].hunks.append(hunk)
         self._hunk = hunk
 
     def _close_hunk(self) -> None:
         hunk, self._hunk, self._blanks = self._hunk, None, []
         if hunk is not None and hunk.verb != "delete" and not hunk.body:
-            raise messages.empty_body(hunk.at, hunk.operation)
+            raise messages.empty_body(hunk)
 
     def _add_row(self, token: Token) -> None:
         hunk = self._hunk
         if hunk is None:
             raise messages.stray_payload(self._at, token.text)
         if hunk.verb == "delete":
-            raise messages.delete_with_body(self._at, hunk.operation)
+            raise messages.delete_with_body(self._at, hunk)
         if self._blanks or token.kind == "text":
             self._warn(messages.BARE_BODY_AUTO_PIPED_WARNING)
         hunk.body += [*self._blanks, token.text]
@@ -163,23 +163,23 @@ class Parser:
                 return messages.malformed_header(at, text)
 
 
-def _section(text: str, at: int) -> Section:
+def _section(text: str, at: int) -> PatchSection:
     """The path and tag of a file header, without what other patch formats put around a path."""
     bare = _HEADER_NOISE.sub("", text, count=1).rstrip(" \t*")
     path, mark, tag = bare.rpartition(TAG_MARK)
     path = path.rstrip()
     if mark and path and TAG.fullmatch(tag):
-        return Section(path, tag.upper(), at)
+        return PatchSection(path, tag.upper(), at)
     if mark and path and _LIKE_A_TAG.fullmatch(tag):
         raise messages.malformed_tag(at, path, tag)
     if not bare or (mark and not path):
         raise messages.missing_header(text)
-    return Section(bare, None, at)
+    return PatchSection(bare, None, at)
 
 
-def merge(sections: list[Section], keys: list[str]) -> list[Section]:
+def merge(sections: list[PatchSection], keys: list[str]) -> list[PatchSection]:
     """One section per file: hunks of sections with the same key are joined, in the order they were written."""
-    merged: dict[str, Section] = {}
+    merged: dict[str, PatchSection] = {}
     for section, name in zip(sections, keys, strict=True):
         first = merged.setdefault(name, section)
         if first is section:

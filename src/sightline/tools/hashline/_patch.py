@@ -6,14 +6,14 @@ from pathlib import Path
 import msgspec
 
 from sightline.tools.hashline import _messages as messages
-from sightline.tools.hashline._apply import BlockResolver, Change, Splice, changes_of, splices_of
-from sightline.tools.hashline._parser import Hunk, Section
+from sightline.tools.hashline._apply import BlockResolver, LineChange, Splice, changes_of, splices_of
+from sightline.tools.hashline._parser import Hunk, PatchSection
 from sightline.tools.hashline._recovery import recover, steps_between
-from sightline.tools.hashline._snapshots import Snapshots, Step, Version, digest_of, line_digest
+from sightline.tools.hashline._snapshots import Snapshots, SnapshotStep, Version, digest_of, line_digest
 from sightline.tools.hashline._text import FileText
 
 
-class Target(msgspec.Struct, frozen=True):
+class PatchTarget(msgspec.Struct, frozen=True):
     """The file a section is about, as it is now."""
 
     path: Path
@@ -25,13 +25,13 @@ class Target(msgspec.Struct, frozen=True):
 
 class Patched(msgspec.Struct, frozen=True):
     text: FileText
-    changes: list[Change]
+    changes: list[LineChange]
     notes: list[str]  # how blocks were resolved
     warnings: list[str]
-    step: Step
+    step: SnapshotStep
 
 
-def patch(section: Section, target: Target, snapshots: Snapshots) -> Patched:
+def patch(section: PatchSection, target: PatchTarget, snapshots: Snapshots) -> Patched:
     """Raises ToolError; changes nothing."""
     lines = target.text.lines
     splices, notes, warnings = _placed(section, target, snapshots)
@@ -40,11 +40,13 @@ def patch(section: Section, target: Target, snapshots: Snapshots) -> Patched:
         raise messages.no_change(target.shown)
     spans = tuple((change.before_at, change.before_at + len(change.before), len(change.after)) for change in changes)
     return Patched(
-        target.text.edited(splices), changes, notes, section.warnings + warnings, Step(digest_of(lines), spans)
+        target.text.edited(splices), changes, notes, section.warnings + warnings, SnapshotStep(digest_of(lines), spans)
     )
 
 
-def _placed(section: Section, target: Target, snapshots: Snapshots) -> tuple[list[Splice], list[str], list[str]]:
+def _placed(
+    section: PatchSection, target: PatchTarget, snapshots: Snapshots
+) -> tuple[list[Splice], list[str], list[str]]:
     """The section's splices in the file as it is now, how blocks were resolved, and warnings."""
     lines, tag = target.text.lines, section.tag
     if tag is None:
@@ -69,7 +71,7 @@ def is_current(version: Version, lines: Sequence[str]) -> bool:
     return version.digest == digest_of(lines)
 
 
-def _refuse_unseen(version: Version, section: Section, target: Target, snapshots: Snapshots) -> None:
+def _refuse_unseen(version: Version, section: PatchSection, target: PatchTarget, snapshots: Snapshots) -> None:
     """Of a file shown in part, only lines that were shown can be meant."""
     if version.part is None:
         return
@@ -83,7 +85,7 @@ def _refuse_unseen(version: Version, section: Section, target: Target, snapshots
 
 
 def _recovered(
-    section: Section, target: Target, snapshots: Snapshots, version: Version
+    section: PatchSection, target: PatchTarget, snapshots: Snapshots, version: Version
 ) -> tuple[list[Splice], str] | None:
     old, new = version.lines, target.text.lines
     if old is None:
@@ -99,7 +101,7 @@ def _recovered(
 
 
 def _mismatch(
-    hunks: Sequence[Hunk], tag: str, target: Target, snapshots: Snapshots, *, known: bool
+    hunks: Sequence[Hunk], tag: str, target: PatchTarget, snapshots: Snapshots, *, known: bool
 ) -> messages.MismatchError:
     lines = target.text.lines
     current = snapshots.record_whole(target.path, lines)

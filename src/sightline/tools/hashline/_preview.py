@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from sightline.tools.hashline._apply import Change
+from sightline.tools.hashline._apply import LineChange
 from sightline.tools.hashline._messages import clip
 
 _UNIFIED_CONTEXT = 3
@@ -13,7 +13,7 @@ COMPACT_ROWS = 120  # a preview longer than this is none
 _COMPACT_WIDTH = 240
 
 
-def unified(path: str, before: Sequence[str], changes: Sequence[Change], *, created: bool = False) -> str:
+def unified(path: str, before: Sequence[str], changes: Sequence[LineChange], *, created: bool = False) -> str:
     """A unified diff, "" when there is no change."""
     if not changes:
         return ""
@@ -23,9 +23,9 @@ def unified(path: str, before: Sequence[str], changes: Sequence[Change], *, crea
     return "\n".join(rows) + "\n"
 
 
-def _grouped(changes: Sequence[Change], context: int) -> Iterator[list[Change]]:
+def _grouped(changes: Sequence[LineChange], context: int) -> Iterator[list[LineChange]]:
     """Changes whose surroundings touch, together."""
-    group: list[Change] = []
+    group: list[LineChange] = []
     for change in changes:
         if group and change.before_at - _end(group[-1]) > 2 * context:
             yield group
@@ -35,11 +35,11 @@ def _grouped(changes: Sequence[Change], context: int) -> Iterator[list[Change]]:
         yield group
 
 
-def _end(change: Change) -> int:
+def _end(change: LineChange) -> int:
     return change.before_at + len(change.before)
 
 
-def _unified_hunk(before: Sequence[str], group: list[Change]) -> Iterator[str]:
+def _unified_hunk(before: Sequence[str], group: list[LineChange]) -> Iterator[str]:
     low = max(0, group[0].before_at - _UNIFIED_CONTEXT)
     high = min(len(before), _end(group[-1]) + _UNIFIED_CONTEXT)
     new_low = low + group[0].after_at - group[0].before_at
@@ -58,7 +58,7 @@ def _span(start: int, count: int) -> str:
     return f"{start + 1 if count else start},{count}"
 
 
-def compact(before: Sequence[str], changes: Sequence[Change]) -> str:
+def compact(before: Sequence[str], changes: Sequence[LineChange]) -> str:
     """Rows ` N:TEXT`, `-N:TEXT` (old number) and `+N:TEXT` (new number); "" when there would be too many."""
     rows: list[str] = []
     for group in _grouped(changes, _COMPACT_CONTEXT):
@@ -70,7 +70,7 @@ def compact(before: Sequence[str], changes: Sequence[Change]) -> str:
     return "\n".join(rows)
 
 
-def _compact_group(before: Sequence[str], group: list[Change]) -> Iterator[str]:
+def _compact_group(before: Sequence[str], group: list[LineChange]) -> Iterator[str]:
     place = max(0, group[0].before_at - _COMPACT_CONTEXT)
     shift = 0
     for change in group:

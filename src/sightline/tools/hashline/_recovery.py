@@ -19,7 +19,7 @@ import msgspec
 
 from sightline.tools.hashline import _messages as messages
 from sightline.tools.hashline._apply import Splice
-from sightline.tools.hashline._snapshots import Snapshots, Step, Version
+from sightline.tools.hashline._snapshots import Snapshots, SnapshotStep, Version
 
 _CONTEXT = 3
 
@@ -32,7 +32,7 @@ class Recovered(msgspec.Struct, frozen=True):
 
 
 def recover(
-    splices: Sequence[Splice], old: Sequence[str], new: Sequence[str], steps: Sequence[Step] | None
+    splices: Sequence[Splice], old: Sequence[str], new: Sequence[str], steps: Sequence[SnapshotStep] | None
 ) -> Recovered | None:
     """`steps` lead from old to new; None when someone else changed the file."""
     before, now = _searchable(old), _searchable(new)
@@ -47,9 +47,9 @@ def recover(
     return Recovered(counted, warning)
 
 
-def steps_between(snapshots: Snapshots, path: Path, old: Version, digest: str) -> list[Step] | None:
+def steps_between(snapshots: Snapshots, path: Path, old: Version, digest: str) -> list[SnapshotStep] | None:
     """The edits of ours that made the state with this digest from an old one; None when that is not all there was."""
-    steps: list[Step] = []
+    steps: list[SnapshotStep] = []
     seen: set[str] = set()
     while digest != old.digest:
         version = snapshots.of_digest(path, digest)
@@ -111,7 +111,7 @@ def _occurrences(window: str, text: str) -> list[int]:
     return found
 
 
-def _count(splice: Splice, steps: Sequence[Step]) -> Place | None:
+def _count(splice: Splice, steps: Sequence[SnapshotStep]) -> Place | None:
     start, stop = splice.start, splice.stop
     for step in steps:
         shift = 0

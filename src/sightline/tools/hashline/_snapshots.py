@@ -31,7 +31,7 @@ MAX_KEPT = 32 * 1024 * 1024  # characters of all states kept as text
 _LINE_DIGEST = 16  # characters
 
 
-class Step(msgspec.Struct, frozen=True):
+class SnapshotStep(msgspec.Struct, frozen=True):
     """One edit of ours: lines `start..stop` (counted from 0, `stop` not included) of `base` became `count` lines."""
 
     base: str  # digest of the state before
@@ -46,7 +46,7 @@ class Version(msgspec.Struct):
     text: str | None = None  # each line ended by "\n"; None: too big, dropped, or shown in part
     part: dict[int, str] | None = None  # digests of the lines shown, by number
     size: int = 0  # characters kept
-    step: Step | None = None  # how an edit of ours made it
+    step: SnapshotStep | None = None  # how an edit of ours made it
 
     @property
     def lines(self) -> list[str] | None:
@@ -97,7 +97,7 @@ class Snapshots:
         part = {number: line_digest(text) for number, text in clean.items()}
         return self._keep(path, Version(tag="", digest=digest, part=part, size=len(part) * _LINE_DIGEST))
 
-    def record_whole(self, path: Path, lines: Sequence[str], step: Step | None = None) -> str:
+    def record_whole(self, path: Path, lines: Sequence[str], step: SnapshotStep | None = None) -> str:
         text = "".join(f"{line}\n" for line in lines)
         version = Version(tag="", digest=_digest(text), step=step)
         if len(text) <= MAX_TEXT:

@@ -10,11 +10,12 @@ Rules:
 
 import asyncio
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
+from sightline.events import JobCancelled, JobsFact, ShownJob
 from sightline.exec import CancelOutcome, Jobs, JobSnapshot
 from sightline.tools._context import ToolContext
 from sightline.tools._tool import Outcome, Tool, ToolError
@@ -77,7 +78,7 @@ class JobTool(Tool[JobParams]):
             return _outcome(NOTHING_TO_WAIT_FOR, [], cancelled)
 
         def progress(snapshots: list[JobSnapshot]) -> None:
-            context.update({"ui": {"kind": "jobs"}, "jobs": _as_data(snapshots)})
+            context.update(JobsFact(jobs=_as_data(snapshots)).as_details())
 
         try:
             found = await jobs.wait(ids, _WAITS[context.settings.jobs.poll_wait], progress=progress)
@@ -122,26 +123,15 @@ def _ended(job: JobSnapshot, most: int) -> str:
 
 
 def _outcome(text: str, found: list[JobSnapshot], cancelled: _Cancelled) -> Outcome:
-    details: dict[str, Any] = {"ui": {"kind": "jobs"}, "jobs": _as_data(found)}
-    if cancelled is not None:
-        details["cancelled"] = [{"id": id, "status": how} for id, how in cancelled]
-    return Outcome(text=text, details=details)
+    ends = None if cancelled is None else [JobCancelled(id, how) for id, how in cancelled]
+    return Outcome(text=text, details=JobsFact(jobs=_as_data(found), cancelled=ends).as_details())
 
 
-def _as_data(found: list[JobSnapshot]) -> list[dict[str, Any]]:
+def _as_data(found: list[JobSnapshot]) -> list[ShownJob]:
     most = min(_IN_DETAILS, _ALL_IN_DETAILS // max(len(found), 1))
     return [_row(job, most) for job in found]
 
 
-def _row(job: JobSnapshot, most: int) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "id": job.id,
-        "type": job.kind,
-        "status": job.status,
-        "label": job.label,
-        "duration_ms": job.duration_ms,
-    }
-    for name, said in (("result_text", job.result_text), ("error_text", job.error_text)):
-        if said is not None:
-            row[name] = said[-most:]
-    return row
+def _row(job: JobSnapshot, most: int) -> ShownJob:
+    result, error = (said and said[-most:] for said in (job.result_text, job.error_text))
+    return ShownJob(job.id, job.status, job.label, job.kind, job.duration_ms, result, error)

@@ -3,37 +3,38 @@
 import asyncio
 from typing import TYPE_CHECKING
 
+from sightline.events import ListingFact, ReadFact, ResourceFact, TableFact
 from sightline.handles import ours
 from sightline.tools._context import ToolContext
-from sightline.tools._paths import display, shown
 from sightline.tools._sizes import human_size
 from sightline.tools._tool import Outcome
+from sightline.tools.files._paths import display, shown
 from sightline.tools.read._files import looks_binary
 from sightline.tools.read._local import read_file
-from sightline.tools.read._present import Shown, details_of
+from sightline.tools.read._present import ReadSubject, details_of
 from sightline.tools.read._targets import ConflictSide, InArchive, InDatabase, Internal
 from sightline.tools.read._text import present_text
 
 if TYPE_CHECKING:
-    from sightline.tools.archives import Listing
+    from sightline.tools.archives import ArchiveListing
 
 
 async def read_archive(target: InArchive, context: ToolContext) -> Outcome:
-    from sightline.tools.archives import Archive, Listing
+    from sightline.tools.archives import Archive, ArchiveListing
 
-    def content() -> Listing | bytes:
+    def content() -> ArchiveListing | bytes:
         with Archive.open(target.archive) as archive:
             is_file = archive.is_file(target.inner) and not target.inner.endswith("/")
             return archive.read(target.inner) if is_file else archive.listing(target.inner)
 
     found = await asyncio.to_thread(content)
     name = display(target.archive, context.cwd) + (f":{target.inner}" if target.inner else "")
-    what = Shown(name=name, source=shown(target.archive), noun="entry")
-    if isinstance(found, Listing):
+    what = ReadSubject(name=name, source=shown(target.archive), noun="entry")
+    if isinstance(found, ArchiveListing):
         return _listing(found, what)
     if looks_binary(found) or not _is_utf8(found):
         text = f"[Cannot read binary archive entry '{target.inner}' ({human_size(len(found))})]"
-        return Outcome(text=text, details=details_of("read", what))
+        return Outcome(text=text, details=details_of(ReadFact, what))
     return present_text(found.decode(), target.selector, what, context)
 
 
@@ -45,8 +46,8 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def _listing(found: "Listing", what: Shown) -> Outcome:
-    details = details_of("listing", what, entries=found.shown)
+def _listing(found: "ArchiveListing", what: ReadSubject) -> Outcome:
+    details = details_of(ListingFact, what, entries=found.shown)
     details["is_directory"] = True
     if found.shown < found.total:
         details["meta"]["limits"] = {"result_limit": found.shown, "total": found.total}
@@ -58,8 +59,8 @@ async def read_database(target: InDatabase, context: ToolContext) -> Outcome:
 
     selection = sqlite.parse_selection(target.rest)
     found = await asyncio.to_thread(sqlite.read, target.database, selection)
-    what = Shown(name=display(target.database, context.cwd) + target.rest, source=shown(target.database))
-    details = details_of("table", what, shape=found.kind, rows=found.shown, total=found.total)
+    what = ReadSubject(name=display(target.database, context.cwd) + target.rest, source=shown(target.database))
+    details = details_of(TableFact, what, shape=found.kind, rows=found.shown, total=found.total)
     if found.total is not None and found.shown < found.total:
         details["meta"]["limits"] = {"result_limit": found.shown, "total": found.total}
     return Outcome(text=found.text, details=details)
@@ -69,7 +70,7 @@ async def read_resource(target: Internal, context: ToolContext) -> Outcome:
     from sightline.tools.resources import resolve
 
     resource = await resolve(target.url, context)
-    what = Shown(name=target.url, source=resource.url, source_kind="internal", noun="resource")
+    what = ReadSubject(name=target.url, source=resource.url, source_kind="internal", noun="resource")
     file = resource.source_path
     if file is not None and await asyncio.to_thread(file.is_file):
         with ours(file):  # by the address it was found by
@@ -77,7 +78,7 @@ async def read_resource(target: Internal, context: ToolContext) -> Outcome:
     else:
         outcome = present_text(resource.text, target.selector, what, context)
     if not outcome.images:
-        outcome.details["ui"]["kind"] = "resource"
+        outcome.details["ui"]["kind"] = ResourceFact.KIND
     return outcome
 
 
@@ -85,5 +86,5 @@ async def read_side(target: ConflictSide, context: ToolContext) -> Outcome:
     from sightline.tools.conflicts import Conflicts, read_conflict
 
     text = read_conflict(target.url, context.shared(Conflicts), lambda path: display(path, context.cwd))
-    what = Shown(name=target.url, source=target.url, source_kind="internal", noun="conflict")
+    what = ReadSubject(name=target.url, source=target.url, source_kind="internal", noun="conflict")
     return present_text(text, target.selector, what, context)

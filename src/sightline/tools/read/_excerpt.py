@@ -5,8 +5,8 @@ from typing import Literal
 
 import msgspec
 
-from sightline.tools._selectors import LineRange, Selector, merge_ranges
 from sightline.tools._truncation import MAX_BYTES, MAX_LINES, character_start, cut_end
+from sightline.tools.files._selectors import LineRange, Selector, merge_ranges
 
 LINES_BEFORE = 1
 LINES_AFTER = 3
@@ -15,7 +15,7 @@ MOST_BYTES = 128 * 1024  # of any read, numbers included: longer results are cut
 LONGEST_LINE = 16 * 1024  # shown of one line; raw, as much as a read may show
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class ExcerptPlan(msgspec.Struct, frozen=True, kw_only=True):
     """`asked`: what was asked for; `ranges`: that and the lines around it, sorted, not touching."""
 
     asked: tuple[LineRange, ...]
@@ -47,7 +47,7 @@ class Excerpt(msgspec.Struct, kw_only=True):
         return found
 
 
-def plan(selector: Selector | None, *, default_limit: int) -> Plan:
+def plan(selector: Selector | None, *, default_limit: int) -> ExcerptPlan:
     """Lines around an explicit range are shown too, on the sides it has an end on. Raw means exactly these lines."""
     raw = selector is not None and selector.raw
     asked = (selector.ranges if selector else ()) or (LineRange(1),)
@@ -55,7 +55,7 @@ def plan(selector: Selector | None, *, default_limit: int) -> Plan:
     limit = _wanted_lines(ranges, min(default_limit, MAX_LINES))
     max_bytes = min(max(MAX_BYTES, limit * BYTES_PER_LINE), MOST_BYTES)
     longest = max_bytes if raw else LONGEST_LINE
-    return Plan(asked=asked, ranges=ranges, max_lines=limit, max_bytes=max_bytes, longest_line=longest, raw=raw)
+    return ExcerptPlan(asked=asked, ranges=ranges, max_lines=limit, max_bytes=max_bytes, longest_line=longest, raw=raw)
 
 
 def _with_context(one: LineRange) -> LineRange:
@@ -69,10 +69,10 @@ def _wanted_lines(ranges: Sequence[LineRange], default_limit: int) -> int:
     return min(MAX_LINES, bounded + opened)
 
 
-class Collector:
+class ExcerptCollector:
     """Takes wanted lines, in order, until it has as many as it may."""
 
-    def __init__(self, wanted: Plan) -> None:
+    def __init__(self, wanted: ExcerptPlan) -> None:
         self._plan = wanted
         self._bytes = 0
         self.lines: dict[int, str] = {}
@@ -122,9 +122,9 @@ class Collector:
         )
 
 
-def excerpt_of(lines: Sequence[str], wanted: Plan, total_bytes: int) -> Excerpt:
+def excerpt_of(lines: Sequence[str], wanted: ExcerptPlan, total_bytes: int) -> Excerpt:
     """From a text in memory."""
-    collector = Collector(wanted)
+    collector = ExcerptCollector(wanted)
     for one in wanted.ranges:
         last = len(lines) if one.last is None else min(one.last, len(lines))
         for number in range(one.first, last + 1):

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import msgspec
 
-from sightline.tools import _images
-from sightline.tools._regular import opened, read_all
 from sightline.tools._tool import ToolError
-from sightline.tools.read._excerpt import Excerpt, Plan
+from sightline.tools.files import _images
+from sightline.tools.files._regular import opened, read_all
+from sightline.tools.read._excerpt import Excerpt, ExcerptPlan
 from sightline.tools.read._stream import stream
 
 WHOLE = 4 * 1024**2  # bytes of a text that is read whole
@@ -43,7 +43,7 @@ class Binary(msgspec.Struct, frozen=True):
 Content = WholeText | Excerpt | ImageData | Binary
 
 
-def load(path: Path, wanted: Plan, stopped: Callable[[], bool]) -> Content:
+def load(path: Path, wanted: ExcerptPlan, stopped: Callable[[], bool]) -> Content:
     """What a file is, and what is wanted of it. Blocking. ToolError when it cannot be read."""
     with opened(path) as fd:
         size = os.fstat(fd).st_size

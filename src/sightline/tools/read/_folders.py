@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 
 from sightline.handles import open_folder
-from sightline.tools._paths import reason_of, shown
 from sightline.tools._sizes import human_size
 from sightline.tools._tool import ToolError
+from sightline.tools.files._paths import reason_of, shown
 
 CHILDREN = 12  # shown of a folder below the top
 LOOKED_AT = 20_000  # entries of one folder
@@ -22,7 +22,7 @@ EMPTY = "(empty directory)"
 _NOT_OPENED = frozenset({".git", "node_modules", "__pycache__"})  # nobody who reads a folder wants to see these
 
 
-class Tree(msgspec.Struct, frozen=True):
+class FolderTree(msgspec.Struct, frozen=True):
     lines: list[str]
     limited: bool  # some folder has more than is shown
 
@@ -34,7 +34,7 @@ class _Entry(msgspec.Struct, frozen=True):
     note: str
 
 
-def tree(folder: Path, now: float) -> Tree:
+def tree(folder: Path, now: float) -> FolderTree:
     """Blocking. ToolError when the folder itself cannot be read; one below says so in its place."""
     try:
         opened = open_folder(folder)
@@ -48,7 +48,7 @@ def tree(folder: Path, now: float) -> Tree:
         os.close(opened)
 
 
-def _tree(opened: int, now: float) -> Tree:
+def _tree(opened: int, now: float) -> FolderTree:
     entries, more = _children(opened)
     lines: list[str] = []
     limited, cut = more > 0, False
@@ -64,7 +64,7 @@ def _tree(opened: int, now: float) -> Tree:
         limited = limited or cut or looked_at >= LOOKED_AT_IN_ALL
     if more:
         lines.append(f"… {more} more not looked at")
-    return Tree(lines or [EMPTY], limited)
+    return FolderTree(lines or [EMPTY], limited)
 
 
 def _below(name: str, above: int, now: float) -> tuple[list[str], int, bool]:

@@ -9,18 +9,19 @@ from typing import TypeVar
 
 import msgspec
 
-from sightline.tools import _documents, _images
+from sightline.events import ImageFact, ListingFact, MarkdownFact, ReadFact
 from sightline.tools._context import ToolContext
-from sightline.tools._paths import display, shown
-from sightline.tools._regular import opened, read_all
-from sightline.tools._selectors import Selector
 from sightline.tools._sizes import human_size
 from sightline.tools._tool import Outcome, ToolError
 from sightline.tools._truncation import MAX_BYTES, MAX_LINES, fitting, truncate_head
+from sightline.tools.files import _documents, _images
+from sightline.tools.files._paths import display, shown
+from sightline.tools.files._regular import opened, read_all
+from sightline.tools.files._selectors import Selector
 from sightline.tools.hashline import header
 from sightline.tools.read import _files, _folders
 from sightline.tools.read._excerpt import Excerpt, plan
-from sightline.tools.read._present import DISPLAYED, Shown, details_of, mode_of, present
+from sightline.tools.read._present import DISPLAYED, ReadSubject, details_of, mode_of, present
 from sightline.tools.read._summary import summarize
 from sightline.tools.read._text import lines_of, present_text
 
@@ -34,7 +35,7 @@ async def read_local(
     if await asyncio.to_thread(path.is_dir):
         return await _folder(path, selector, context, clock())
     name = display(path, context.cwd)
-    what = Shown(name=name, source=shown(path))
+    what = ReadSubject(name=name, source=shown(path))
     raw = selector is not None and selector.raw
     if selector is not None and selector.conflicts:
         return await _conflicts(path, what, context)
@@ -46,7 +47,7 @@ async def read_local(
 
 
 async def read_file(
-    path: Path, selector: Selector | None, what: Shown, context: ToolContext, *, editable: bool = True
+    path: Path, selector: Selector | None, what: ReadSubject, context: ToolContext, *, editable: bool = True
 ) -> Outcome:
     """A file as text, image or neither; of a big one, only the lines wanted are held."""
     wanted = plan(selector, default_limit=context.settings.read.default_limit)
@@ -56,7 +57,7 @@ async def read_file(
             return await _image(data, what, context)
         case _files.Binary(size):
             text = f"[Cannot read binary file '{what.name}' ({human_size(size)}): use a command to look into it]"
-            return Outcome(text=text, details=details_of("read", what))
+            return Outcome(text=text, details=details_of(ReadFact, what))
         case _files.WholeText(text, note):
             if not editable:
                 return present_text(text, selector, _noted(what, note) if note else what, context)
@@ -65,7 +66,9 @@ async def read_file(
             return _part(path, content, selector, what, context, editable=editable)
 
 
-def _whole(path: Path, text: str, note: str, selector: Selector | None, what: Shown, context: ToolContext) -> Outcome:
+def _whole(
+    path: Path, text: str, note: str, selector: Selector | None, what: ReadSubject, context: ToolContext
+) -> Outcome:
     if note:
         return present_text(text, selector, _noted(what, note), context)
     if selector is None and (summary := _summary(path, text, what, context)) is not None:
@@ -74,7 +77,7 @@ def _whole(path: Path, text: str, note: str, selector: Selector | None, what: Sh
 
 
 def _part(
-    path: Path, excerpt: Excerpt, selector: Selector | None, what: Shown, context: ToolContext, *, editable: bool
+    path: Path, excerpt: Excerpt, selector: Selector | None, what: ReadSubject, context: ToolContext, *, editable: bool
 ) -> Outcome:
     """Some lines of a big file. Those shown in part are no base for an edit."""
     wanted = plan(selector, default_limit=context.settings.read.default_limit)
@@ -87,7 +90,7 @@ def _part(
     return present(excerpt, wanted, noted, mode=mode, tag=tag)
 
 
-def _summary(path: Path, text: str, what: Shown, context: ToolContext) -> Outcome | None:
+def _summary(path: Path, text: str, what: ReadSubject, context: ToolContext) -> Outcome | None:
     """Of a source file that would not be shown whole."""
     settings = context.settings.read
     lines = lines_of(text)
@@ -99,7 +102,7 @@ def _summary(path: Path, text: str, what: Shown, context: ToolContext) -> Outcom
         return None
     tag = [header(what.name, context.snapshots.record(path, text))] if mode == "hash" else []
     shown_text = "\n".join([*tag, *summary.rows, "", summary.footer(what.name)])
-    details = details_of("read", what, first=1, last=len(lines), total=len(lines))
+    details = details_of(ReadFact, what, first=1, last=len(lines), total=len(lines))
     details |= {
         "summary": summary.details(),
         "display_content": {"text": fitting("\n".join(summary.rows), DISPLAYED), "start_line": 1},
@@ -107,16 +110,16 @@ def _summary(path: Path, text: str, what: Shown, context: ToolContext) -> Outcom
     return Outcome(text=shown_text, details=details)
 
 
-async def _image(data: bytes, what: Shown, context: ToolContext) -> Outcome:
+async def _image(data: bytes, what: ReadSubject, context: ToolContext) -> Outcome:
     limits = context.settings.images
     fitted = await asyncio.to_thread(_images.fit, data, max_bytes=limits.max_bytes, max_side=limits.max_side)
     picture = fitted.image
-    details = details_of("image", what, media_type=picture.media_type, bytes=len(picture.data))
+    details = details_of(ImageFact, what, media_type=picture.media_type, bytes=len(picture.data))
     return Outcome(text=f"{fitted.note} {what.name} ({human_size(len(data))})", images=(picture,), details=details)
 
 
-async def _notebook(path: Path, selector: Selector | None, what: Shown, context: ToolContext) -> Outcome:
-    from sightline.tools._notebook import to_text
+async def _notebook(path: Path, selector: Selector | None, what: ReadSubject, context: ToolContext) -> Outcome:
+    from sightline.tools.files._notebook import to_text
 
     def converted() -> str:
         with opened(path) as fd:
@@ -128,17 +131,17 @@ async def _notebook(path: Path, selector: Selector | None, what: Shown, context:
     return present_text(await asyncio.to_thread(converted), selector, what, context, file=path)
 
 
-async def _document(path: Path, selector: Selector | None, what: Shown, context: ToolContext) -> Outcome:
+async def _document(path: Path, selector: Selector | None, what: ReadSubject, context: ToolContext) -> Outcome:
     """The text of a document; of a long one the beginning, or the lines asked for."""
     await asyncio.to_thread(_check_readable, path)
     try:
         text = await context.shared(_documents.Conversions).text(path)
     except _documents.DocumentError as error:
-        return Outcome(text=_documents.cannot_read(path.name, error), details=details_of("read", what))
+        return Outcome(text=_documents.cannot_read(path.name, error), details=details_of(ReadFact, what))
     if selector is not None:
         return present_text(text, selector, what, context)
     cut = truncate_head(text)
-    details = details_of("markdown", what, total=cut.total_lines)
+    details = details_of(MarkdownFact, what, total=cut.total_lines)
     details["display_content"] = {"text": fitting(cut.text, DISPLAYED), "start_line": 1}
     if not cut.truncated:
         return Outcome(text=text or "[The document has no text]", details=details)
@@ -158,7 +161,7 @@ def _check_readable(path: Path) -> None:
         pass
 
 
-async def _conflicts(path: Path, what: Shown, context: ToolContext) -> Outcome:
+async def _conflicts(path: Path, what: ReadSubject, context: ToolContext) -> Outcome:
     from sightline.tools.conflicts import MAX_BYTES as CONFLICT_BYTES
     from sightline.tools.conflicts import Conflicts, render
 
@@ -166,16 +169,16 @@ async def _conflicts(path: Path, what: Shown, context: ToolContext) -> Outcome:
         text = _files.read_text(path, CONFLICT_BYTES)
         return render(context.shared(Conflicts).register(path, text), what.name)
 
-    return Outcome(text=await asyncio.to_thread(found), details=details_of("read", what))
+    return Outcome(text=await asyncio.to_thread(found), details=details_of(ReadFact, what))
 
 
 async def _folder(path: Path, selector: Selector | None, context: ToolContext, now: float) -> Outcome:
     if selector is not None and selector.conflicts:
         raise ToolError(f"'{display(path, context.cwd)}' is a directory; :conflicts is for files.")
     found = await asyncio.to_thread(_folders.tree, path, now)
-    what = Shown(name=display(path, context.cwd), source=shown(path))
+    what = ReadSubject(name=display(path, context.cwd), source=shown(path))
     lines, notes = _paged(found.lines, selector)
-    details = details_of("listing", what, entries=len(lines))
+    details = details_of(ListingFact, what, entries=len(lines))
     details["is_directory"] = True
     if found.limited or notes:
         details["meta"]["limits"] = {"result_limit": len(lines)}
@@ -206,5 +209,5 @@ async def _in_thread(work: Callable[[Callable[[], bool]], T]) -> T:
         gone.set()
 
 
-def _noted(what: Shown, note: str) -> Shown:
+def _noted(what: ReadSubject, note: str) -> ReadSubject:
     return msgspec.structs.replace(what, notes=(*what.notes, note))

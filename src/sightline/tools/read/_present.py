@@ -1,23 +1,25 @@
 """An excerpt as a model reads it: a header, numbered lines, and what it should know in brackets at the end."""
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import msgspec
 
+from sightline.events import ReadFact, UiFact
 from sightline.settings import Settings
-from sightline.tools._selectors import Selector
 from sightline.tools._sizes import human_size
 from sightline.tools._tool import Outcome
 from sightline.tools._truncation import fitting
+from sightline.tools.files._selectors import Selector
 from sightline.tools.hashline import header, numbered
-from sightline.tools.read._excerpt import Excerpt, Plan
+from sightline.tools.read._excerpt import Excerpt, ExcerptPlan
 
 GAP = "..."
 DISPLAYED = 48 * 1024  # bytes of a text in details
 Mode = Literal["hash", "numbers", "plain"]
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class ReadSubject(msgspec.Struct, frozen=True, kw_only=True):
     """What is being read: `name` as the model is to write it again, `source` for views."""
 
     name: str
@@ -36,7 +38,7 @@ def mode_of(settings: Settings, selector: Selector | None, *, editable: bool) ->
     return "numbers" if settings.read.line_numbers else "plain"
 
 
-def present(excerpt: Excerpt, wanted: Plan, shown: Shown, *, mode: Mode, tag: str = "") -> Outcome:
+def present(excerpt: Excerpt, wanted: ExcerptPlan, shown: ReadSubject, *, mode: Mode, tag: str = "") -> Outcome:
     """The text and details of a read. A tag makes it one that can be edited."""
     is_empty = excerpt.total_lines == 0
     if _is_beyond(excerpt, wanted) and not (is_empty and wanted.asked[0].first == 1):
@@ -60,7 +62,7 @@ def _body(excerpt: Excerpt, mode: Mode) -> list[str]:
     return rows
 
 
-def _notices(excerpt: Excerpt, wanted: Plan, shown: Shown, mode: Mode) -> list[str]:
+def _notices(excerpt: Excerpt, wanted: ExcerptPlan, shown: ReadSubject, mode: Mode) -> list[str]:
     found = []
     for number, size in excerpt.long_lines.items():
         cut = human_size(wanted.longest_line)
@@ -83,12 +85,12 @@ def _cut_notice(excerpt: Excerpt, last: int) -> str:
     return f"[Showing lines {spans}{of} ({human_size(excerpt.total_bytes)} in all{limit}). Use :{last + 1} to continue]"
 
 
-def _is_beyond(excerpt: Excerpt, wanted: Plan) -> bool:
+def _is_beyond(excerpt: Excerpt, wanted: ExcerptPlan) -> bool:
     """Whether nothing that was asked for exists; the lines around it may."""
     return excerpt.total_lines is not None and wanted.asked[0].first > excerpt.total_lines
 
 
-def _beyond(excerpt: Excerpt, wanted: Plan, shown: Shown) -> Outcome:
+def _beyond(excerpt: Excerpt, wanted: ExcerptPlan, shown: ReadSubject) -> Outcome:
     total = excerpt.total_lines or 0
     if total == 0:
         text = f"Line {wanted.asked[0].first} is beyond the end: the {shown.noun} is empty. Use :1 to read it anyway."
@@ -104,17 +106,15 @@ def _lines(count: int) -> str:
     return f"{count} line{'' if count == 1 else 's'}"
 
 
-def details_of(kind: str, shown: Shown, **facts: Any) -> dict[str, Any]:
+def details_of(kind: Callable[..., UiFact], shown: ReadSubject, **facts: Any) -> dict[str, Any]:
     """What every result says of itself."""
-    return {
-        "ui": {"kind": kind, "path": shown.name, **facts},
-        "meta": {"source": {"type": shown.source_kind, "value": shown.source}},
-    }
+    meta = {"source": {"type": shown.source_kind, "value": shown.source}}
+    return kind(path=shown.name, **facts).as_details(meta=meta)
 
 
-def _details(excerpt: Excerpt, shown: Shown) -> dict[str, Any]:
+def _details(excerpt: Excerpt, shown: ReadSubject) -> dict[str, Any]:
     first, last = next(iter(excerpt.lines), 0), next(reversed(excerpt.lines), 0)
-    details = details_of("read", shown, first=first, last=last, total=excerpt.total_lines)
+    details = details_of(ReadFact, shown, first=first, last=last, total=excerpt.total_lines)
     text = "\n".join(_body(excerpt, "plain"))
     details["display_content"] = {"text": fitting(text, DISPLAYED), "start_line": first or 1}
     if excerpt.cut_by is not None:

@@ -11,7 +11,7 @@ Rules:
 import os
 from collections.abc import Callable
 
-from sightline.tools.read._excerpt import Collector, Excerpt, Plan
+from sightline.tools.read._excerpt import Excerpt, ExcerptCollector, ExcerptPlan
 
 PIECE = 256 * 1024
 COUNTED_TO_THE_END = 32 * 1024**2
@@ -85,10 +85,10 @@ class _Position:
                 return self.line - self.at_line_start
 
 
-def stream(fd: int, wanted: Plan, size: int, stopped: Callable[[], bool] = lambda: False) -> Excerpt:
+def stream(fd: int, wanted: ExcerptPlan, size: int, stopped: Callable[[], bool] = lambda: False) -> Excerpt:
     """Read from the start of an open file of this size."""
     position = _Position(fd, stopped)
-    collector = Collector(wanted)
+    collector = ExcerptCollector(wanted)
     _skip_mark(position)
     for one in wanted.ranges:
         if not position.skip_to(one.first) or not _take(position, collector, one.last, wanted):
@@ -99,7 +99,7 @@ def stream(fd: int, wanted: Plan, size: int, stopped: Callable[[], bool] = lambd
     return collector.excerpt(total, size)
 
 
-def _take(position: _Position, collector: Collector, last: int | None, wanted: Plan) -> bool:
+def _take(position: _Position, collector: ExcerptCollector, last: int | None, wanted: ExcerptPlan) -> bool:
     """The lines from here to `last`; false when there are no more, or no more may be shown."""
     while last is None or position.line <= last:
         if position.at >= len(position.piece) and not position.more():

@@ -16,7 +16,7 @@ _EXAMPLES = 4
 _CLOSERS = {"{": "}", "(": ")", "[": "]"}
 
 
-class Summary(msgspec.Struct, frozen=True):
+class FileSummary(msgspec.Struct, frozen=True):
     rows: list[str]
     elided: list[tuple[int, int]]
     lines: int
@@ -33,18 +33,18 @@ class Summary(msgspec.Struct, frozen=True):
         return {"lines": self.lines, "elided_spans": len(self.elided), "elided_lines": self.elided_lines}
 
 
-def summarize(text: str, lines: Sequence[str], path: Path, *, mode: Mode) -> Summary | None:
+def summarize(text: str, lines: Sequence[str], path: Path, *, mode: Mode) -> FileSummary | None:
     """None when it cannot be done, would leave nothing out, or would still be too long."""
     if len(text.encode("utf-8", "replace")) > MAX_SUMMARY_BYTES or len(lines) > MAX_SUMMARY_LINES:
         return None
-    from sightline.tools._blocks import outline
+    from sightline.tools.files._blocks import outline
 
     elided = [(first, min(last, len(lines))) for first, last in outline("\n".join(lines), path)]
     if not elided:
         return None
     rows = _rows(lines, elided, mode)
     too_long = len(rows) > MAX_LINES or sum(len(row.encode("utf-8", "replace")) + 1 for row in rows) > MAX_BYTES
-    return None if too_long else Summary(rows, elided, len(lines))
+    return None if too_long else FileSummary(rows, elided, len(lines))
 
 
 def _rows(lines: Sequence[str], elided: Sequence[tuple[int, int]], mode: Mode) -> list[str]:

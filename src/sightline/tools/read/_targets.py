@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from sightline.tools import _paths
-from sightline.tools._selectors import Selector, split_selector
 from sightline.tools._tool import ToolError
+from sightline.tools.files import _paths
+from sightline.tools.files._selectors import Selector, split_selector
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
@@ -85,7 +85,7 @@ def _in_archive(path: str, cwd: Path) -> InArchive | None:
 
     for one in candidates(path):
         archive = _paths.resolve(one.archive, cwd)
-        if archive.is_file():
+        if os.path.isfile(archive):
             return InArchive(archive, one.inner, one.selector)
     return None
 

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from sightline.tools._context import ToolContext
-from sightline.tools._selectors import Selector
 from sightline.tools._tool import Outcome
+from sightline.tools.files._selectors import Selector
 from sightline.tools.read._excerpt import excerpt_of, plan
-from sightline.tools.read._present import Shown, mode_of, present
+from sightline.tools.read._present import ReadSubject, mode_of, present
 
 _MARK = "\ufeff"
 
@@ -20,7 +20,7 @@ def lines_of(text: str, *, raw: bool = False) -> list[str]:
 
 
 def present_text(
-    text: str, selector: Selector | None, shown: Shown, context: ToolContext, *, file: Path | None = None
+    text: str, selector: Selector | None, shown: ReadSubject, context: ToolContext, *, file: Path | None = None
 ) -> Outcome:
     """`file`: where an edit of this text would go; None when it cannot be edited."""
     wanted = plan(selector, default_limit=context.settings.read.default_limit)

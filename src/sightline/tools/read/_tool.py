@@ -13,9 +13,9 @@ from msgspec import Meta
 
 from sightline.handles import judged, real_path
 from sightline.paths import own_data
-from sightline.tools import _paths
 from sightline.tools._context import ToolContext
 from sightline.tools._tool import Need, Outcome, Tool, ToolError
+from sightline.tools.files import _paths
 from sightline.tools.read import _targets
 from sightline.tools.read._targets import ConflictSide, InArchive, InDatabase, Internal, Local, Target, WebPage
 
@@ -121,7 +121,7 @@ def _exists(target: Local) -> bool:
 
 def _judged_path(target: Target, name: str, context: ToolContext) -> str:
     """The real path that is read: what was asked for was judged before it was known to be this file."""
-    opened, is_denied = _targets.container_of(target), context.workplace.is_denied
+    opened, is_denied = _targets.container_of(target), context.workplace.limits().is_denied
     if opened is None:
         return ""
     real = real_path(opened)

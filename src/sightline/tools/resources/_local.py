@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from sightline.handles import real_path
-from sightline.tools._selectors import split_selector
 from sightline.tools._tool import ToolError
+from sightline.tools.files._selectors import split_selector
 from sightline.tools.resources._resource import Resource
 
 LISTED = 500
@@ -27,7 +27,7 @@ def resolve(rest: str, folder: Path) -> Resource:
 
 
 def write(rest: str, content: str, folder: Path) -> None:
-    from sightline.tools._atomic import writing
+    from sightline.tools.files._atomic import writing
 
     path = _inside(rest, folder)
     if rest.endswith("/") or not _name(path, folder) or path.is_dir():
@@ -61,8 +61,8 @@ def _name(path: Path, folder: Path) -> str:
 
 def _listing(folder: Path) -> str:
     """Rows as those of an archive: folders with a slash, files with their size."""
-    from sightline.tools._paths import shown
     from sightline.tools._sizes import human_size
+    from sightline.tools.files._paths import shown
 
     with os.scandir(folder) as found:
         entries = sorted(found, key=lambda entry: entry.name)

@@ -63,8 +63,8 @@ def needs_of(url: str, context: ToolContext) -> list[Need]:
 
 
 def _conflict_needs(url: str, context: ToolContext) -> list[Need]:
-    from sightline.tools._paths import read_need
     from sightline.tools.conflicts import Conflicts, parse_url
+    from sightline.tools.files._paths import read_need
 
     conflicts = context.shared(Conflicts)
     try:
@@ -120,7 +120,7 @@ def _not_there(url: str) -> ToolError:
 
 
 def _conflict(url: str, context: ToolContext) -> str:
-    from sightline.tools._paths import display
     from sightline.tools.conflicts import Conflicts, read_conflict
+    from sightline.tools.files._paths import display
 
     return read_conflict(url, context.shared(Conflicts), lambda path: display(path, context.cwd))

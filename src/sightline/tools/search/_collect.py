@@ -3,22 +3,22 @@
 import os
 
 from sightline.handles import real_path
-from sightline.tools._paths import shown
-from sightline.tools._selectors import LineRange
-from sightline.tools.search._query import MATCHES_IN_ANY_ORDER, Found, Hits, Line, Query
+from sightline.tools.files._paths import shown
+from sightline.tools.files._selectors import LineRange
+from sightline.tools.search._query import MATCHES_IN_ANY_ORDER, FileMatches, MatchLine, SearchPage, SearchQuery
 
 
-class Collector:
+class MatchCollector:
     """Takes the lines of one file after the other. `in_order`: files come in the order of their paths."""
 
-    def __init__(self, query: Query, *, in_order: bool) -> None:
+    def __init__(self, query: SearchQuery, *, in_order: bool) -> None:
         self._query = query
         self._in_order = in_order
-        self._files: dict[str, Hits] = {}
+        self._files: dict[str, FileMatches] = {}
         self._ranges = {str(target.path): target.ranges for target in query.targets if target.ranges}
         self._kept = 0
         self._last = 0  # the number of the last line that matched
-        self._current = Hits("")
+        self._current = FileMatches("")
         self._current_ranges: tuple[LineRange, ...] = ()
         self._done: set[str] = set()  # a file that two targets lead to is found twice
         self.overflowed = False  # too many matches for a search in no order
@@ -43,7 +43,7 @@ class Collector:
             matched = False  # still worth showing, as what surrounds the match before it
         if matched:
             self._count_match(path, number)
-        self._current.lines.append(Line(number, matched, raw))
+        self._current.lines.append(MatchLine(number, matched, raw))
 
     def _count_match(self, path: str, number: int) -> None:
         self._last = number
@@ -60,7 +60,7 @@ class Collector:
             self._current.lines = []  # of an earlier page
         if self._query.is_denied is not None and self._query.is_denied(shown(real_path(path))):
             self._done.add(path)
-        self._current = Hits(path, [])
+        self._current = FileMatches(path, [])
         self._current_ranges = self._ranges.get(path, ())
 
     def _near(self, number: int) -> bool:
@@ -74,13 +74,13 @@ class Collector:
             for one in self._current_ranges
         )
 
-    def found(self) -> Found:
+    def found(self) -> SearchPage:
         """The page."""
         ordered = sorted(self._files.values(), key=lambda hits: path_order(hits.path))
         page = ordered[self._query.first : self._query.enough]
         for hits in page:
             hits.lines = _around_matches(hits.lines, self._query.before, self._query.after)
-        return Found(
+        return SearchPage(
             hits=page, more_files=len(ordered) > self._query.enough, problem=self.problem, unreadable=self.unreadable
         )
 
@@ -90,7 +90,7 @@ def path_order(path: str) -> list[bytes]:
     return os.fsencode(path).split(b"/")
 
 
-def _around_matches(lines: list[Line], before: int, after: int) -> list[Line]:
+def _around_matches(lines: list[MatchLine], before: int, after: int) -> list[MatchLine]:
     """Without what surrounded only matches that are left out."""
     wanted: set[int] = set()
     for line in lines:

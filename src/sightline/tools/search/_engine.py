@@ -27,13 +27,21 @@ from typing import BinaryIO
 import msgspec
 
 from sightline.handles import Swapped, judged, open_below, open_regular, ours, path_of
-from sightline.tools import _ripgrep
-from sightline.tools._globs import Globs
-from sightline.tools._paths import reason_of, shown
-from sightline.tools._ripgrep import Running, ignoring, rules_for, running
 from sightline.tools._tool import ToolError
-from sightline.tools.search._collect import Collector, path_order
-from sightline.tools.search._query import LINE_CHARACTERS, MULTILINE_BYTES, BadPattern, Found, Hits, Query, Target
+from sightline.tools.files import _ripgrep
+from sightline.tools.files._globs import Globs
+from sightline.tools.files._paths import reason_of, shown
+from sightline.tools.files._ripgrep import RunningRipgrep, ignoring, rules_for, running
+from sightline.tools.search._collect import MatchCollector, path_order
+from sightline.tools.search._query import (
+    LINE_CHARACTERS,
+    MULTILINE_BYTES,
+    BadPattern,
+    FileMatches,
+    SearchPage,
+    SearchQuery,
+    SearchTarget,
+)
 
 SECONDS = 30.0
 _LINE_BYTES = 64 * 1024
@@ -58,7 +66,7 @@ class _Part(msgspec.Struct, frozen=True):
 
     folder: Path
     globs: tuple[str, ...] = ()
-    files: tuple[Target, ...] = ()
+    files: tuple[SearchTarget, ...] = ()
 
 
 class _Scope(msgspec.Struct, frozen=True):
@@ -69,21 +77,23 @@ class _Scope(msgspec.Struct, frozen=True):
     wanted: Globs | None
 
 
-async def search(query: Query) -> Found:
+async def search(query: SearchQuery) -> SearchPage:
     parts = _parts(query.targets)
     try:
         async with asyncio.timeout(SECONDS):
-            collector = Collector(query, in_order=query.single)
+            collector = MatchCollector(query, in_order=query.single)
             await _search(query, parts, collector, in_order=query.single)
             if collector.overflowed:
-                collector = Collector(query, in_order=True)
+                collector = MatchCollector(query, in_order=True)
                 await _search(query, parts, collector, in_order=True)
     except TimeoutError:
-        collector.problem = f"the search took more than {SECONDS:.0f} seconds and was stopped"
+        folders = [part.folder for part in parts if not part.files]
+        why = await asyncio.to_thread(_ripgrep.why_slow, folders) if query.gitignore else ""
+        collector.problem = f"the search took more than {SECONDS:.0f} seconds and was stopped{why and f': {why}'}"
     return await asyncio.to_thread(_confirmed, collector.found(), [part.folder for part in parts if not part.files])
 
 
-def _confirmed(found: Found, folders: list[Path]) -> Found:
+def _confirmed(found: SearchPage, folders: list[Path]) -> SearchPage:
     """What can be seen without following a link. Blocking."""
     kept = [hits for hits in found.hits if _is_confirmed(hits, folders)]
     if len(kept) == len(found.hits):
@@ -92,7 +102,7 @@ def _confirmed(found: Found, folders: list[Path]) -> Found:
     return msgspec.structs.replace(found, hits=kept, problem=problem)
 
 
-def _is_confirmed(hits: Hits, folders: list[Path]) -> bool:
+def _is_confirmed(hits: FileMatches, folders: list[Path]) -> bool:
     above = [folder for folder in folders if hits.path.startswith(f"{str(folder).rstrip('/')}/")]
     if not above:
         return True  # a file that was handed over open
@@ -135,7 +145,7 @@ def _wide_lines(file: BinaryIO) -> Iterator[bytes]:
     yield from (line.encode("utf-8", "replace") for line in text.split("\n"))
 
 
-async def _search(query: Query, parts: list[_Part], collector: Collector, *, in_order: bool) -> None:
+async def _search(query: SearchQuery, parts: list[_Part], collector: MatchCollector, *, in_order: bool) -> None:
     for part in parts:
         if not part.files and (reason := _ripgrep.why_closed(part.folder)):
             collector.unreadable.append(f"{shown(part.folder)} ({reason})")
@@ -158,7 +168,7 @@ async def _search(query: Query, parts: list[_Part], collector: Collector, *, in_
 
 
 @contextmanager
-def _opened(part: _Part, collector: Collector) -> Iterator[dict[int, str]]:
+def _opened(part: _Part, collector: MatchCollector) -> Iterator[dict[int, str]]:
     """The files that are named, by their descriptors; those that cannot be read are left out, and said."""
     with ExitStack() as stack:
         found = {}
@@ -177,7 +187,7 @@ def _opened(part: _Part, collector: Collector) -> Iterator[dict[int, str]]:
         yield found
 
 
-async def _read(process: Running, collector: Collector, scope: _Scope) -> None:
+async def _read(process: RunningRipgrep, collector: MatchCollector, scope: _Scope) -> None:
     """Until the end, or until enough was read."""
     rest = name = b""
     path: str | None = None
@@ -213,18 +223,18 @@ def _absolute(name: bytes, scope: _Scope) -> str | None:
     return os.path.join(scope.folder, path)
 
 
-def _command(query: Query, part: _Part, files: list[str], *, in_order: bool) -> tuple[list[str], list[str]]:
+def _command(query: SearchQuery, part: _Part, files: list[str], *, in_order: bool) -> tuple[list[str], list[str]]:
     """What is run, where that is not ripgrep; and its arguments."""
     at_most = None if any(target.ranges for target in query.targets) else query.per_file + 1
     if _ripgrep.program() is None:
-        from sightline.tools.search._plain_engine import Task, command
+        from sightline.tools.search._plain_engine import SearchTask, command
 
-        task = Task(
+        task = SearchTask(
             pattern=query.pattern, multiline=query.multiline, ignore_case=query.ignore_case, gitignore=query.gitignore,
             before=query.before, after=query.after, at_most=at_most, globs=part.globs, files=tuple(files),
         )  # fmt: skip
         return command(task), []
-    arguments = [*_FORMAT, f"-B{query.before}", f"-A{query.after}", ignoring(part.folder, gitignore=query.gitignore)]
+    arguments = [*_FORMAT, f"-B{query.before}", f"-A{query.after}", *ignoring(part.folder, gitignore=query.gitignore)]
     if query.ignore_case:
         arguments.append("--ignore-case")
     if query.multiline:
@@ -236,10 +246,10 @@ def _command(query: Query, part: _Part, files: list[str], *, in_order: bool) -> 
     return [], [*arguments, f"--regexp={query.pattern}", "--", *(files or ["."])]
 
 
-def _parts(targets: list[Target]) -> list[_Part]:
+def _parts(targets: list[SearchTarget]) -> list[_Part]:
     """In the order of paths; what is named more than once is searched once."""
     parts: list[_Part] = []
-    by_path: dict[str, list[Target]] = {}
+    by_path: dict[str, list[SearchTarget]] = {}
     for target in targets:
         by_path.setdefault(str(target.path), []).append(target)
     for path in sorted(by_path, key=path_order):

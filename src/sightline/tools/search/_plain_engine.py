@@ -17,8 +17,8 @@ import msgspec
 
 from sightline._working_folder import python_words
 from sightline.handles import open_exactly, read_bytes
-from sightline.tools._globs import Globs
-from sightline.tools._walk import walk
+from sightline.tools.files._globs import Globs
+from sightline.tools.files._walk import walk
 
 FILE_BYTES = 256 * 1024 * 1024  # a larger one is not searched
 LINE_BYTES = 2048 + 1  # shown of a line; it has at most a quarter of that in characters
@@ -27,7 +27,7 @@ _SYNTAX = re.compile(r"[\\.^$*+?()\[\]{}|]")
 _TEXT_EDGES = re.compile(r"\\[AzZ]")
 
 
-class Task(msgspec.Struct, frozen=True, kw_only=True):
+class SearchTask(msgspec.Struct, frozen=True, kw_only=True):
     """What to search for, below the folder or in the files that are handed over. `at_most`: matches of one file."""
 
     pattern: str
@@ -41,12 +41,12 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[str, ...] = ()
 
 
-def command(task: Task) -> list[str]:
+def command(task: SearchTask) -> list[str]:
     return [*python_words(__name__), msgspec.json.encode(task).decode()]
 
 
 def main() -> int:
-    task = msgspec.json.decode(sys.argv[1], type=Task)
+    task = msgspec.json.decode(sys.argv[1], type=SearchTask)
     try:
         pattern = _compiled(task)
     except (re.error, OverflowError, RecursionError) as error:
@@ -67,12 +67,12 @@ def main() -> int:
     return 0
 
 
-def _compiled(task: Task) -> re.Pattern[str]:
+def _compiled(task: SearchTask) -> re.Pattern[str]:
     pattern = re.sub(r"\(\?<(?![=!])", "(?P<", task.pattern).replace(r"\z", r"\Z")
     return re.compile(pattern, re.MULTILINE | (re.IGNORECASE if task.ignore_case else 0))
 
 
-def _opened(task: Task) -> Iterator[tuple[str, int]]:
+def _opened(task: SearchTask) -> Iterator[tuple[str, int]]:
     """Each file and its descriptor. Those that were handed over are open already; below the folder no link counts."""
     for path in task.files:
         yield path, os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -103,7 +103,7 @@ def _text(descriptor: int, literal: bytes) -> str | None:
     return None if b"\0" in data else data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
 
 
-def _rows(text: str, task: Task, pattern: re.Pattern[str]) -> list[bytes]:
+def _rows(text: str, task: SearchTask, pattern: re.Pattern[str]) -> list[bytes]:
     if not _TEXT_EDGES.search(pattern.pattern) and not pattern.search(text):
         return []
     lines = text.split("\n")

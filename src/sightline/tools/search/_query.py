@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from sightline.tools._selectors import LineRange
+from sightline.tools.files._selectors import LineRange
 
 FILES_PER_PAGE = 20
 MATCHES_PER_FILE = 20  # in a search over several files
@@ -15,7 +15,7 @@ LINE_CHARACTERS = 512
 MULTILINE_BYTES = 256 * 1024 * 1024  # of a file searched across lines: it is held in memory whole
 
 
-class Target(msgspec.Struct, frozen=True):
+class SearchTarget(msgspec.Struct, frozen=True):
     """A file, or a folder and which of its files (empty: all). `label`: how what was not named by its path is shown.
     `editable`: whether it is a file of the person's, and not one made for the search or kept as it is."""
 
@@ -27,7 +27,7 @@ class Target(msgspec.Struct, frozen=True):
     editable: bool = True
 
 
-class Query(msgspec.Struct, frozen=True, kw_only=True):
+class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
     pattern: str
     multiline: bool
     ignore_case: bool
@@ -35,7 +35,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     before: int
     after: int
     skip: int
-    targets: list[Target]
+    targets: list[SearchTarget]
     is_denied: Callable[[str], bool] | None = None  # files a rule forbids reading
 
     @property
@@ -58,7 +58,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
         return self.first + FILES_PER_PAGE
 
 
-class Line(msgspec.Struct, frozen=True):
+class MatchLine(msgspec.Struct, frozen=True):
     number: int
     matched: bool
     raw: bytes
@@ -68,20 +68,20 @@ class Line(msgspec.Struct, frozen=True):
         return self.raw.removesuffix(b"\r").decode("utf-8", "replace")
 
 
-class Hits(msgspec.Struct):
+class FileMatches(msgspec.Struct):
     """The lines of one file that matched and those around them, in order; `more` matches were left out."""
 
     path: str
-    lines: list[Line] = []
+    lines: list[MatchLine] = []
     matches: int = 0
     more: bool = False
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class SearchPage(msgspec.Struct, frozen=True, kw_only=True):
     """The files of the page in the order of their paths. `problem`: why it may be a part of what there is.
     `unreadable`: what was named and could not be read, with the reason."""
 
-    hits: list[Hits]
+    hits: list[FileMatches]
     more_files: bool = False
     problem: str = ""
     unreadable: list[str] = []

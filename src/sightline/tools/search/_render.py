@@ -5,16 +5,17 @@ from typing import Any
 
 import msgspec
 
+from sightline.events import SearchFact
 from sightline.handles import ours, read_at_most
 from sightline.tools._context import ToolContext
-from sightline.tools._entries import shown_as
-from sightline.tools._paths import shown
 from sightline.tools._tool import Outcome
 from sightline.tools._truncation import MAX_BYTES, cut_end, fitting, truncate_head
+from sightline.tools.files._entries import shown_as
+from sightline.tools.files._paths import shown
 from sightline.tools.hashline import Snapshots, header, numbered
-from sightline.tools.search._query import FILES_PER_PAGE, LINE_CHARACTERS, Found, Line, Query
-from sightline.tools.search._scope import Scope
-from sightline.tools.search._select import Shown, select
+from sightline.tools.search._query import FILES_PER_PAGE, LINE_CHARACTERS, MatchLine, SearchPage, SearchQuery
+from sightline.tools.search._scope import SearchScope
+from sightline.tools.search._select import FileExcerpt, select
 
 _NOTES = 2 * 1024  # bytes kept free for what is said below the lines
 _DISPLAY = 24 * 1024  # bytes of the text for views
@@ -30,9 +31,11 @@ class _Body(msgspec.Struct):
     cut_lines: bool = False
 
 
-def render(found: Found, query: Query, scope: Scope, entries: list[str], context: ToolContext) -> Outcome:
+def render(
+    found: SearchPage, query: SearchQuery, scope: SearchScope, entries: list[str], context: ToolContext
+) -> Outcome:
     labels = {target.path: target.label for target in query.targets if target.label}
-    files = [Shown(shown_as(Path(hits.path), context.cwd, labels), hits) for hits in found.hits]
+    files = [FileExcerpt(shown_as(Path(hits.path), context.cwd, labels), hits) for hits in found.hits]
     fixed = {str(target.path) for target in query.targets if not target.editable}
     left_out = select(files, query.before, query.after, MAX_BYTES - _NOTES)
     files = [file for file in files if file.lines]
@@ -50,7 +53,7 @@ def render(found: Found, query: Query, scope: Scope, entries: list[str], context
     return Outcome(text=text.text, details=details, is_error=bool(found.problem))
 
 
-def _tags(files: list[Shown], context: ToolContext) -> dict[str, str]:
+def _tags(files: list[FileExcerpt], context: ToolContext) -> dict[str, str]:
     """By path; a file that is not UTF-8 has none, because edits could not be written back to it."""
     if not context.settings.read.hash_lines:
         return {}
@@ -69,7 +72,7 @@ def _tags(files: list[Shown], context: ToolContext) -> dict[str, str]:
     return tags
 
 
-def _tag(path: Path, text: str | None, file: Shown, snapshots: Snapshots) -> str:
+def _tag(path: Path, text: str | None, file: FileExcerpt, snapshots: Snapshots) -> str:
     """Of the whole file when it still is what was searched, else of the lines that were found."""
     if text is not None:
         lines = text.removeprefix("\ufeff").split("\n")
@@ -78,16 +81,16 @@ def _tag(path: Path, text: str | None, file: Shown, snapshots: Snapshots) -> str
     return snapshots.record_lines(path, {line.number: line.text for line in file.lines if not _is_cut(line)})
 
 
-def _is(text: str, line: Line) -> bool:
+def _is(text: str, line: MatchLine) -> bool:
     found = line.text
     return text.removesuffix("\r") == found if not _is_cut(line) else text.startswith(found[:LINE_CHARACTERS])
 
 
-def _is_cut(line: Line) -> bool:
+def _is_cut(line: MatchLine) -> bool:
     return len(line.raw) > LINE_CHARACTERS and len(line.text) > LINE_CHARACTERS
 
 
-def _body(files: list[Shown], tags: dict[str, str], query: Query) -> _Body:
+def _body(files: list[FileExcerpt], tags: dict[str, str], query: SearchQuery) -> _Body:
     body, blocks, frames = _Body(), [], []
     for file in files:
         tag = tags.get(file.hits.path)
@@ -102,21 +105,21 @@ def _body(files: list[Shown], tags: dict[str, str], query: Query) -> _Body:
     return body
 
 
-def _line(line: Line, *, anchored: bool) -> str:
+def _line(line: MatchLine, *, anchored: bool) -> str:
     mark, text = "*" if line.matched else " ", _shortened(line)
     return mark + (numbered(line.number, text) if anchored else f"{line.number}|{text}")
 
 
-def _frame(line: Line) -> str:
+def _frame(line: MatchLine) -> str:
     return f"{'*' if line.matched else ' '}{line.number:>5}│{_shortened(line)}"
 
 
-def _shortened(line: Line) -> str:
+def _shortened(line: MatchLine) -> str:
     text = line.text
     return cut_end(text[:LINE_CHARACTERS]) + "…" if _is_cut(line) else text
 
 
-def _notes(found: Found, query: Query, scope: Scope, body: _Body, left_out: bool) -> list[str]:
+def _notes(found: SearchPage, query: SearchQuery, scope: SearchScope, body: _Body, left_out: bool) -> list[str]:
     notes = []
     if found.problem:
         notes.append(f"[Not complete: {found.problem}. There may be more matches. Narrow the pattern or paths]")
@@ -143,7 +146,7 @@ def _notes(found: Found, query: Query, scope: Scope, body: _Body, left_out: bool
     return notes
 
 
-def _binary(found: Found, query: Query) -> list[str]:
+def _binary(found: SearchPage, query: SearchQuery) -> list[str]:
     """Files that were named and have no match because they are not searched."""
     matched = {hits.path for hits in found.hits}
     named = [target.path for target in query.targets if target.is_file and str(target.path) not in matched]
@@ -163,15 +166,14 @@ def _names(names: list[str]) -> str:
     return ", ".join(name[:200] for name in names[:_NAMES]) + (", …" if len(names) > _NAMES else "")
 
 
-def _details(files: list[Shown], found: Found, scope: Scope, body: _Body) -> dict[str, Any]:
-    details: dict[str, Any] = {
-        "ui": {"kind": "search"},
-        "match_count": sum(file.matches for file in files),
-        "file_count": len(files),
-        "files": [file.name for file in files],
-        "file_matches": [{"path": file.name, "count": file.matches} for file in files],
-        "display_content": fitting(body.display, _DISPLAY),
-    }
+def _details(files: list[FileExcerpt], found: SearchPage, scope: SearchScope, body: _Body) -> dict[str, Any]:
+    fact = SearchFact(
+        match_count=sum(file.matches for file in files),
+        file_count=len(files),
+        files=[file.name for file in files],
+        display_content=fitting(body.display, _DISPLAY),
+    )
+    details = fact.as_details(file_matches=[{"path": file.name, "count": file.matches} for file in files])
     facts = {
         "file_limit_reached": found.more_files,
         "per_file_limit_reached": any(hits.more for hits in found.hits),

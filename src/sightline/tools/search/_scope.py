@@ -13,27 +13,27 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sightline.tools._context import ToolContext
-from sightline.tools._entries import expand, is_url, place_exists, place_of
-from sightline.tools._globs import has_glob
-from sightline.tools._paths import display, reason_of, resolve, shown
-from sightline.tools._selectors import LineRange, Selector, merge_ranges, split_selector
 from sightline.tools._tool import ToolError
-from sightline.tools.search._query import Target
+from sightline.tools.files._entries import expand, is_url, place_exists, place_of
+from sightline.tools.files._globs import has_glob
+from sightline.tools.files._paths import display, reason_of, resolve, shown
+from sightline.tools.files._selectors import LineRange, Selector, merge_ranges, split_selector
+from sightline.tools.search._query import SearchTarget
 
 if TYPE_CHECKING:
-    from sightline.tools.archives import Candidate
+    from sightline.tools.archives import ArchivePath
 
 EMPTY = "`paths` must contain non-empty paths or globs"
 
 
-class Unreadable(ToolError):
+class UnreadablePath(ToolError):
     """A path that was named cannot be searched: which one, and why."""
 
 
-class Scope(msgspec.Struct):
+class SearchScope(msgspec.Struct):
     """What is searched, what was not there, and what could not be read, with the reason."""
 
-    targets: list[Target] = []
+    targets: list[SearchTarget] = []
     missing: list[str] = []
     unreadable: list[str] = []
     unreadable_members: list[str] = []  # of archives
@@ -53,13 +53,13 @@ def _without_lines(entry: str) -> str:
         return entry
 
 
-def member_of(entry: str, cwd: Path) -> "Candidate | None":
+def member_of(entry: str, cwd: Path) -> "ArchivePath | None":
     """The archive and what is in it, when a path leads into an archive that is there."""
     from sightline.tools.archives import candidates
 
     if is_url(entry) or os.path.lexists(resolve(entry, cwd)):
         return None
-    found = (one for one in candidates(entry) if one.inner and resolve(one.archive, cwd).is_file())
+    found = (one for one in candidates(entry) if one.inner and os.path.isfile(resolve(one.archive, cwd)))
     return next(found, None)
 
 
@@ -80,8 +80,8 @@ def addresses(paths: str | list[str], cwd: Path) -> list[str]:
     return [split_selector(entry)[0] for entry in entries_of(paths, cwd) if is_url(entry)]
 
 
-async def resolve_scope(entries: list[str], context: ToolContext, scratch: Path) -> Scope:
-    scope = Scope([], [], [], [])
+async def resolve_scope(entries: list[str], context: ToolContext, scratch: Path) -> SearchScope:
+    scope = SearchScope([], [], [], [])
     for entry in entries:
         await _resolve_entry(entry, context, scratch, scope)
     if not scope.targets:
@@ -93,7 +93,7 @@ async def resolve_scope(entries: list[str], context: ToolContext, scratch: Path)
     return scope
 
 
-async def _resolve_entry(entry: str, context: ToolContext, scratch: Path, scope: Scope) -> None:
+async def _resolve_entry(entry: str, context: ToolContext, scratch: Path, scope: SearchScope) -> None:
     if is_url(entry):
         scope.targets.append(await _resource(entry, context, scratch / str(len(scope.targets))))
         return
@@ -103,7 +103,7 @@ async def _resolve_entry(entry: str, context: ToolContext, scratch: Path, scope:
         return
     try:
         target = await asyncio.to_thread(_on_disk, entry, context.cwd)
-    except Unreadable as problem:
+    except UnreadablePath as problem:
         scope.unreadable.append(str(problem))
         return
     if target is None:
@@ -112,7 +112,7 @@ async def _resolve_entry(entry: str, context: ToolContext, scratch: Path, scope:
         scope.targets.append(target)
 
 
-async def _resource(entry: str, context: ToolContext, scratch: Path) -> Target:
+async def _resource(entry: str, context: ToolContext, scratch: Path) -> SearchTarget:
     url, selector = split_selector(entry)
     if url.lower().startswith(("http://", "https://")):
         raise ToolError(f"search reads files and internal URLs, not {url}. Use read for a web page.")
@@ -124,16 +124,16 @@ async def _resource(entry: str, context: ToolContext, scratch: Path) -> Target:
     resource = await resources.resolve(url, context)
     if resource.source_path is None:
         await asyncio.to_thread(scratch.write_bytes, resource.text.encode("utf-8", "replace"))
-        return Target(scratch, ranges=ranges, label=url, editable=False)
+        return SearchTarget(scratch, ranges=ranges, label=url, editable=False)
     is_file = resource.source_path.is_file()
     if ranges and not is_file:
         raise ToolError(f"Line-range selector requires a single file: {url} is a directory")
-    return Target(
+    return SearchTarget(
         resource.source_path, is_file=is_file, ranges=ranges, label=url, editable=not (is_file and resource.immutable)
     )
 
 
-def _add_member(member: "Candidate", cwd: Path, scratch: Path, scope: Scope) -> None:
+def _add_member(member: "ArchivePath", cwd: Path, scratch: Path, scope: SearchScope) -> None:
     from sightline.tools.archives import Archive
 
     archive = resolve(member.archive, cwd)
@@ -150,7 +150,7 @@ def _add_member(member: "Candidate", cwd: Path, scratch: Path, scope: Scope) -> 
         return
     file = scratch / str(len(scope.targets))
     file.write_bytes(data)
-    scope.targets.append(Target(file, ranges=ranges, label=label, editable=False))
+    scope.targets.append(SearchTarget(file, ranges=ranges, label=label, editable=False))
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -161,7 +161,7 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def _on_disk(entry: str, cwd: Path) -> Target | None:
+def _on_disk(entry: str, cwd: Path) -> SearchTarget | None:
     """None: there is no such path."""
     path, ranges = _file_and_lines(entry, cwd)
     place = place_of(path, cwd)
@@ -174,16 +174,16 @@ def _on_disk(entry: str, cwd: Path) -> Target | None:
             raise ToolError(f"Path not found for line-range selector: {entry}") from None
         return None
     except OSError as problem:
-        raise Unreadable(f"{shown(path)} ({reason_of(problem)})") from None
+        raise UnreadablePath(f"{shown(path)} ({reason_of(problem)})") from None
     if stat.S_ISDIR(mode):
         if ranges:
             raise ToolError(f"Line-range selector requires a single file: {path} is a directory")
-        return Target(place.path, is_file=False, glob=place.glob)
+        return SearchTarget(place.path, is_file=False, glob=place.glob)
     if place.glob:
         return None
     if not stat.S_ISREG(mode):
-        raise Unreadable(f"{shown(path)} (it is neither a file nor a folder)")
-    return Target(place.path, ranges=ranges)
+        raise UnreadablePath(f"{shown(path)} (it is neither a file nor a folder)")
+    return SearchTarget(place.path, ranges=ranges)
 
 
 def _file_and_lines(entry: str, cwd: Path) -> tuple[str, tuple[LineRange, ...]]:
@@ -201,9 +201,9 @@ def _ranges(entry: str, selector: Selector | None) -> tuple[LineRange, ...]:
     return selector.ranges
 
 
-def _merged(targets: list[Target]) -> list[Target]:
+def _merged(targets: list[SearchTarget]) -> list[SearchTarget]:
     """One target per file: the lines of all that name it, or all lines once one of them names no lines."""
-    merged: dict[tuple[Path, str], Target] = {}
+    merged: dict[tuple[Path, str], SearchTarget] = {}
     for target in targets:
         known = merged.setdefault((target.path, target.glob), target)
         both = known.ranges and target.ranges

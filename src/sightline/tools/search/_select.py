@@ -6,22 +6,22 @@ never takes the whole page.
 
 import msgspec
 
-from sightline.tools.search._query import LINE_CHARACTERS, Hits, Line
+from sightline.tools.search._query import LINE_CHARACTERS, FileMatches, MatchLine
 
 _HEADING = 16  # bytes of a heading besides its path: marks, tag, empty line before it
 _MARGIN = 10  # bytes of a line besides its text: mark, number, separator, newline
 
 
-class Shown(msgspec.Struct):
+class FileExcerpt(msgspec.Struct):
     """What is shown of one file."""
 
     name: str
-    hits: Hits
-    lines: list[Line] = []
+    hits: FileMatches
+    lines: list[MatchLine] = []
     matches: int = 0
 
 
-def select(files: list[Shown], before: int, after: int, budget: int) -> bool:
+def select(files: list[FileExcerpt], before: int, after: int, budget: int) -> bool:
     """Fills in what is shown; whether anything was left out."""
     turns = [_blocks(file.hits.lines, before, after) for file in files]
     chosen: list[set[int]] = [set() for _ in files]
@@ -44,7 +44,7 @@ def select(files: list[Shown], before: int, after: int, budget: int) -> bool:
     return left_out
 
 
-def _blocks(lines: list[Line], before: int, after: int) -> list[list[Line]]:
+def _blocks(lines: list[MatchLine], before: int, after: int) -> list[list[MatchLine]]:
     """Per match, the lines from before it to after it."""
     by_number = {line.number: line for line in lines}
     return [

@@ -3,8 +3,6 @@
 import asyncio
 import math
 import re
-import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,18 +13,18 @@ from msgspec import Meta
 from sightline.handles import real_path
 from sightline.paths import own_data
 from sightline.tools._context import ToolContext
-from sightline.tools._paths import read_need
 from sightline.tools._tool import Need, Outcome, Tool, ToolError
+from sightline.tools.files._paths import read_need
 from sightline.tools.search._pattern import (
     is_multiline,
     lacks_a_parenthesis,
     with_literal_braces,
     with_literal_parentheses,
 )
-from sightline.tools.search._query import MULTILINE_BYTES, BadPattern, Found, Query
+from sightline.tools.search._query import MULTILINE_BYTES, BadPattern, SearchPage, SearchQuery
 
 if TYPE_CHECKING:
-    from sightline.tools.search._scope import Scope
+    from sightline.tools.search._scope import SearchScope
 
 _LONGEST_PATTERN = 10_000  # bytes; a longer one can take the engine a minute to understand
 
@@ -68,6 +66,10 @@ class SearchTool(Tool[SearchParams]):
         return f"{params.pattern} in {paths}"
 
     async def execute(self, params: SearchParams, context: ToolContext) -> Outcome:
+        import shutil
+        import tempfile
+
+        from sightline.tools.files._ripgrep import endless_ignore_files
         from sightline.tools.search._render import render
         from sightline.tools.search._scope import entries_of, resolve_scope
 
@@ -83,6 +85,9 @@ class SearchTool(Tool[SearchParams]):
                 raise ToolError(f"Cannot search {'; '.join(found.unreadable)}")
             if found.problem and not found.hits:
                 raise ToolError(f"The search is not complete: {found.problem}. There may be matches.")
+            if query.gitignore:
+                folders = [target.path for target in query.targets if not target.is_file]
+                scope.unreadable += await asyncio.to_thread(endless_ignore_files, folders, context.cwd)
             return await asyncio.to_thread(render, found, query, scope, entries, context)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
@@ -105,8 +110,8 @@ def _checked(params: SearchParams) -> tuple[str, int]:
     return pattern, math.floor(params.skip)
 
 
-def _query(params: SearchParams, pattern: str, skip: int, scope: "Scope", context: ToolContext) -> Query:
-    return Query(
+def _query(params: SearchParams, pattern: str, skip: int, scope: "SearchScope", context: ToolContext) -> SearchQuery:
+    return SearchQuery(
         pattern=with_literal_braces(pattern),
         multiline=is_multiline(pattern),
         ignore_case=params.i,
@@ -119,16 +124,16 @@ def _query(params: SearchParams, pattern: str, skip: int, scope: "Scope", contex
     )
 
 
-def _left_out(scope: "Scope", context: ToolContext) -> Callable[[str], bool] | None:
+def _left_out(scope: "SearchScope", context: ToolContext) -> Callable[[str], bool] | None:
     """What a walk passes over: what a rule forbids reading, and what Sightline stores, unless that was named itself and
     so was judged."""
-    is_denied, is_ours = context.workplace.is_denied, own_data()
+    is_denied, is_ours = context.workplace.limits().is_denied, own_data()
     if any(is_ours(real_path(target.path)) for target in scope.targets):
         return is_denied
     return lambda path: is_ours(path) or (is_denied is not None and is_denied(path))
 
 
-async def _found(query: Query) -> Found:
+async def _found(query: SearchQuery) -> SearchPage:
     """A pattern whose parentheses do not fit together is tried again with all of them meant literally."""
     try:
         return await _search(query)
@@ -142,7 +147,7 @@ async def _found(query: Query) -> Found:
     raise ToolError(f"Invalid regex: {_reason(complaint)}")
 
 
-def _refuse_huge(query: Query) -> None:
+def _refuse_huge(query: SearchQuery) -> None:
     """What is come across is left out by the engine itself; what is named is not."""
     for target in query.targets:
         if query.multiline and target.is_file and target.path.stat().st_size > MULTILINE_BYTES:
@@ -153,7 +158,7 @@ def _refuse_huge(query: Query) -> None:
             )
 
 
-async def _search(query: Query) -> Found:
+async def _search(query: SearchQuery) -> SearchPage:
     from sightline.tools.search import _engine
 
     return await _engine.search(query)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from sightline.tools.sqlite._detect import is_sqlite_file
 from sightline.tools.sqlite._selection import (
-    Candidate,
-    Query,
-    Reading,
-    Row,
+    DatabasePath,
+    DatabaseQuery,
     RowTarget,
     Schema,
     Selection,
     Statement,
+    TableReading,
+    TableRow,
     Tables,
     candidates,
     parse_selection,
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from sightline.tools.sqlite._write import RowChange
 
 __all__ = [
-    "Candidate",
-    "Query",
-    "Reading",
-    "Row",
+    "DatabasePath",
+    "DatabaseQuery",
     "RowTarget",
     "Schema",
     "Selection",
     "Statement",
+    "TableReading",
+    "TableRow",
     "Tables",
     "candidates",
     "is_sqlite_file",
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 
-def read(path: Path, selection: Selection) -> Reading:
+def read(path: Path, selection: Selection) -> TableReading:
     """What a selection shows. Blocking: five seconds for a query and three for a lock at most. ToolError otherwise."""
     from sightline.tools.sqlite._read import read_selection
 

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sightline import locks
-from sightline.handles import Entry, NotRegular, Swapped, read_bytes
+from sightline.handles import FolderEntry, NotRegular, Swapped, read_bytes
 from sightline.tools._tool import ToolError
 from sightline.tools.sqlite._log import HEADER as LOG_HEADER
 from sightline.tools.sqlite._log import bring_in
@@ -45,7 +45,7 @@ _ATTEMPTS = 5
 class DatabaseFile:
     """One file that is open, with the locks to read it or to write it."""
 
-    def __init__(self, file: Entry, *, writing: bool) -> None:
+    def __init__(self, file: FolderEntry, *, writing: bool) -> None:
         self._file = file
         _refuse_specials(file)
         os.close(file.open_regular())  # NotRegular for what must not even be opened for writing
@@ -175,7 +175,7 @@ class _Journal:
     """The rollback journal of one change, in SQLite's format; removed at the end, unless the change could neither be
     made nor undone."""
 
-    def __init__(self, file: Entry, like: os.stat_result) -> None:
+    def __init__(self, file: FolderEntry, like: os.stat_result) -> None:
         self._entry = _beside(file, "-journal")
         self._like = like
         self._old: dict[int, bytes] = {}
@@ -240,11 +240,11 @@ def _part(image: bytearray, number: int, page: int) -> bytes:
     return bytes(image[number * page : (number + 1) * page])
 
 
-def _beside(file: Entry, ending: str) -> Entry:
-    return Entry(file.folder, f"{file.name}{ending}", file.path.with_name(f"{file.name}{ending}"))
+def _beside(file: FolderEntry, ending: str) -> FolderEntry:
+    return FolderEntry(file.folder, f"{file.name}{ending}", file.path.with_name(f"{file.name}{ending}"))
 
 
-def _refuse_specials(file: Entry) -> None:
+def _refuse_specials(file: FolderEntry) -> None:
     for entry in (_beside(file, ending) for ending in _BESIDE):
         status = entry.status()
         if status is not None and not stat.S_ISREG(status.st_mode):
@@ -252,7 +252,7 @@ def _refuse_specials(file: Entry) -> None:
 
 
 @contextmanager
-def _opened(entry: Entry) -> Iterator[int | None]:
+def _opened(entry: FolderEntry) -> Iterator[int | None]:
     try:
         descriptor = entry.open_regular()
     except FileNotFoundError:
@@ -264,7 +264,7 @@ def _opened(entry: Entry) -> Iterator[int | None]:
         os.close(descriptor)
 
 
-def _begins(entry: Entry) -> bool:
+def _begins(entry: FolderEntry) -> bool:
     with _opened(entry) as descriptor:
         return descriptor is not None and os.pread(descriptor, 1, 0) not in (b"", b"\0")
 
@@ -290,9 +290,9 @@ def _sync_folder(folder: int) -> None:
         os.close(descriptor)
 
 
-def _locked(file: Entry) -> ToolError:
+def _locked(file: FolderEntry) -> ToolError:
     return ToolError(f"{file.name} is locked by another process (waited {BUSY_MS} ms). Try again later.")
 
 
-def _too_large(file: Entry) -> ToolError:
+def _too_large(file: FolderEntry) -> ToolError:
     return ToolError(f"{file.name} is larger than {LARGEST // 2**20} MiB. Use a command, such as sqlite3.")

@@ -18,8 +18,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sightline.handles import entry
-from sightline.tools._file_lock import locked
 from sightline.tools._tool import ToolError
+from sightline.tools.files._file_lock import locked
 from sightline.tools.sqlite._file import LARGEST, DatabaseFile
 
 SECONDS = 5.0
@@ -49,7 +49,7 @@ _SQUARE = frozenset({"instr", "replace"})
 _SQUARE_BYTES = 512 * 1024
 
 
-class Clock:
+class StatementDeadline:
     """Stops a connection's statement once its time is over."""
 
     def __init__(self, connection: sqlite3.Connection, seconds: float | None = None) -> None:
@@ -129,7 +129,7 @@ def _restrict(connection: sqlite3.Connection, *, writing: bool) -> None:
         connection.execute(f"PRAGMA max_page_count = {LARGEST // page}")
     else:
         connection.execute("PRAGMA query_only = ON")
-    Clock(connection)
+    StatementDeadline(connection)
     allowed = _READING | _WRITING if writing else _READING
 
     def judge(action: int, first: str | None, second: str | None, database: str | None, trigger: str | None) -> int:

@@ -5,10 +5,19 @@ from pathlib import Path
 from typing import Any
 
 from sightline.tools._tool import ToolError
-from sightline.tools.sqlite._open import Clock, opened
+from sightline.tools.sqlite._open import StatementDeadline, opened
 from sightline.tools.sqlite._render import cell, cut, record, table
-from sightline.tools.sqlite._selection import MAX_LIMIT, Query, Reading, Row, Schema, Selection, Statement, Tables
-from sightline.tools.sqlite._tables import Table, find_table, key_condition, quoted, table_names
+from sightline.tools.sqlite._selection import (
+    MAX_LIMIT,
+    DatabaseQuery,
+    Schema,
+    Selection,
+    Statement,
+    TableReading,
+    TableRow,
+    Tables,
+)
+from sightline.tools.sqlite._tables import TableInfo, find_table, key_condition, quoted, table_names
 from sightline.tools.sqlite._where import validate_where
 
 SAMPLE_ROWS = 5
@@ -18,7 +27,7 @@ _SQL_CHARS = 20_000
 _COUNT_SECONDS = 3.0
 
 
-def read_selection(path: Path, selection: Selection) -> Reading:
+def read_selection(path: Path, selection: Selection) -> TableReading:
     """Blocking: five seconds for a query and three for a lock at most. ToolError for everything that goes wrong."""
     with opened(path) as connection:
         match selection:
@@ -26,27 +35,27 @@ def read_selection(path: Path, selection: Selection) -> Reading:
                 return _list(connection)
             case Schema():
                 return _schema(connection, selection)
-            case Row():
+            case TableRow():
                 return _row(connection, selection)
-            case Query():
+            case DatabaseQuery():
                 return _query(connection, selection)
             case Statement():
                 return _statement(connection, selection)
 
 
-def _list(connection: sqlite3.Connection) -> Reading:
+def _list(connection: sqlite3.Connection) -> TableReading:
     names = table_names(connection)
-    clock = Clock(connection, _COUNT_SECONDS)
+    clock = StatementDeadline(connection, _COUNT_SECONDS)
     lines = [
         f"{cell(name, 200)} (view)" if is_view else f"{cell(name, 200)} ({_count(connection, name, clock)})"
         for name, is_view in names[:LIST_TABLES]
     ]
     if len(names) > LIST_TABLES:
         lines.append(f"[{LIST_TABLES} of {len(names)} tables shown]")
-    return Reading("list", "\n".join(lines) or "(no tables)", min(len(names), LIST_TABLES), len(names))
+    return TableReading("list", "\n".join(lines) or "(no tables)", min(len(names), LIST_TABLES), len(names))
 
 
-def _count(connection: sqlite3.Connection, name: str, clock: Clock) -> str:
+def _count(connection: sqlite3.Connection, name: str, clock: StatementDeadline) -> str:
     """All tables together get three seconds: what is not counted by then is not known."""
     if clock.is_over():
         return "rows not counted: too many"
@@ -59,25 +68,25 @@ def _count(connection: sqlite3.Connection, name: str, clock: Clock) -> str:
     return f"{rows} row{'' if rows == 1 else 's'}"
 
 
-def _schema(connection: sqlite3.Connection, selection: Schema) -> Reading:
+def _schema(connection: sqlite3.Connection, selection: Schema) -> TableReading:
     found = find_table(connection, selection.table)
     result = connection.execute(f"SELECT * FROM {quoted(found.name)} LIMIT {SAMPLE_ROWS}")
     rows = _fetched(result, SAMPLE_ROWS)
     sample = table(_names(result), rows) if rows else "(no rows)"
-    return Reading("schema", f"{cut(found.sql, _SQL_CHARS)}\n\nSample rows:\n{sample}", len(rows))
+    return TableReading("schema", f"{cut(found.sql, _SQL_CHARS)}\n\nSample rows:\n{sample}", len(rows))
 
 
-def _row(connection: sqlite3.Connection, selection: Row) -> Reading:
+def _row(connection: sqlite3.Connection, selection: TableRow) -> TableReading:
     found = find_table(connection, selection.table)
     condition, value = key_condition(connection, found, selection.key, writing=False)
     rows = connection.execute(f"SELECT * FROM {quoted(found.name)} WHERE {condition} LIMIT 1", (value,))
     row = rows.fetchone()
     if row is None:
-        return Reading("row", f"No row '{selection.key}' in {found.name}.", 0, 0)
-    return Reading("row", record(_names(rows), row), 1, 1)
+        return TableReading("row", f"No row '{selection.key}' in {found.name}.", 0, 0)
+    return TableReading("row", record(_names(rows), row), 1, 1)
 
 
-def _query(connection: sqlite3.Connection, selection: Query) -> Reading:
+def _query(connection: sqlite3.Connection, selection: DatabaseQuery) -> TableReading:
     found = find_table(connection, selection.table)
     if selection.where is not None:
         validate_where(selection.where)
@@ -89,7 +98,7 @@ def _query(connection: sqlite3.Connection, selection: Query) -> Reading:
     rows = _fetched(result, selection.limit)
     total = _total(connection, source)
     if not rows:
-        return Reading(
+        return TableReading(
             "query", f"No rows{f' from offset {selection.offset} on' if selection.offset else ''}.", 0, total
         )
     text = table(_names(result), rows)
@@ -97,18 +106,18 @@ def _query(connection: sqlite3.Connection, selection: Query) -> Reading:
     if total is None or last < total:
         of = "" if total is None else f" of {total}"
         text += f"\n[rows {selection.offset + 1}-{last}{of}; continue with offset={last}]"
-    return Reading("query", text, len(rows), total)
+    return TableReading("query", text, len(rows), total)
 
 
 def _total(connection: sqlite3.Connection, source: str) -> int | None:
-    Clock(connection, _COUNT_SECONDS)
+    StatementDeadline(connection, _COUNT_SECONDS)
     try:
         return int(connection.execute(f"SELECT count(*) FROM {source}").fetchone()[0])
     except sqlite3.OperationalError:
         return None
 
 
-def _order(found: Table, order: str) -> str:
+def _order(found: TableInfo, order: str) -> str:
     name, colon, direction = order.strip().rpartition(":")
     if colon and direction.lower() in ("asc", "desc"):
         return f"{quoted(found.column(name))} {direction.upper()}"
@@ -117,7 +126,7 @@ def _order(found: Table, order: str) -> str:
     return quoted(found.column(order.strip()))
 
 
-def _statement(connection: sqlite3.Connection, selection: Statement) -> Reading:
+def _statement(connection: sqlite3.Connection, selection: Statement) -> TableReading:
     result = connection.execute(selection.sql)
     if result.description is None:
         raise ToolError("The query gives no rows: it must be a SELECT.")
@@ -128,7 +137,7 @@ def _statement(connection: sqlite3.Connection, selection: Statement) -> Reading:
         text += "\n(no rows)"
     if more:
         text += f"\n[the first {MAX_LIMIT} rows; add LIMIT and OFFSET to the query for others]"
-    return Reading("raw", text, min(len(rows), MAX_LIMIT), None if more else len(rows))
+    return TableReading("raw", text, min(len(rows), MAX_LIMIT), None if more else len(rows))
 
 
 def _names(result: sqlite3.Cursor) -> list[str]:

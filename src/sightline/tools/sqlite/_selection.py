@@ -11,6 +11,7 @@ from urllib.parse import unquote_plus
 import msgspec
 
 from sightline.tools._tool import ToolError
+from sightline.tools.files._paths import LONGEST_PATH
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 500
@@ -20,7 +21,7 @@ _PARAMETER = re.compile(r"&(?=\w+=)")
 _NAMES = ("limit", "offset", "order", "where")
 
 
-class Candidate(msgspec.Struct, frozen=True):
+class DatabasePath(msgspec.Struct, frozen=True):
     """One way to read a path: a database, and what follows it (`:table:key`, `?q=…`, or nothing)."""
 
     database: str
@@ -35,12 +36,12 @@ class Schema(msgspec.Struct, frozen=True, tag="schema"):
     table: str
 
 
-class Row(msgspec.Struct, frozen=True, tag="row"):
+class TableRow(msgspec.Struct, frozen=True, tag="row"):
     table: str
     key: str
 
 
-class Query(msgspec.Struct, frozen=True, tag="query"):
+class DatabaseQuery(msgspec.Struct, frozen=True, tag="query"):
     table: str
     limit: int = DEFAULT_LIMIT
     offset: int = 0
@@ -52,7 +53,7 @@ class Statement(msgspec.Struct, frozen=True, tag="raw"):
     sql: str
 
 
-Selection = Tables | Schema | Row | Query | Statement
+Selection = Tables | Schema | TableRow | DatabaseQuery | Statement
 
 
 class RowTarget(msgspec.Struct, frozen=True):
@@ -62,7 +63,7 @@ class RowTarget(msgspec.Struct, frozen=True):
     key: str | None = None
 
 
-class Reading(msgspec.Struct, frozen=True):
+class TableReading(msgspec.Struct, frozen=True):
     """`shown` of `total` things; `total` is None where only the database could count them."""
 
     kind: Literal["list", "schema", "row", "query", "raw"]
@@ -71,10 +72,10 @@ class Reading(msgspec.Struct, frozen=True):
     total: int | None = None
 
 
-def candidates(path: str) -> list[Candidate]:
+def candidates(path: str) -> list[DatabasePath]:
     """Every way to cut a path after a database's suffix, the longest database path first."""
-    cuts = [match.end() for match in _SUFFIX.finditer(path)]
-    return [Candidate(path[:cut], path[cut:]) for cut in reversed(cuts)]
+    cuts = [match.end() for match in _SUFFIX.finditer(path, 0, LONGEST_PATH)]
+    return [DatabasePath(path[:cut], path[cut:]) for cut in reversed(cuts)]
 
 
 def parse_selection(rest: str) -> Selection:
@@ -93,7 +94,7 @@ def parse_selection(rest: str) -> Selection:
             raise ToolError("SQLite row lookups take no query parameters. Use :table?where=… to choose rows.")
         if not key:
             raise ToolError("The SQLite row key is empty. Use :table for the table or :table:key for a row.")
-        return Row(table, key)
+        return TableRow(table, key)
     return _query(table, parameters) if parameters else Schema(table)
 
 
@@ -139,10 +140,10 @@ def _statement(parameters: dict[str, str], table: str) -> Statement:
     return Statement(parameters["q"].strip())
 
 
-def _query(table: str, parameters: dict[str, str]) -> Query:
+def _query(table: str, parameters: dict[str, str]) -> DatabaseQuery:
     limit = _number(parameters, "limit", DEFAULT_LIMIT, least=1)
     offset = _number(parameters, "offset", 0, least=0)
-    return Query(table, min(limit, MAX_LIMIT), offset, parameters.get("order"), parameters.get("where"))
+    return DatabaseQuery(table, min(limit, MAX_LIMIT), offset, parameters.get("order"), parameters.get("where"))
 
 
 def _number(parameters: dict[str, str], name: str, default: int, *, least: int) -> int:

@@ -11,7 +11,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _DECIMAL = re.compile(r"[+-]?[0-9]{1,300}\.[0-9]{1,300}")
 
 
-class Table(msgspec.Struct, frozen=True):
+class TableInfo(msgspec.Struct, frozen=True):
     name: str
     is_view: bool
     sql: str
@@ -41,7 +41,7 @@ def table_names(connection: sqlite3.Connection) -> list[tuple[str, bool]]:
     return [(str(name), bool(is_view)) for name, is_view in found]
 
 
-def find_table(connection: sqlite3.Connection, name: str) -> Table:
+def find_table(connection: sqlite3.Connection, name: str) -> TableInfo:
     row = connection.execute(
         "SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE", (name,)
     ).fetchone()
@@ -56,7 +56,7 @@ def find_table(connection: sqlite3.Connection, name: str) -> Table:
         for column in connection.execute(f"PRAGMA table_xinfo({quoted(real)})").fetchall()
         if column[6] in (0, 2, 3)
     ]
-    return Table(
+    return TableInfo(
         name=real,
         is_view=row[1] == "view",
         sql=str(row[2] or ""),
@@ -80,7 +80,7 @@ def _has_rowid(connection: sqlite3.Connection, name: str) -> bool:
 
 
 def key_condition(
-    connection: sqlite3.Connection, table: Table, key: str, *, writing: bool
+    connection: sqlite3.Connection, table: TableInfo, key: str, *, writing: bool
 ) -> tuple[str, str | int | float]:
     """How the row with this key is found: a condition with one parameter, and its value."""
     column = _key_column(table, writing=writing)
@@ -98,7 +98,7 @@ def key_condition(
     return condition, key
 
 
-def _key_column(table: Table, *, writing: bool) -> str | None:
+def _key_column(table: TableInfo, *, writing: bool) -> str | None:
     """The one column of the primary key; None when it is the rowid."""
     if table.is_view:
         raise ToolError(f"'{table.name}' is a view: its rows have no keys. Use :{table.name}?where=… to choose rows.")
@@ -112,7 +112,7 @@ def _key_column(table: Table, *, writing: bool) -> str | None:
     return table.keys[0] if len(table.keys) == 1 else None
 
 
-def _rowid_name(table: Table) -> str:
+def _rowid_name(table: TableInfo) -> str:
     """A column may have taken one of the names of the rowid."""
     taken = {column.lower() for column in table.columns}
     for name in ("rowid", "_rowid_", "oid"):

@@ -12,7 +12,7 @@ from sightline.tools._tool import ToolError
 from sightline.tools.sqlite._detect import is_sqlite_file
 from sightline.tools.sqlite._open import changing, opened
 from sightline.tools.sqlite._selection import RowTarget
-from sightline.tools.sqlite._tables import Table, find_table, key_condition, quoted
+from sightline.tools.sqlite._tables import TableInfo, find_table, key_condition, quoted
 
 _INTEGERS = range(-(2**63), 2**63)
 _DEPTH = 20
@@ -33,7 +33,7 @@ def write_row(path: Path, target: RowTarget, content: str) -> str:
         condition, key = key_condition(connection, table, target.key, writing=True)
         if deleting:
             changed = connection.execute(f"DELETE FROM {quoted(table.name)} WHERE {condition}", (key,)).rowcount
-            return _told("Deleted", "deleted", changed, target.key, table)
+            return _told(f"Deleted row '{target.key}' from {table.name}", "deleted", changed, target.key, table)
         return _update(connection, table, values, condition, key, target.key)
 
 
@@ -91,7 +91,7 @@ def payload(content: str) -> dict[str, Any]:
     return value
 
 
-def _insert(connection: sqlite3.Connection, table: Table, values: dict[str, Any]) -> str:
+def _insert(connection: sqlite3.Connection, table: TableInfo, values: dict[str, Any]) -> str:
     bound = _bound(table, values)
     if bound:
         columns = ", ".join(quoted(column) for column in bound)
@@ -104,7 +104,7 @@ def _insert(connection: sqlite3.Connection, table: Table, values: dict[str, Any]
 
 def _update(
     connection: sqlite3.Connection,
-    table: Table,
+    table: TableInfo,
     values: dict[str, Any],
     condition: str,
     key: str | int | float,
@@ -115,16 +115,14 @@ def _update(
         raise ToolError("The update is empty. Give at least one column, or empty content to delete the row.")
     changes = ", ".join(f"{quoted(column)} = ?" for column in bound)
     done = connection.execute(f"UPDATE {quoted(table.name)} SET {changes} WHERE {condition}", (*bound.values(), key))
-    return _told("Updated", "updated", done.rowcount, shown, table)
+    return _told(f"Updated row '{shown}' in {table.name}", "updated", done.rowcount, shown, table)
 
 
-def _told(did: str, done: str, changed: int, key: str, table: Table) -> str:
-    if changed > 0:
-        return f"{did} row '{key}' in {table.name}" if did == "Updated" else f"{did} row '{key}' from {table.name}"
-    return f"No row {done}: {table.name} has no row '{key}'"
+def _told(success: str, done: str, changed: int, key: str, table: TableInfo) -> str:
+    return success if changed > 0 else f"No row {done}: {table.name} has no row '{key}'"
 
 
-def _bound(table: Table, values: dict[str, Any]) -> dict[str, str | int | float | None]:
+def _bound(table: TableInfo, values: dict[str, Any]) -> dict[str, str | int | float | None]:
     """Values by column as it is spelled in the table."""
     return {table.column(str(name)): _scalar(str(name), value) for name, value in values.items()}
 

@@ -1,12 +1,12 @@
 """The list of what is to be done."""
 
-from sightline.tools.todo._list import Phase, Task, apply, ended, normalized, without
+from sightline.tools.todo._list import PlannedPhase, PlannedTask, apply, ended, normalized, without
 from sightline.tools.todo._markdown import from_markdown, to_markdown
 from sightline.tools.todo._tool import TodoTool, kept_phases, phases_of, plan, reminder, set_phases
 
 __all__ = [
-    "Phase",
-    "Task",
+    "PlannedPhase",
+    "PlannedTask",
     "TodoTool",
     "apply",
     "ended",

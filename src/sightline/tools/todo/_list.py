@@ -20,15 +20,15 @@ Verb = Literal["init", "start", "done", "rm", "drop", "append", "note"]
 OPEN: tuple[Status, ...] = ("pending", "in_progress")
 
 
-class Task(msgspec.Struct, omit_defaults=True):
+class PlannedTask(msgspec.Struct, omit_defaults=True):
     content: str
     status: Status = "pending"
     notes: list[str] = []
 
 
-class Phase(msgspec.Struct):
+class PlannedPhase(msgspec.Struct):
     name: str
-    tasks: list[Task] = []
+    tasks: list[PlannedTask] = []
 
 
 class NewPhase(msgspec.Struct, frozen=True):
@@ -49,7 +49,7 @@ class Operation(msgspec.Struct, frozen=True, omit_defaults=True):
     text: Annotated[str, Meta(description="note: what to write down")] | None = None
 
 
-def apply(phases: list[Phase], operations: list[Operation]) -> tuple[list[Phase], list[str]]:
+def apply(phases: list[PlannedPhase], operations: list[Operation]) -> tuple[list[PlannedPhase], list[str]]:
     """The list afterwards, and what could not be done."""
     changed = _copied(phases)
     errors: list[str] = []
@@ -60,7 +60,7 @@ def apply(phases: list[Phase], operations: list[Operation]) -> tuple[list[Phase]
     return normalized(changed), errors
 
 
-def normalized(phases: list[Phase]) -> list[Phase]:
+def normalized(phases: list[PlannedPhase]) -> list[PlannedPhase]:
     """With one task in progress."""
     tasks = [task for phase in phases for task in phase.tasks]
     active = [task for task in tasks if task.status == "in_progress"]
@@ -72,7 +72,7 @@ def normalized(phases: list[Phase]) -> list[Phase]:
     return phases
 
 
-def newly_completed(before: list[Phase], after: list[Phase]) -> list[dict[str, str]]:
+def newly_completed(before: list[PlannedPhase], after: list[PlannedPhase]) -> list[dict[str, str]]:
     """The tasks that were not completed before and are now. Of several with one name, as many as there are more."""
     old = Counter(_completed(before))
     new: list[dict[str, str]] = []
@@ -83,46 +83,46 @@ def newly_completed(before: list[Phase], after: list[Phase]) -> list[dict[str, s
     return new
 
 
-def without_ended(phases: list[Phase]) -> list[Phase]:
+def without_ended(phases: list[PlannedPhase]) -> list[PlannedPhase]:
     """Only what is still to be done, and the phases in which something is."""
-    left = [Phase(phase.name, [task for task in phase.tasks if task.status in OPEN]) for phase in phases]
+    left = [PlannedPhase(phase.name, [task for task in phase.tasks if task.status in OPEN]) for phase in phases]
     return [phase for phase in left if phase.tasks]
 
 
-def ended(phases: list[Phase]) -> list[tuple[str, str]]:
+def ended(phases: list[PlannedPhase]) -> list[tuple[str, str]]:
     """The tasks that are completed or dropped: phase and text."""
     return [(phase.name, task.content) for phase in phases for task in phase.tasks if task.status not in OPEN]
 
 
-def without(phases: list[Phase], tasks: list[tuple[str, str]]) -> list[Phase]:
+def without(phases: list[PlannedPhase], tasks: list[tuple[str, str]]) -> list[PlannedPhase]:
     """Those of these that have ended are gone, and the phases in which nothing is left."""
     gone = set(tasks)
     left = [
-        Phase(phase.name, [t for t in phase.tasks if t.status in OPEN or (phase.name, t.content) not in gone])
+        PlannedPhase(phase.name, [t for t in phase.tasks if t.status in OPEN or (phase.name, t.content) not in gone])
         for phase in phases
     ]
     return [new for new, old in zip(left, phases, strict=True) if new.tasks or not old.tasks]
 
 
-def _completed(phases: list[Phase]) -> list[tuple[str, str]]:
+def _completed(phases: list[PlannedPhase]) -> list[tuple[str, str]]:
     return [(phase.name, task.content) for phase in phases for task in phase.tasks if task.status == "completed"]
 
 
-def _copied(phases: list[Phase]) -> list[Phase]:
+def _copied(phases: list[PlannedPhase]) -> list[PlannedPhase]:
     return [
-        Phase(phase.name, [Task(task.content, task.status, list(task.notes)) for task in phase.tasks])
+        PlannedPhase(phase.name, [PlannedTask(task.content, task.status, list(task.notes)) for task in phase.tasks])
         for phase in phases
     ]
 
 
-def _init(phases: list[Phase], operation: Operation) -> str:
+def _init(phases: list[PlannedPhase], operation: Operation) -> str:
     if operation.new is None:
         return "Missing list for init operation"
-    phases[:] = [Phase(new.phase, [Task(content) for content in new.items]) for new in operation.new]
+    phases[:] = [PlannedPhase(new.phase, [PlannedTask(content) for content in new.items]) for new in operation.new]
     return ""
 
 
-def _start(phases: list[Phase], operation: Operation) -> str:
+def _start(phases: list[PlannedPhase], operation: Operation) -> str:
     task, error = _task(phases, operation.task)
     if task is None:
         return error
@@ -132,8 +132,8 @@ def _start(phases: list[Phase], operation: Operation) -> str:
     return ""
 
 
-def _marked(status: Status) -> Callable[[list[Phase], Operation], str]:
-    def mark(phases: list[Phase], operation: Operation) -> str:
+def _marked(status: Status) -> Callable[[list[PlannedPhase], Operation], str]:
+    def mark(phases: list[PlannedPhase], operation: Operation) -> str:
         tasks, error = _targets(phases, operation)
         for task in tasks:
             task.status = status
@@ -142,7 +142,7 @@ def _marked(status: Status) -> Callable[[list[Phase], Operation], str]:
     return mark
 
 
-def _remove(phases: list[Phase], operation: Operation) -> str:
+def _remove(phases: list[PlannedPhase], operation: Operation) -> str:
     tasks, error = _targets(phases, operation)
     gone = set(map(id, tasks))
     for phase in phases:
@@ -150,25 +150,25 @@ def _remove(phases: list[Phase], operation: Operation) -> str:
     return error
 
 
-def _append(phases: list[Phase], operation: Operation) -> str:
+def _append(phases: list[PlannedPhase], operation: Operation) -> str:
     if not operation.phase:
         return "Missing phase name for append operation"
     if not operation.items:
         return "Missing items for append operation"
     phase = next((phase for phase in phases if phase.name == operation.phase), None)
     if phase is None:
-        phase = Phase(operation.phase, [])
+        phase = PlannedPhase(operation.phase, [])
         phases.append(phase)
     errors = []
     for content in operation.items:
         if _found(phases, content) is None:
-            phase.tasks.append(Task(content))
+            phase.tasks.append(PlannedTask(content))
         else:
             errors.append(f'Task "{content}" already exists')
     return "; ".join(errors)
 
 
-def _note(phases: list[Phase], operation: Operation) -> str:
+def _note(phases: list[PlannedPhase], operation: Operation) -> str:
     task, error = _task(phases, operation.task)
     if task is None:
         return error
@@ -179,7 +179,7 @@ def _note(phases: list[Phase], operation: Operation) -> str:
     return ""
 
 
-def _targets(phases: list[Phase], operation: Operation) -> tuple[list[Task], str]:
+def _targets(phases: list[PlannedPhase], operation: Operation) -> tuple[list[PlannedTask], str]:
     """One task, one phase's, or all."""
     if operation.task is not None:
         task, error = _task(phases, operation.task)
@@ -194,7 +194,7 @@ def _targets(phases: list[Phase], operation: Operation) -> tuple[list[Task], str
     return [], f'Phase "{operation.phase}" not found'
 
 
-def _task(phases: list[Phase], content: str | None) -> tuple[Task | None, str]:
+def _task(phases: list[PlannedPhase], content: str | None) -> tuple[PlannedTask | None, str]:
     if not content:
         return None, "Missing task content"
     task = _found(phases, content)
@@ -204,11 +204,11 @@ def _task(phases: list[Phase], content: str | None) -> tuple[Task | None, str]:
     return None, f'Task "{content}" not found{empty}'
 
 
-def _found(phases: list[Phase], content: str) -> Task | None:
+def _found(phases: list[PlannedPhase], content: str) -> PlannedTask | None:
     return next((task for phase in phases for task in phase.tasks if task.content == content), None)
 
 
-_HANDLERS: dict[Verb, Callable[[list[Phase], Operation], str]] = {
+_HANDLERS: dict[Verb, Callable[[list[PlannedPhase], Operation], str]] = {
     "init": _init,
     "start": _start,
     "done": _marked("completed"),

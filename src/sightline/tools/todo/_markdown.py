@@ -2,7 +2,7 @@
 
 import re
 
-from sightline.tools.todo._list import Phase, Status, Task, normalized
+from sightline.tools.todo._list import PlannedPhase, PlannedTask, Status, normalized
 
 _MARKS: dict[Status, str] = {"pending": " ", "in_progress": "/", "completed": "x", "abandoned": "-"}
 _READ: dict[str, Status] = {
@@ -16,7 +16,7 @@ _item = re.compile(r"\s*[-*+]\s+\[(.?)\]\s+(.+?)\s*$").match
 _note = re.compile(r"\s*>\s?(.*)$").match
 
 
-def to_markdown(phases: list[Phase]) -> str:
+def to_markdown(phases: list[PlannedPhase]) -> str:
     parts: list[str] = []
     for phase in phases:
         lines = [f"# {_one_line(phase.name)}", ""]
@@ -28,9 +28,9 @@ def to_markdown(phases: list[Phase]) -> str:
     return "\n\n".join(parts) + "\n" if parts else ""
 
 
-def from_markdown(text: str) -> list[Phase]:
+def from_markdown(text: str) -> list[PlannedPhase]:
     """What the text says. A line that is none of the three is passed over."""
-    phases: list[Phase] = []
+    phases: list[PlannedPhase] = []
     note: list[str] = []
     for line in [*text.split("\n"), ""]:
         quoted = _note(line)
@@ -41,11 +41,11 @@ def from_markdown(text: str) -> list[Phase]:
             phases[-1].tasks[-1].notes.append("\n".join(note))
         note = []
         if (heading := _heading(line)) is not None:
-            phases.append(Phase(heading[1], []))
+            phases.append(PlannedPhase(heading[1], []))
         elif (item := _item(line)) is not None and item[1] in _READ:
             if not phases:
-                phases.append(Phase(_PHASE_OF_ORPHANS, []))
-            phases[-1].tasks.append(Task(item[2], _READ[item[1]], []))
+                phases.append(PlannedPhase(_PHASE_OF_ORPHANS, []))
+            phases[-1].tasks.append(PlannedTask(item[2], _READ[item[1]], []))
     return normalized(phases)
 
 

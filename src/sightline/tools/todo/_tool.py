@@ -9,9 +9,19 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from sightline.events import TodoFact, TodoPhase, TodoState, TodoTask
 from sightline.tools._context import ToolContext, Workplace
 from sightline.tools._tool import Outcome, Tool
-from sightline.tools.todo._list import OPEN, Operation, Phase, Task, apply, newly_completed, normalized, without_ended
+from sightline.tools.todo._list import (
+    OPEN,
+    Operation,
+    PlannedPhase,
+    PlannedTask,
+    apply,
+    newly_completed,
+    normalized,
+    without_ended,
+)
 
 CLEARED = "Todo list cleared."
 NAME = "todo"  # under which it is kept
@@ -41,11 +51,7 @@ class TodoTool(Tool[TodoParams]):
         after, errors = apply(before, params.ops)
         kept = set_phases(context.workplace, after)
         context.keep(NAME, kept, plan(after))
-        details: dict[str, Any] = {
-            "ui": {"kind": "todo"},
-            "phases": kept,
-            "storage": "session",
-        }
+        details = TodoFact(phases=msgspec.convert(kept, list[TodoPhase])).as_details(storage="session")
         completed = newly_completed(before, after)
         if completed:
             details["completed_tasks"] = completed
@@ -58,31 +64,27 @@ class _Written:
     value: Any = None
 
 
-def plan(phases: list[Phase]) -> list[dict[str, Any]]:
+def plan(phases: list[PlannedPhase]) -> TodoState:
     """The list as views know it from every agent: one row per task."""
-    return [_row(phase, task) for phase in phases for task in phase.tasks]
+    rows = [(phase, task) for phase in phases for task in phase.tasks]
+    return TodoState([TodoTask(task.content, task.status, phase.name, task.notes) for phase, task in rows])
 
 
-def _row(phase: Phase, task: Task) -> dict[str, Any]:
-    row: dict[str, Any] = {"text": task.content, "status": task.status, "phase": phase.name}
-    return {**row, "notes": task.notes} if task.notes else row
-
-
-def set_phases(workplace: Workplace, phases: list[Phase]) -> Any:
+def set_phases(workplace: Workplace, phases: list[PlannedPhase]) -> Any:
     """The list as it is to be kept: it is the one of now, with all that has ended in it."""
     workplace.shared(_Written).value = msgspec.to_builtins(phases)
     return workplace.shared(_Written).value
 
 
-def kept_phases(workplace: Workplace) -> list[Phase]:
+def kept_phases(workplace: Workplace) -> list[PlannedPhase]:
     """The list as it is kept, with what is history."""
     try:
-        return msgspec.convert(workplace.kept.get(NAME, []), list[Phase])
+        return msgspec.convert(workplace.kept.get(NAME, []), list[PlannedPhase])
     except msgspec.ValidationError:
         return []
 
 
-def phases_of(workplace: Workplace) -> list[Phase]:
+def phases_of(workplace: Workplace) -> list[PlannedPhase]:
     """The list as it is now."""
     kept = workplace.kept.get(NAME, [])
     phases = kept_phases(workplace)
@@ -101,7 +103,7 @@ def reminder(workplace: Workplace) -> str:
     )
 
 
-def summary(phases: list[Phase], errors: list[str]) -> str:
+def summary(phases: list[PlannedPhase], errors: list[str]) -> str:
     lines = [f"Errors: {'; '.join(errors)}"] if errors else []
     if not any(phase.tasks for phase in phases):
         return "\n".join([*lines, "The list is empty."] if lines else [CLEARED])
@@ -117,14 +119,14 @@ def summary(phases: list[Phase], errors: list[str]) -> str:
     return "\n".join(lines)
 
 
-def _progress(phases: list[Phase], first: Phase) -> list[str]:
+def _progress(phases: list[PlannedPhase], first: PlannedPhase) -> list[str]:
     active = next((p for p in phases if any(task.status == "in_progress" for task in p.tasks)), first)
     done = sum(task.status not in OPEN for task in active.tasks)
     number = phases.index(active) + 1
     return [f'Phase {number}/{len(phases)} "{active.name}": {done}/{len(active.tasks)} tasks done']
 
 
-def _task_lines(task: Task) -> list[str]:
+def _task_lines(task: PlannedTask) -> list[str]:
     marks = {"pending": " ", "in_progress": "/", "completed": "x", "abandoned": "-"}
     lines = [f"  [{marks[task.status]}] {task.content}"]
     if task.status == "in_progress":

@@ -13,8 +13,8 @@ from urllib.parse import quote, urljoin
 
 import msgspec
 
-from sightline.tools._selectors import Selector, split_selector
 from sightline.tools._tool import Need, ToolError
+from sightline.tools.files._selectors import Selector, split_selector
 
 LONGEST = 8192
 _WEB = re.compile(r"https?://|www\.[^/?#:\s.]+\.", re.IGNORECASE)

@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 
 from sightline.handles import ours
-from sightline.tools import _documents, _images
 from sightline.tools._tool import Image, ToolError
+from sightline.tools.files import _documents, _images
 from sightline.tools.web._fetch import Fetched
 
 MAX_IMAGE = 300 * 1024  # bytes of an image as a model is shown it

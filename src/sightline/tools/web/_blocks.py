@@ -7,7 +7,7 @@ _DEPTH = 12  # of lists, and of quotes, that is shown
 _SPACES = re.compile(r" {2,}")
 
 
-class Blocks:
+class TextBlocks:
     """`add` words, then `flush` them as a paragraph, heading or item. `full`: there is no room for more."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ MAX_PAGES = 30
 MAX_CHARACTERS = 16 * 1024**2
 
 
-class Page(msgspec.Struct, frozen=True, kw_only=True):
+class CachedPage(msgspec.Struct, frozen=True, kw_only=True):
     """What a page came to. `method`: how."""
 
     url: str  # where it came from, after redirects
@@ -18,17 +18,17 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-class Pages:
+class PageCache:
     def __init__(self) -> None:
-        self._pages: OrderedDict[tuple[str, bool], Page] = OrderedDict()
+        self._pages: OrderedDict[tuple[str, bool], CachedPage] = OrderedDict()
 
-    def get(self, url: str, *, raw: bool) -> Page | None:
+    def get(self, url: str, *, raw: bool) -> CachedPage | None:
         page = self._pages.get((url, raw))
         if page is not None:
             self._pages.move_to_end((url, raw))
         return page
 
-    def keep(self, asked: str, page: Page, *, raw: bool) -> None:
+    def keep(self, asked: str, page: CachedPage, *, raw: bool) -> None:
         """Under the address that was asked for, and under the one it came from."""
         for url in {asked, page.url}:
             self._pages[url, raw] = page

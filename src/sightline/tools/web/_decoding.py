@@ -10,7 +10,7 @@ _GZIP, _ZLIB, _BARE = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
 _PIECE = 1024 * 1024
 
 
-class Body:
+class DecodedBody:
     """Feed it what was received; `data` is what that means. `full`: it has as much as it takes, and the rest is cut."""
 
     def __init__(self, encoding: str, most: int) -> None:

@@ -24,7 +24,7 @@ from sightline.exec.gateway import is_public
 from sightline.tools._tool import ToolError
 from sightline.tools.web import _guard
 from sightline.tools.web._address import Address, follow
-from sightline.tools.web._decoding import ACCEPTED, Body
+from sightline.tools.web._decoding import ACCEPTED, DecodedBody
 
 if TYPE_CHECKING:
     import ssl
@@ -86,7 +86,7 @@ async def _hop(address: Address, accept: str, reach: _guard.Reach) -> Fetched | 
         location = response.headers.get("location", "")
         if response.status_code in _REDIRECTS and location:
             return str(location)
-        body = Body(response.headers.get("content-encoding", ""), MAX_BYTES)
+        body = DecodedBody(response.headers.get("content-encoding", ""), MAX_BYTES)
         try:
             async for piece in response.aiter_raw():
                 body.feed(piece)
@@ -97,7 +97,7 @@ async def _hop(address: Address, accept: str, reach: _guard.Reach) -> Fetched | 
         return _fetched(address, response, body)
 
 
-def _fetched(address: Address, response: "httpx2.Response", body: Body) -> Fetched:
+def _fetched(address: Address, response: "httpx2.Response", body: DecodedBody) -> Fetched:
     kind, _, parameters = str(response.headers.get("content-type", "")).partition(";")
     charset = parameters.lower().partition("charset=")[2].partition(";")[0].strip(" \"'")
     return Fetched(

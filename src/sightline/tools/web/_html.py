@@ -10,8 +10,8 @@ from urllib.parse import urljoin
 import msgspec
 
 from sightline.text import clean_text
-from sightline.tools.web._blocks import Blocks, fence, table_rows
-from sightline.tools.web._tags import Piece, attributes, pieces
+from sightline.tools.web._blocks import TextBlocks, fence, table_rows
+from sightline.tools.web._tags import HtmlPiece, attributes, pieces
 
 MAX_INPUT = 5 * 1024**2  # characters of a page that are rendered
 SECONDS = 10.0  # after which the rest of a page is left out
@@ -33,7 +33,7 @@ _LISTED = 20
 _DOCUMENTS = (".pdf", ".docx", ".pptx", ".xlsx", ".epub")
 
 
-class Rendered(msgspec.Struct, kw_only=True):
+class RenderedHtml(msgspec.Struct, kw_only=True):
     text: str = ""
     has_scripts: bool = False
     cut: bool = False  # only the beginning was rendered
@@ -41,7 +41,7 @@ class Rendered(msgspec.Struct, kw_only=True):
     documents: list[str] = []  # links to documents
 
 
-def render(html: str, base: str) -> Rendered:
+def render(html: str, base: str) -> RenderedHtml:
     """Links are made whole with `base`, or with what the page says instead. Never raises. Blocking."""
     end = time.monotonic() + SECONDS
     page = _Page(base, menus=False)
@@ -60,8 +60,8 @@ def render(html: str, base: str) -> Rendered:
 
 class _Page:
     def __init__(self, base: str, *, menus: bool) -> None:
-        self.found = Rendered()
-        self.blocks = Blocks()
+        self.found = RenderedHtml()
+        self.blocks = TextBlocks()
         self.title = ""
         self.has_heading = False
         self.cut = False
@@ -85,7 +85,7 @@ class _Page:
         self._end_table()
         self._flush()
 
-    def _piece(self, piece: Piece) -> None:
+    def _piece(self, piece: HtmlPiece) -> None:
         if piece.name == "title":
             if piece.kind == "text" and not self.title:
                 self.title = piece.text
@@ -99,7 +99,7 @@ class _Page:
         else:
             self._close(piece.name)
 
-    def _skip(self, piece: Piece) -> None:
+    def _skip(self, piece: HtmlPiece) -> None:
         name, depth = self._skipping or ("", 0)
         if piece.name == name and piece.kind != "text":
             depth += 1 if piece.kind == "open" else -1

@@ -12,16 +12,16 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from sightline.tools import _documents
 from sightline.tools._sizes import human_size
 from sightline.tools._tool import Image, ToolError
+from sightline.tools.files import _documents
 from sightline.tools.read._files import looks_binary
 from sightline.tools.web._address import Address, follow, is_same_site
 from sightline.tools.web._binary import as_image, document_suffix, document_text, is_image
 from sightline.tools.web._charset import text_of
 from sightline.tools.web._feeds import NotAFeed, feed_text
 from sightline.tools.web._fetch import Fetched
-from sightline.tools.web._html import Rendered, render
+from sightline.tools.web._html import RenderedHtml, render
 
 Probe = Callable[[Address], Awaitable[Fetched | None]]  # one more request; None when it was in vain
 _THIN = 200  # characters of a page that, with scripts, are next to nothing
@@ -31,7 +31,7 @@ _WIDE = ("utf-16", "utf-32")
 _HTML = ("text/html", "application/xhtml+xml")
 
 
-class Shaped(msgspec.Struct, kw_only=True):
+class ShapedPage(msgspec.Struct, kw_only=True):
     """What an answer came to; `address` and `content_type` are of the one that won."""
 
     method: str
@@ -42,7 +42,7 @@ class Shaped(msgspec.Struct, kw_only=True):
     notes: list[str] = []
 
 
-async def shape(fetched: Fetched, probe: Probe, limits: tuple[int, int], *, raw: bool) -> Shaped:
+async def shape(fetched: Fetched, probe: Probe, limits: tuple[int, int], *, raw: bool) -> ShapedPage:
     """`limits`: bytes and pixels of an image."""
     if is_image(fetched):
         image, note = await asyncio.to_thread(as_image, fetched, limits)
@@ -71,7 +71,7 @@ def _is_binary(fetched: Fetched) -> bool:
     return looks_binary(fetched.body[:65536])
 
 
-async def _text(fetched: Fetched, text: str, probe: Probe, *, raw: bool) -> Shaped:
+async def _text(fetched: Fetched, text: str, probe: Probe, *, raw: bool) -> ShapedPage:
     kind = fetched.media_type
     start = text[:1000].lstrip("\ufeff \t\r\n").lower()
     if raw:
@@ -85,7 +85,7 @@ async def _text(fetched: Fetched, text: str, probe: Probe, *, raw: bool) -> Shap
     return _shaped(fetched, "content-negotiation" if _negotiated(fetched) else "text", text)
 
 
-async def _page(fetched: Fetched, html: str, probe: Probe) -> Shaped:
+async def _page(fetched: Fetched, html: str, probe: Probe) -> ShapedPage:
     rendered = await asyncio.to_thread(render, html, str(fetched.address))
     better = await _markdown(fetched, rendered, probe)
     if better is not None:
@@ -103,7 +103,7 @@ async def _page(fetched: Fetched, html: str, probe: Probe) -> Shaped:
     return _shaped(fetched, "raw-html", html, notes=["no text was found in the page; this is its source"])
 
 
-async def _markdown(fetched: Fetched, rendered: Rendered, probe: Probe) -> Shaped | None:
+async def _markdown(fetched: Fetched, rendered: RenderedHtml, probe: Probe) -> ShapedPage | None:
     """The same page as markdown: where it says so, or under the name it would have."""
     for kind in _MARKDOWN:
         found = await _probed(fetched, rendered.alternates.get(kind, ""), probe)
@@ -119,7 +119,7 @@ async def _markdown(fetched: Fetched, rendered: Rendered, probe: Probe) -> Shape
     return None
 
 
-async def _instead(fetched: Fetched, rendered: Rendered, probe: Probe) -> Shaped | None:
+async def _instead(fetched: Fetched, rendered: RenderedHtml, probe: Probe) -> ShapedPage | None:
     """What says something where the page does not."""
     for kind in _FEEDS:
         found = await _probed(fetched, rendered.alternates.get(kind, ""), probe)
@@ -158,7 +158,7 @@ def _as_markdown(found: Fetched) -> str:
     return "" if is_page else text.strip("\r\n")
 
 
-async def _feed(fetched: Fetched, text: str) -> Shaped:
+async def _feed(fetched: Fetched, text: str) -> ShapedPage:
     try:
         words = await asyncio.to_thread(feed_text, text, str(fetched.address))
     except NotAFeed as reason:
@@ -167,7 +167,7 @@ async def _feed(fetched: Fetched, text: str) -> Shaped:
     return _shaped(fetched, "feed", words)
 
 
-async def _document(fetched: Fetched, suffix: str) -> Shaped:
+async def _document(fetched: Fetched, suffix: str) -> ShapedPage:
     if fetched.cut:
         reason = f"it is larger than {human_size(len(fetched.body))}"
         return _shaped(fetched, "markit", _documents.cannot_read(f"a{suffix}", reason))
@@ -191,8 +191,8 @@ def _negotiated(fetched: Fetched) -> bool:
 
 def _shaped(
     fetched: Fetched, method: str, text: str, *, image: Image | None = None, notes: list[str] | None = None
-) -> Shaped:
+) -> ShapedPage:
     kind = fetched.media_type or "unknown"
-    return Shaped(
+    return ShapedPage(
         method=method, address=fetched.address, content_type=kind, text=text, image=image, notes=list(notes or ())
     )

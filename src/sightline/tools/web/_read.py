@@ -6,15 +6,16 @@ from typing import Any
 
 import msgspec
 
+from sightline.events import ImageFact, MarkdownFact, ReadFact
 from sightline.tools._context import ToolContext
-from sightline.tools._selectors import Selector
 from sightline.tools._sizes import human_size
 from sightline.tools._tool import Image, Outcome, ToolError
 from sightline.tools._truncation import Truncated, fitting, truncate_head
-from sightline.tools.read._present import DISPLAYED, Shown, details_of
+from sightline.tools.files._selectors import Selector
+from sightline.tools.read._present import DISPLAYED, ReadSubject, details_of
 from sightline.tools.read._text import present_text
 from sightline.tools.web._address import Address, parse
-from sightline.tools.web._cache import Page, Pages
+from sightline.tools.web._cache import CachedPage, PageCache
 from sightline.tools.web._fetch import Fetched, fetch
 from sightline.tools.web._guard import Reach
 from sightline.tools.web._pipeline import shape
@@ -31,7 +32,7 @@ _RENDERED = frozenset(
 async def read(path: str, context: ToolContext) -> Outcome:
     address, selector = parse(path)
     raw = selector is not None and selector.raw
-    pages = context.shared(Pages)
+    pages = context.shared(PageCache)
     wants_lines = selector is not None and bool(selector.ranges)
     page = pages.get(str(address), raw=raw) if wants_lines else None
     image: Image | None = None
@@ -45,7 +46,7 @@ async def read(path: str, context: ToolContext) -> Outcome:
     return await asyncio.to_thread(_whole, page, image, str(address), context)
 
 
-async def _loaded(address: Address, context: ToolContext, *, raw: bool) -> tuple[Page, Image | None]:
+async def _loaded(address: Address, context: ToolContext, *, raw: bool) -> tuple[CachedPage, Image | None]:
     settings = context.settings
     reach = Reach(address, context.workplace.network, private=settings.web.private_hosts)
     end = time.monotonic() + settings.web.timeout
@@ -69,7 +70,7 @@ async def _loaded(address: Address, context: ToolContext, *, raw: bool) -> tuple
         shaped.method = "failed"
         notes.append(f"HTTP {fetched.status} {fetched.reason}".rstrip())
         text = truncate_head(text, _FAILED_LINES, _FAILED_BYTES).text
-    page = Page(
+    page = CachedPage(
         url=str(shaped.address),
         content_type=shaped.content_type,
         method=shaped.method,
@@ -83,9 +84,9 @@ async def _no_probe(address: Address) -> Fetched | None:
     return None
 
 
-def _lines(page: Page, selector: Selector, asked: str, context: ToolContext) -> Outcome:
+def _lines(page: CachedPage, selector: Selector, asked: str, context: ToolContext) -> Outcome:
     """Some lines of a page. Lines are those of its text, not of the header before it."""
-    what = Shown(name=asked, source=page.url, source_kind="url", noun="page")
+    what = ReadSubject(name=asked, source=page.url, source_kind="url", noun="page")
     outcome = present_text(page.text, selector, what, context)
     details = outcome.details | _facts(page, asked)
     if "truncation" in details:
@@ -93,10 +94,10 @@ def _lines(page: Page, selector: Selector, asked: str, context: ToolContext) -> 
     return msgspec.structs.replace(outcome, details=details)
 
 
-def _whole(page: Page, image: Image | None, asked: str, context: ToolContext) -> Outcome:
+def _whole(page: CachedPage, image: Image | None, asked: str, context: ToolContext) -> Outcome:
     cut = truncate_head(page.text, SHOWN_LINES, SHOWN_BYTES)
-    what = Shown(name=asked, source=page.url, source_kind="url", noun="page")
-    kind = "image" if image else "markdown" if page.method in _RENDERED else "read"
+    what = ReadSubject(name=asked, source=page.url, source_kind="url", noun="page")
+    kind = ImageFact if image else MarkdownFact if page.method in _RENDERED else ReadFact
     details = details_of(kind, what, total=cut.total_lines) | _facts(page, asked)
     details["display_content"] = {"text": fitting(cut.text, DISPLAYED), "start_line": 1}
     text = f"{_header(page)}{cut.text}" if cut.text else f"{_header(page)}[The page has no text]"
@@ -107,12 +108,12 @@ def _whole(page: Page, image: Image | None, asked: str, context: ToolContext) ->
     return Outcome(text=text, images=(image,) if image else (), details=details)
 
 
-def _header(page: Page) -> str:
+def _header(page: CachedPage) -> str:
     notes = f"Notes: {'; '.join(page.notes)}\n" if page.notes else ""
     return f"URL: {page.url}\nContent-Type: {page.content_type}\nMethod: {page.method}\n{notes}\n---\n\n"
 
 
-def _notice(cut: Truncated, page: Page, asked: str, artifact: str) -> str:
+def _notice(cut: Truncated, page: CachedPage, asked: str, artifact: str) -> str:
     raw = ":raw" if page.method == "raw" else ""
     if cut.mid_line:
         more = f"The line is longer than one read shows; all of it is in {artifact}"
@@ -121,11 +122,11 @@ def _notice(cut: Truncated, page: Page, asked: str, artifact: str) -> str:
     return f"[Showing lines 1-{cut.shown_lines} of {cut.total_lines} ({human_size(cut.total_bytes)} in all). {more}]"
 
 
-def _kept(page: Page, context: ToolContext) -> str:
+def _kept(page: CachedPage, context: ToolContext) -> str:
     return context.workplace.artifacts.keep(f"{context.call}-page.txt", page.text.encode("utf-8", "replace"))
 
 
-def _facts(page: Page, asked: str) -> dict[str, Any]:
+def _facts(page: CachedPage, asked: str) -> dict[str, Any]:
     return {
         "kind": "url",
         "url": asked,

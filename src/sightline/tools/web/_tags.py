@@ -19,7 +19,7 @@ _RAW_ENDS = {name: re.compile(f"</{name}(?=[\\s/>])", re.IGNORECASE) for name in
 _ATTRIBUTES = 16 * 1024  # characters of a tag's attributes that are looked at
 
 
-class Piece(NamedTuple):
+class HtmlPiece(NamedTuple):
     """`text`: the words (references resolved), or the attributes as they are written."""
 
     kind: Literal["text", "open", "close"]
@@ -27,13 +27,13 @@ class Piece(NamedTuple):
     text: str
 
 
-def pieces(html: str) -> Iterator[Piece]:
+def pieces(html: str) -> Iterator[HtmlPiece]:
     at = 0
     closed_quotes = True
     while (found := _START.search(html, at)) is not None:
         start = found.start()
         if start > at:
-            yield Piece("text", "", resolved(html[at:start]))
+            yield HtmlPiece("text", "", resolved(html[at:start]))
         if html.startswith(("<!", "<?"), start):
             at = _after_declaration(html, start)
             continue
@@ -46,16 +46,16 @@ def pieces(html: str) -> Iterator[Piece]:
         at = tag.end()
         name = tag[2][:40].lower()
         if tag[1]:
-            yield Piece("close", name, "")
+            yield HtmlPiece("close", name, "")
             continue
-        yield Piece("open", name, tag[3])
+        yield HtmlPiece("open", name, tag[3])
         if name in _RAW:
             end = _RAW_ENDS[name].search(html, at)
             stop = end.start() if end else len(html)
-            yield Piece("text", name, resolved(html[at:stop]) if name in ("title", "textarea") else "")
+            yield HtmlPiece("text", name, resolved(html[at:stop]) if name in ("title", "textarea") else "")
             at = stop
     if at < len(html):
-        yield Piece("text", "", resolved(html[at:]))
+        yield HtmlPiece("text", "", resolved(html[at:]))
 
 
 def _after_declaration(html: str, start: int) -> int:

@@ -3,21 +3,22 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sightline.events import FilesFact
 from sightline.tools._context import ToolContext
-from sightline.tools._paths import display
 from sightline.tools._tool import ToolError
-from sightline.tools.conflicts import Resolved, readable
+from sightline.tools.conflicts import ResolvedFile, readable
+from sightline.tools.files._paths import display
 from sightline.tools.hashline import header
 
 
-def told_one(resolved: Resolved, context: ToolContext) -> tuple[str, dict[str, Any]]:
+def told_one(resolved: ResolvedFile, context: ToolContext) -> tuple[str, dict[str, Any]]:
     text = f"Resolved conflict {resolved.done[0]} in {_name(resolved, context)}. {_left(resolved)}"
     if context.settings.read.hash_lines:
         text = f"{_header(resolved, context)}\n{text}"
     return text, _details([resolved], context)
 
 
-def told_all(files: Sequence[Resolved], context: ToolContext) -> tuple[str, dict[str, Any]]:
+def told_all(files: Sequence[ResolvedFile], context: ToolContext) -> tuple[str, dict[str, Any]]:
     done = [resolved for resolved in files if not resolved.problem]
     failed = [f"{_name(resolved, context)}: {resolved.problem}" for resolved in files if resolved.problem]
     if not done:
@@ -34,24 +35,24 @@ def told_all(files: Sequence[Resolved], context: ToolContext) -> tuple[str, dict
     return "\n".join(lines), _details(files, context)
 
 
-def _name(resolved: Resolved, context: ToolContext) -> str:
+def _name(resolved: ResolvedFile, context: ToolContext) -> str:
     return display(resolved.path, context.cwd)
 
 
-def _left(resolved: Resolved) -> str:
+def _left(resolved: ResolvedFile) -> str:
     if not resolved.left:
         return "No conflicts are left in it."
     return f"Left: {', '.join(f'conflict://{number}' for number in resolved.left)}"
 
 
-def _header(resolved: Resolved, context: ToolContext) -> str:
+def _header(resolved: ResolvedFile, context: ToolContext) -> str:
     tag = context.snapshots.record(resolved.path, readable(resolved.text))
     return header(_name(resolved, context), tag)
 
 
-def _details(files: Sequence[Resolved], context: ToolContext) -> dict[str, Any]:
+def _details(files: Sequence[ResolvedFile], context: ToolContext) -> dict[str, Any]:
     listed = [
         {"path": _name(resolved, context), "resolved": list(resolved.done), "problem": resolved.problem}
         for resolved in files[:100]
     ]
-    return {"ui": {"kind": "files"}, "files": listed}
+    return {"ui": {"kind": FilesFact.KIND}, "files": listed}

@@ -5,18 +5,18 @@ from pathlib import Path
 
 import msgspec
 
-from sightline.tools._atomic import writing
-from sightline.tools._context import PLACEHOLDER, Restored, not_restored
+from sightline.secrets import PLACEHOLDER, RestoredText, not_restored
 from sightline.tools._tool import ToolError
-from sightline.tools.write._line_ends import Ended, ended_as
+from sightline.tools.files._atomic import writing
+from sightline.tools.write._line_ends import TextToWrite, ended_as
 
 _SHOWN_BYTES = 8 * 1024 * 1024  # of the old content, to show what changed
 _RESTORED_BYTES = 16 * 1024 * 1024  # of the old content, to find secret values in it
 
 
-class Written(msgspec.Struct, frozen=True):
-    content: Restored  # what it holds now
-    ended: Ended
+class WrittenFile(msgspec.Struct, frozen=True):
+    content: RestoredText  # what it holds now
+    ended: TextToWrite
     size: int
     before: str | None  # what was there, as far as it is of use for showing the change; None: nothing
     made_executable: bool
@@ -32,7 +32,7 @@ def encoded(content: str) -> bytes:
         ) from problem
 
 
-def write_file(path: Path, content: str, restored: Callable[[str, str], Restored] = not_restored) -> Written:
+def write_file(path: Path, content: str, restored: Callable[[str, str], RestoredText] = not_restored) -> WrittenFile:
     """Blocking. ToolError when it cannot be done; the file is as it was then. `restored`: the content with the secret
     values of what is replaced, which is what the file holds while it is locked."""
     encoded(content)
@@ -45,7 +45,7 @@ def write_file(path: Path, content: str, restored: Callable[[str, str], Restored
         new = restored(ended.text, "" if found is None else found.decode("utf-8", "surrogateescape"))
         data = new.text.encode("utf-8", "surrogateescape")
         made_executable = file.replace(data, executable=data.startswith(b"#!"))
-    return Written(new, ended, len(data), _text(found), made_executable)
+    return WrittenFile(new, ended, len(data), _text(found), made_executable)
 
 
 def _text(data: bytes | None) -> str | None:

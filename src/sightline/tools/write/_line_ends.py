@@ -15,7 +15,7 @@ _LOOKED_AT = 8 * 1024 * 1024  # bytes of the file
 _MARK = "\ufeff"
 
 
-class Ended(msgspec.Struct, frozen=True):
+class TextToWrite(msgspec.Struct, frozen=True):
     """A text as it is written, and in what it differs from what the model wrote."""
 
     text: str
@@ -41,12 +41,12 @@ class Ended(msgspec.Struct, frozen=True):
         )
 
 
-def ended_as(before: bytes | None, content: str) -> Ended:
+def ended_as(before: bytes | None, content: str) -> TextToWrite:
     """`before`: the file, or as much of it as was read; None: there is none."""
     if not before or not content or "\r" in content or content.startswith("#!"):
-        return Ended(content)
+        return TextToWrite(content)
     if before.find(b"\0", 0, _LOOKED_AT) >= 0:
-        return Ended(content)
+        return TextToWrite(content)
     ends = before.count(b"\n", 0, _LOOKED_AT)
     final_newline = len(before) <= _LOOKED_AT and before.endswith(b"\n") and not content.endswith("\n")
     text = content + "\n" * final_newline
@@ -54,4 +54,4 @@ def ended_as(before: bytes | None, content: str) -> Ended:
     if crlf:
         text = text.replace("\n", "\r\n")
     marked = before.startswith(_MARK.encode()) and not text.startswith(_MARK)
-    return Ended(_MARK + text if marked else text, crlf, final_newline, marked)
+    return TextToWrite(_MARK + text if marked else text, crlf, final_newline, marked)

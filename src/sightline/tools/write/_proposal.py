@@ -13,11 +13,11 @@ from pathlib import Path
 
 from sightline.tools import archives, sqlite
 from sightline.tools._context import ToolContext
-from sightline.tools._paths import display
-from sightline.tools._regular import opened, read_all
 from sightline.tools._sizes import human_size
 from sightline.tools._tool import Proposal
 from sightline.tools.conflicts import Conflicts, planned
+from sightline.tools.files._paths import display
+from sightline.tools.files._regular import opened, read_all
 from sightline.tools.write._diff import diff
 from sightline.tools.write._file import encoded
 from sightline.tools.write._line_ends import ended_as

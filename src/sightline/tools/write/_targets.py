@@ -14,14 +14,14 @@ from pathlib import Path
 
 import msgspec
 
-from sightline.tools._atomic import refuse_special
 from sightline.tools._context import ToolContext
-from sightline.tools._generated import refuse_generated
-from sightline.tools._paths import display, resolve, unquote_path
-from sightline.tools._selectors import split_selector
 from sightline.tools._tool import ToolError
 from sightline.tools.archives import entry_target, places
 from sightline.tools.conflicts import Conflicts, ConflictUrl, is_conflict_url, parse_url
+from sightline.tools.files._atomic import refuse_special
+from sightline.tools.files._generated import refuse_generated
+from sightline.tools.files._paths import display, resolve, unquote_path
+from sightline.tools.files._selectors import split_selector
 from sightline.tools.sqlite import RowTarget, candidates, is_sqlite_file, parse_target
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
@@ -90,10 +90,10 @@ def _resource(url: str, scheme: str) -> ResourceTarget:
 
 def _entry(path: str, cwd: Path) -> EntryTarget | None:
     found = [(resolve(archive, cwd), inner) for archive, inner in places(path)]
-    found = [(archive, inner) for archive, inner in found if not archive.is_dir()]
+    found = [(archive, inner) for archive, inner in found if not os.path.isdir(archive)]
     if not found:
         return None
-    chosen = next(((archive, inner) for archive, inner in found if archive.is_file()), found[0])
+    chosen = next(((archive, inner) for archive, inner in found if os.path.isfile(archive)), found[0])
     return EntryTarget(_replaceable(chosen[0]), entry_target(chosen[1]))
 
 

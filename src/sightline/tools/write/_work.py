@@ -3,12 +3,15 @@
 import asyncio
 from typing import Any
 
+import msgspec
+
+from sightline.events import DiffFact, ResourceFact
 from sightline.tools import archives, sqlite
 from sightline.tools._context import ToolContext
-from sightline.tools._paths import display, write_need
 from sightline.tools._tool import Need, Outcome, Proposal
 from sightline.tools._truncation import fitting_diff
 from sightline.tools.conflicts import Conflicts, resolve_all, resolve_one
+from sightline.tools.files._paths import display, write_need
 from sightline.tools.hashline import header, strip_display
 from sightline.tools.write._conflicts import told_all, told_one
 from sightline.tools.write._diff import MAX_BYTES, diff
@@ -55,7 +58,9 @@ async def write(path: str, content: str, context: ToolContext) -> Outcome:
     text, details = await _write(target, content, context)
     if not isinstance(target, FileTarget):  # nothing but a file is given a value
         left = context.restored(content, "")
-        text, details = "\n".join([text, *left.notes]), {**details, **left.details}
+        text = "\n".join([text, *left.notes])
+        if left.in_file is not None:
+            details["secrets"] = msgspec.to_builtins(left.in_file)
     return Outcome(text=f"{text}\n{_STRIPPED}" if stripped else text, details=details)
 
 
@@ -78,15 +83,15 @@ def _write_file(target: FileTarget, content: str, context: ToolContext) -> tuple
     written = write_file(target.path, content, context.restored)
     content = written.content.text
     change = diff(name, written.before, content)
-    details: dict[str, Any] = {
-        "ui": {"kind": "diff"},
-        "path": name,
-        "op": "create" if written.before is None else "update",
-        "diff": fitting_diff(change.text, MAX_BYTES),
-        "added": change.added,
-        "removed": change.removed,
-    }
-    details |= written.content.details
+    fact = DiffFact(
+        path=name,
+        op="create" if written.before is None else "update",
+        diff=fitting_diff(change.text, MAX_BYTES),
+        added=change.added,
+        removed=change.removed,
+        secrets=written.content.in_file,
+    )
+    details = fact.as_details()
     if written.ended.details:
         details["as_before"] = written.ended.details
     text = f"Successfully wrote {written.size} bytes to {name}"
@@ -103,12 +108,12 @@ def _write_entry(target: EntryTarget, content: str, context: ToolContext) -> tup
     data = encoded(content)
     archives.write_entry(target.path, target.entry, data)
     name = f"{display(target.path, context.cwd)}:{target.entry}"
-    return f"Successfully wrote {len(data)} bytes to {name}", {"ui": {"kind": "resource"}}
+    return f"Successfully wrote {len(data)} bytes to {name}", ResourceFact().as_details()
 
 
 def _write_row(target: DatabaseTarget, content: str, context: ToolContext) -> tuple[str, dict[str, Any]]:
     text = sqlite.write(target.path, target.row, content)
-    return text, {"ui": {"kind": "resource"}, "meta": {"source_path": display(target.path, context.cwd)}}
+    return text, ResourceFact().as_details(meta={"source_path": display(target.path, context.cwd)})
 
 
 async def _write_resource(target: ResourceTarget, content: str, context: ToolContext) -> tuple[str, dict[str, Any]]:
@@ -116,7 +121,7 @@ async def _write_resource(target: ResourceTarget, content: str, context: ToolCon
 
     data = encoded(content)
     await resources.write(target.url, content, context)
-    return f"Successfully wrote {len(data)} bytes to {target.url}", {"ui": {"kind": "resource"}}
+    return f"Successfully wrote {len(data)} bytes to {target.url}", ResourceFact().as_details()
 
 
 def _resolve(target: ConflictTarget, content: str, context: ToolContext) -> tuple[str, dict[str, Any]]:

@@ -20,7 +20,7 @@ _JPEG_ALONE = frozenset([0x01, *range(0xD0, 0xD8)])
 Size = tuple[int, int]
 
 
-class Header(msgspec.Struct, frozen=True, gc=False):
+class ImageHeader(msgspec.Struct, frozen=True, gc=False):
     """Format and size of an image."""
 
     format: Format
@@ -28,14 +28,14 @@ class Header(msgspec.Struct, frozen=True, gc=False):
     height: int
 
 
-def read_header(data: bytes) -> Header | None:
+def read_header(data: bytes) -> ImageHeader | None:
     """The header of an image in a format terminals know, or None."""
     for kind, begins, read in _FORMATS:
         if data.startswith(begins):
             size = read(data)
             if size is None or not all(0 < side <= _LONGEST_SIDE for side in size) or size[0] * size[1] > _MOST_PIXELS:
                 return None
-            return Header(kind, *size)
+            return ImageHeader(kind, *size)
     return None
 
 

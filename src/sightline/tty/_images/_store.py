@@ -13,12 +13,12 @@ Rules:
 from collections.abc import Callable
 from os import urandom
 
-from sightline.tty._capabilities import ImageProtocol
 from sightline.tty._component import Component
 from sightline.tty._images import _iterm2, _kitty
 from sightline.tty._images._budget import ImageBudget
-from sightline.tty._images._header import Header, read_header
+from sightline.tty._images._header import ImageHeader, read_header
 from sightline.tty._images._row import ImageRow
+from sightline.tty.terminal._capabilities import ImageProtocol
 
 Background = Callable[[Callable[[], None], Callable[[], None]], None]
 """Runs the first somewhere else, then the second on the loop."""
@@ -34,7 +34,7 @@ class Picture:
     def __init__(self, number: int, data: bytes, owner: Component) -> None:
         self.number = number
         self.owner = owner
-        self.header: Header | None = read_header(data) if len(data) <= _LARGEST else None
+        self.header: ImageHeader | None = read_header(data) if len(data) <= _LARGEST else None
         self.data = data if self.header is not None else b""
         self.problem = "" if self.header is not None else "too large" if len(data) > _LARGEST else "not readable"
         self.sent = False
@@ -44,7 +44,7 @@ class Picture:
         self.at_work = False
 
 
-class Images:
+class ImageStore:
     """Draws pictures in the way the terminal knows, within a budget."""
 
     def __init__(

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sightline.tty._component import Component
-from sightline.tty._display import Display
-from sightline.tty.components._transcript import Transcript
+from sightline.tty.components._transcript import BlockColumn
+from sightline.tty.frame._display import Display
 
 _SLICE = 0.004
 """Seconds."""
@@ -25,7 +25,7 @@ def _never(block: Component) -> bool:
 
 
 def show_end(
-    transcript: Transcript, blocks: Sequence[Component], size: tuple[int, int], *, is_live: IsLive = _never
+    transcript: BlockColumn, blocks: Sequence[Component], size: tuple[int, int], *, is_live: IsLive = _never
 ) -> Sequence[Component]:
     """Append the last blocks, as many as fill a screen of this size. Those before them, which are to be filled in."""
     columns, height = size
@@ -41,7 +41,7 @@ def show_end(
 
 
 async def backfill(
-    display: Display, transcript: Transcript, blocks: Iterable[Component], *, is_live: IsLive = _never
+    display: Display, transcript: BlockColumn, blocks: Iterable[Component], *, is_live: IsLive = _never
 ) -> None:
     """Fill in what stands before the blocks that are held, oldest first."""
     waiting = iter(blocks)

@@ -5,9 +5,9 @@ from typing import Literal
 from sightline.text import clean_line
 from sightline.tty._component import Component, Rows
 from sightline.tty._images import ImageRow
-from sightline.tty._theme import PLAIN, Theme, on_background
-from sightline.tty._width import measure, truncate
+from sightline.tty.cells._width import measure, truncate
 from sightline.tty.components._container import Holder, same_rows
+from sightline.tty.theme._theme import PLAIN, Theme, on_background
 
 Border = Literal["rounded", "heavy", "none"]
 

@@ -4,10 +4,10 @@ Nothing stands beside the code unless line numbers are asked for, so that what i
 Lines are final as they end: highlighting knows the state at a line's beginning and never looks back.
 """
 
-from sightline.tty._theme import PLAIN, Theme
 from sightline.tty.components._highlight import State, highlighter
-from sightline.tty.components._runs import Run, cut_runs, fold_runs, fold_spans, paint, plain
-from sightline.tty.components._streamed import Reader, Streamed
+from sightline.tty.components._runs import TextRun, cut_runs, fold_runs, fold_spans, paint, plain
+from sightline.tty.components._streamed import Streamed, StreamedReader
+from sightline.tty.theme._theme import PLAIN, Theme
 
 _DIGITS = 4
 
@@ -32,7 +32,7 @@ class CodeLines:
         self._number = 1 if numbers else 0
         self._highlighter = highlighter(language)
         self._state: State = ""
-        self._carry: tuple[Run, ...] | None = None  # the last row of a line that was cut and goes on
+        self._carry: tuple[TextRun, ...] | None = None  # the last row of a line that was cut and goes on
 
     def copy(self) -> "CodeLines":
         twin = CodeLines.__new__(CodeLines)
@@ -41,7 +41,7 @@ class CodeLines:
 
     def fence(self, text: str) -> list[str]:
         """The line before or after a block."""
-        return fold_runs([Run(text, self._theme.open("code_border"))], self._width)
+        return fold_runs([TextRun(text, self._theme.open("code_border"))], self._width)
 
     def line(self, text: str, *, ended: bool = True) -> list[str]:
         """The rows of a line, or of a piece of one when it is longer than anyone reads."""
@@ -49,9 +49,9 @@ class CodeLines:
         if self._carry is not None:
             runs = [*self._carry, *runs]
         elif self._margin and text:
-            runs = [Run(self._margin), *runs]
+            runs = [TextRun(self._margin), *runs]
         elif self._number:
-            runs = [Run(f"{self._number:>{_DIGITS}} ", self._theme.open("line_number")), *runs]
+            runs = [TextRun(f"{self._number:>{_DIGITS}} ", self._theme.open("line_number")), *runs]
         if ended:
             self._carry = None
             self._number += bool(self._number)
@@ -64,15 +64,15 @@ class CodeLines:
         """A line that was cut does not go on."""
         return [] if self._carry is None else self.line("")
 
-    def _runs(self, text: str) -> list[Run]:
+    def _runs(self, text: str) -> list[TextRun]:
         if self._highlighter is None:
-            return [Run(text, self._base)]
+            return [TextRun(text, self._base)]
         tokens, self._state = self._highlighter.line(text, self._state)
         look = self._theme.open
-        return [Run(part, self._base + look(role) if role else self._base) for role, part in tokens]
+        return [TextRun(part, self._base + look(role) if role else self._base) for role, part in tokens]
 
 
-class _CodeReader(Reader):
+class _CodeReader(StreamedReader):
     """Lines of source into rows."""
 
     def __init__(self, lines: CodeLines) -> None:
@@ -117,5 +117,5 @@ class Code(Streamed):
         self._line_numbers = line_numbers
         super().__init__(text)
 
-    def _reader(self, width: int) -> Reader:
+    def _reader(self, width: int) -> StreamedReader:
         return _CodeReader(CodeLines(self._theme, width, self._language, numbers=self._line_numbers))

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 
 from sightline.text import clean_text
 from sightline.tty._component import Component, Rows
-from sightline.tty._theme import PLAIN, Theme, on_background
-from sightline.tty._width import expand_tabs, pad, truncate
-from sightline.tty.components._diff_lines import NEW, Line, Ranges, Words, read_diff
+from sightline.tty.cells._width import expand_tabs, pad, truncate
+from sightline.tty.components._diff_lines import NEW, DiffLine, Ranges, WordDiff, read_diff
 from sightline.tty.components._highlight import Highlighter, State, highlighter
-from sightline.tty.components._runs import Run, fold_runs, wrap_runs
+from sightline.tty.components._runs import TextRun, fold_runs, wrap_runs
+from sightline.tty.theme._theme import PLAIN, Theme, on_background
 
 _SIGNS = {"added": "+", "removed": "-", "context": " "}
 _NARROWEST = 24  # below this there is no room for numbers
@@ -30,7 +30,7 @@ class LineColours:
     def begin_hunk(self) -> None:
         self.states: tuple[State, State] = ("", "")
 
-    def runs(self, line: Line, changed: Ranges) -> list[Run] | None:
+    def runs(self, line: DiffLine, changed: Ranges) -> list[TextRun] | None:
         """The line's text, changed words brought out; None where no language is known."""
         if self._highlighter is None or len(line.text) > _HIGHLIGHTED_AT_MOST:
             return None
@@ -38,7 +38,7 @@ class LineColours:
         tokens, state = self._highlighter.line(line.text, old if line.kind == "removed" else new)
         self.states = (old if line.kind == "added" else state, new if line.kind == "removed" else state)
         look = self._theme.open
-        runs = [Run(part, look(role) if role else "") for role, part in tokens]
+        runs = [TextRun(part, look(role) if role else "") for role, part in tokens]
         return _with_words(runs, changed, look(f"diff_{line.kind}_word"))
 
 
@@ -78,45 +78,47 @@ class Diff(Component):
                 colours.begin_hunk()
             if line.kind == "file":
                 colours = LineColours(line.text.removesuffix(NEW), self._theme)
-                yield [*([""] if index else []), *wrap_runs([Run(line.text, self._theme.open("title"))], width)]
+                yield [*([""] if index else []), *wrap_runs([TextRun(line.text, self._theme.open("title"))], width)]
             elif line.kind in ("hunk", "note"):
                 role = "diff_hunk" if line.kind == "hunk" else "muted"
-                yield fold_runs([Run(expand_tabs(line.text), self._theme.open(role))], width)
+                yield fold_runs([TextRun(expand_tabs(line.text), self._theme.open(role))], width)
             elif is_tinted(self._theme):
                 words = changed.get(index, [])
                 yield self._tinted(line, colours.runs(line, words), words, numbers, width)
             else:
                 yield self._content(line, changed.get(index, []), numbers, width)
 
-    def _tinted(self, line: Line, runs: list[Run] | None, changed: Ranges, digits: int, width: int) -> list[str]:
+    def _tinted(
+        self, line: DiffLine, runs: list[TextRun] | None, changed: Ranges, digits: int, width: int
+    ) -> list[str]:
         look, tint = self._theme.open, self._theme.open(f"diff_{line.kind}_line")
         number = f"{'' if line.number is None else line.number:>{digits}} " if digits else ""
         if runs is None:
             plain = "" if tint else look("diff_context")
-            runs = _with_words([Run(line.text, plain)], changed, look(f"diff_{line.kind}_word"))
-        text = [Run(f"{_SIGNS[line.kind]} ", look(f"diff_{line.kind}")), *_expanded(runs)]
+            runs = _with_words([TextRun(line.text, plain)], changed, look(f"diff_{line.kind}_word"))
+        text = [TextRun(f"{_SIGNS[line.kind]} ", look(f"diff_{line.kind}")), *_expanded(runs)]
         rows = fold_runs(text, width - len(number))
         shown = [self._theme.style("line_number", number) + rows[0]]
         shown += [" " * len(number) + row for row in rows[1:]]
         return [on_background(pad(row, width), tint) for row in shown] if tint else [row.rstrip() for row in shown]
 
-    def _content(self, line: Line, changed: Ranges, digits: int, width: int) -> list[str]:
+    def _content(self, line: DiffLine, changed: Ranges, digits: int, width: int) -> list[str]:
         look = self._theme.open
         number = f"{'' if line.number is None else line.number:>{digits}} " if digits else ""
         style = look(f"diff_{line.kind}")
         sign = _SIGNS[line.kind]
-        text = list(self._runs(line, changed, style)) if line.text else [Run(sign.strip(), style)]
+        text = list(self._runs(line, changed, style)) if line.text else [TextRun(sign.strip(), style)]
         if line.text and text[0].style == style:
-            text[0] = Run(f"{sign} {text[0].text}", style)
+            text[0] = TextRun(f"{sign} {text[0].text}", style)
         elif line.text:
-            text.insert(0, Run(f"{sign} ", style))
+            text.insert(0, TextRun(f"{sign} ", style))
         rows = fold_runs(text, width - len(number))
         if not number:
             return rows
         first, blank = self._theme.style("line_number", number[:-1]), " " * len(number)
         return [first + " " + rows[0] if rows[0] else first.rstrip(), *(blank + row for row in rows[1:])]
 
-    def _runs(self, line: Line, changed: Ranges, style: str) -> Iterator[Run]:
+    def _runs(self, line: DiffLine, changed: Ranges, style: str) -> Iterator[TextRun]:
         """The line's text; tabs are expanded last, where the parts are known."""
         at, column = 0, 0
         word = self._theme.open(f"diff_{line.kind}_word") or style
@@ -125,7 +127,7 @@ class Diff(Component):
                 expanded = expand_tabs(" " * (column % 4) + part)[column % 4 :] if "\t" in part else part
                 column += len(expanded)
                 if expanded:
-                    yield Run(expanded, look)
+                    yield TextRun(expanded, look)
             at = end
 
 
@@ -139,25 +141,25 @@ def _highlighter_of(path: str) -> Highlighter | None:
     return highlighter(name.rpartition(".")[2]) if "." in name else None
 
 
-def _with_words(runs: Iterable[Run], changed: Ranges, word: str) -> list[Run]:
+def _with_words(runs: Iterable[TextRun], changed: Ranges, word: str) -> list[TextRun]:
     """The same text, with these parts of it in the style of changed words."""
     if not changed or not word:
         return list(runs)
-    made: list[Run] = []
+    made: list[TextRun] = []
     base = 0
     for run in runs:
         at, end = base, base + len(run.text)
         for start, stop in changed:
             if start < end and stop > at:
                 made.append(run._replace(text=run.text[at - base : max(start, at) - base]))
-                made.append(Run(run.text[max(start, at) - base : min(stop, end) - base], word))
+                made.append(TextRun(run.text[max(start, at) - base : min(stop, end) - base], word))
                 at = min(stop, end)
         made.append(run._replace(text=run.text[at - base :]))
         base = end
     return [run for run in made if run.text]
 
 
-def _expanded(runs: Iterable[Run]) -> Iterator[Run]:
+def _expanded(runs: Iterable[TextRun]) -> Iterator[TextRun]:
     """Tabs lead to the next stop of the whole line."""
     column = 0
     for run in runs:
@@ -167,9 +169,9 @@ def _expanded(runs: Iterable[Run]) -> Iterator[Run]:
             yield run._replace(text=text)
 
 
-def _changed_words(lines: list[Line]) -> dict[int, Ranges]:
+def _changed_words(lines: list[DiffLine]) -> dict[int, Ranges]:
     """For each line that replaces another: which parts of it changed."""
-    words = Words()
+    words = WordDiff()
     found: dict[int, Ranges] = {}
     for removed, added in _replacements(lines):
         for old, new in zip(removed, added, strict=False):
@@ -177,7 +179,7 @@ def _changed_words(lines: list[Line]) -> dict[int, Ranges]:
     return found
 
 
-def _replacements(lines: Iterable[Line]) -> Iterator[tuple[list[int], list[int]]]:
+def _replacements(lines: Iterable[DiffLine]) -> Iterator[tuple[list[int], list[int]]]:
     """Removed lines directly followed by added ones, by their places."""
     removed: list[int] = []
     added: list[int] = []

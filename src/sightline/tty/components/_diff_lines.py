@@ -27,7 +27,7 @@ _AT_MOST = 400_000  # and in one diff
 _ALIKE = 0.35  # lines with less in common are shown as changed altogether
 
 
-class Line(NamedTuple):
+class DiffLine(NamedTuple):
     """One line to show; `number` is its number in the file it is in."""
 
     kind: Kind
@@ -35,7 +35,7 @@ class Line(NamedTuple):
     number: int | None = None
 
 
-def read_diff(text: str) -> list[Line]:
+def read_diff(text: str) -> list[DiffLine]:
     """The lines of a diff, with one line for each file's header."""
     reader = _Reader()
     lines = [*text.removesuffix("\n").split("\n"), ""] if text else []
@@ -49,7 +49,7 @@ class _Reader:
     """Where in a diff we are."""
 
     def __init__(self) -> None:
-        self.lines: list[Line] = []
+        self.lines: list[DiffLine] = []
         self._file = ""  # to be named before the next line of its own
         self._old = self._new = 0
         self._old_left = self._new_left = 0
@@ -70,7 +70,7 @@ class _Reader:
     def name_file(self, name: str) -> None:
         """A file begins: one that had no line of its own (a rename, say) is named nevertheless."""
         if self._file:
-            self.lines.append(Line("file", self._file))
+            self.lines.append(DiffLine("file", self._file))
         self._file = name
 
     def _header(self, line: str, following: str) -> bool:
@@ -98,17 +98,17 @@ class _Reader:
             line = f"{LEFT_OUT} {line[found.end() :]}".rstrip()
             if line == LEFT_OUT and is_first:
                 return
-        self.lines.append(Line("hunk", line))
+        self.lines.append(DiffLine("hunk", line))
 
     def _content(self, line: str) -> None:
         self.name_file("")
         mark = line[:1]
         if mark not in ("+", "-", " ") and (mark or not self._inside):
-            self.lines.append(Line("note", line))
+            self.lines.append(DiffLine("note", line))
             return
         kind: Kind = "added" if mark == "+" else "removed" if mark == "-" else "context"
         number = self._old if kind == "removed" else self._new
-        self.lines.append(Line(kind, line[1:], number if self._numbered else None))
+        self.lines.append(DiffLine(kind, line[1:], number if self._numbered else None))
         if kind != "added":
             self._old += 1
             self._old_left -= 1
@@ -134,7 +134,7 @@ def _title(old: str, new: str) -> str:
 Ranges = list[tuple[int, int]]
 
 
-class Words:
+class WordDiff:
     """Compares the words of lines that replace each other, with a bound on the work for one diff."""
 
     def __init__(self) -> None:

@@ -14,12 +14,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sightline.text import clean_text, mark_blanks
-from sightline.tty._theme import PLAIN, Theme, on_background
-from sightline.tty._width import pad, wrap
+from sightline.tty.cells._width import pad, wrap
 from sightline.tty.components._diff import LineColours, is_tinted
-from sightline.tty.components._diff_lines import NEW, Line, Ranges, Words, read_diff
+from sightline.tty.components._diff_lines import NEW, DiffLine, Ranges, WordDiff, read_diff
 from sightline.tty.components._highlight import State, highlighter
-from sightline.tty.components._runs import Run, fold_runs, wrap_runs
+from sightline.tty.components._runs import TextRun, fold_runs, wrap_runs
+from sightline.tty.theme._theme import PLAIN, Theme, on_background
 
 _GOES_ON = "↪"
 _SIGNS = {"added": "+", "removed": "-", "context": " "}
@@ -29,7 +29,7 @@ _HIGHLIGHTED_IN_HUNK = 1000  # lines, likewise; those after them are in one colo
 _sign = re.compile(r"⟨[^⟨⟩]{1,20}⟩|[␀-␟␡]+|·+|→ {3}").finditer
 
 
-class Lines:
+class ExactLines:
     """Lines, and the rows of each."""
 
     def __len__(self) -> int:
@@ -40,7 +40,7 @@ class Lines:
         raise NotImplementedError
 
 
-class Paragraphs(Lines):
+class Paragraphs(ExactLines):
     """Lines of prose, wrapped at spaces."""
 
     def __init__(self, text: str, role: str | None = None, *, theme: Theme = PLAIN) -> None:
@@ -56,7 +56,7 @@ class Paragraphs(Lines):
         return [self._theme.style(self._role, row) for row in rows] if self._role else rows
 
 
-class ExactText(Lines):
+class ExactText(ExactLines):
     """A command, a path, an argument: in colour where a language is given."""
 
     def __init__(self, text: str, language: str = "", role: str = "", *, theme: Theme = PLAIN) -> None:
@@ -73,18 +73,18 @@ class ExactText(Lines):
     def rows(self, index: int, width: int) -> Sequence[str]:
         return _folded(_signed(self._runs(index), self._theme), width, "", self._theme)
 
-    def _runs(self, index: int) -> list[Run]:
+    def _runs(self, index: int) -> list[TextRun]:
         text = mark_blanks(self._lines[index])
         if self._highlighter is None:
-            return [Run(text, self._base)]
+            return [TextRun(text, self._base)]
         while len(self._states) <= index:
             before = mark_blanks(self._lines[len(self._states) - 1])
             self._states.append(self._highlighter.line(before, self._states[-1])[1])
         tokens, _ = self._highlighter.line(text, self._states[index])
-        return [Run(part, self._theme.open(role) if role else self._base) for role, part in tokens]
+        return [TextRun(part, self._theme.open(role) if role else self._base) for role, part in tokens]
 
 
-class ExactDiff(Lines):
+class ExactDiff(ExactLines):
     """A unified diff: numbered lines with their sign, what changed within a line brought out. `path`: the file that
     is named beside it; where the diff is of that one alone, it is not named again."""
 
@@ -92,7 +92,7 @@ class ExactDiff(Lines):
         self._theme = theme
         self._lines = _without_name(read_diff(clean_text(text)), path)
         self._digits = max((len(str(line.number)) for line in self._lines if line.number is not None), default=0)
-        self._words = Words()
+        self._words = WordDiff()
         self._changed: dict[int, Ranges] = {}
         self._partners: dict[int, int] | None = None
         self._hunks = list(_hunks(self._lines, path, theme))
@@ -104,30 +104,30 @@ class ExactDiff(Lines):
     def rows(self, index: int, width: int) -> Sequence[str]:
         line, look = self._line(index), self._theme.open
         if line.kind == "file":
-            return wrap_runs([Run(line.text, look("title"))], width)
+            return wrap_runs([TextRun(line.text, look("title"))], width)
         if line.kind in ("hunk", "note"):
             role = "diff_hunk" if line.kind == "hunk" else "muted"
-            return _folded([Run(line.text, look(role))], width, "", self._theme)
+            return _folded([TextRun(line.text, look(role))], width, "", self._theme)
         number = f"{'' if line.number is None else line.number:>{self._digits}} " if self._digits else ""
-        runs = [Run(f"{_SIGNS[line.kind]} ", look(f"diff_{line.kind}")), *self._content(index, line)]
+        runs = [TextRun(f"{_SIGNS[line.kind]} ", look(f"diff_{line.kind}")), *self._content(index, line)]
         rows = _folded(_signed(runs, self._theme), width, number if width >= _NARROWEST else "", self._theme)
         tint = look(f"diff_{line.kind}_line")
         return [on_background(pad(row, width), tint) for row in rows] if tint else rows
 
-    def _line(self, index: int) -> Line:
+    def _line(self, index: int) -> DiffLine:
         line = self._lines[index]
         return line._replace(text=mark_blanks(line.text))
 
-    def _content(self, index: int, line: Line) -> Iterable[Run]:
+    def _content(self, index: int, line: DiffLine) -> Iterable[TextRun]:
         coloured = self._hunks[index].runs(self._line, index, self._ranges(index))
         return self._in_one_colour(index, line) if coloured is None else coloured
 
-    def _in_one_colour(self, index: int, line: Line) -> Iterator[Run]:
+    def _in_one_colour(self, index: int, line: DiffLine) -> Iterator[TextRun]:
         is_plain = is_tinted(self._theme) and line.kind != "context"
         style, at = "" if is_plain else self._theme.open(f"diff_{line.kind}"), 0
         word = self._theme.open(f"diff_{line.kind}_word") or style
         for start, end in [*self._ranges(index), (len(line.text), len(line.text))]:
-            yield from (Run(line.text[at:start], style), Run(line.text[start:end], word))
+            yield from (TextRun(line.text[at:start], style), TextRun(line.text[start:end], word))
             at = end
 
     def _ranges(self, index: int) -> Ranges:
@@ -153,7 +153,7 @@ class _Hunk:
         self._before = [self._colours.states]
         """What each line begins in."""
 
-    def runs(self, line: Callable[[int], Line], index: int, changed: Ranges) -> list[Run] | None:
+    def runs(self, line: Callable[[int], DiffLine], index: int, changed: Ranges) -> list[TextRun] | None:
         """None: in one colour."""
         at = index - self._first
         if at >= _HIGHLIGHTED_IN_HUNK:
@@ -168,7 +168,7 @@ class _Hunk:
         return self._colours.runs(line(index), changed)
 
 
-def _hunks(lines: Sequence[Line], path: str, theme: Theme) -> Iterator[_Hunk]:
+def _hunks(lines: Sequence[DiffLine], path: str, theme: Theme) -> Iterator[_Hunk]:
     hunk = _Hunk(0, path, theme)
     for index, line in enumerate(lines):
         if line.kind == "file":
@@ -178,13 +178,13 @@ def _hunks(lines: Sequence[Line], path: str, theme: Theme) -> Iterator[_Hunk]:
         yield hunk
 
 
-def _without_name(lines: list[Line], path: str) -> list[Line]:
+def _without_name(lines: list[DiffLine], path: str) -> list[DiffLine]:
     names = [line.text.removesuffix(NEW) for line in lines if line.kind == "file"]
     is_named = len(names) == 1 and bool(names[0]) and f"/{path}".endswith("/" + names[0].removeprefix("/"))
     return [line for line in lines if line.kind != "file"] if is_named else lines
 
 
-def _partners(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
+def _partners(lines: Sequence[DiffLine]) -> Iterator[tuple[int, int]]:
     """Removed lines directly followed by added ones, each with its counterpart, both ways."""
     at = 0
     while at < len(lines):
@@ -200,28 +200,28 @@ def _partners(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
         at += at == removed
 
 
-def _signed(runs: Sequence[Run], theme: Theme) -> list[Run]:
+def _signed(runs: Sequence[TextRun], theme: Theme) -> list[TextRun]:
     """The same with the signs for what is no text in a look of their own, whatever they stand in."""
     text = "".join(run.text for run in runs)
     signs = [(found.start(), found.end(), found[0][0] in "·→") for found in _sign(text)]
     if not signs:
         return [run for run in runs if run.text]
     looks = {True: theme.open("dim"), False: theme.open("warning")}
-    made: list[Run] = []
+    made: list[TextRun] = []
     base = 0
     for run in runs:
         end, at = base + len(run.text), base
         for start, stop, faint in signs:
             if start < end and stop > at:
-                made.append(Run(text[at : max(start, at)], run.style))
-                made.append(Run(text[max(start, at) : min(stop, end)], looks[faint] or run.style))
+                made.append(TextRun(text[at : max(start, at)], run.style))
+                made.append(TextRun(text[max(start, at) : min(stop, end)], looks[faint] or run.style))
                 at = min(stop, end)
-        made.append(Run(text[at:end], run.style))
+        made.append(TextRun(text[at:end], run.style))
         base = end
     return [run for run in made if run.text]
 
 
-def _folded(runs: Sequence[Run], width: int, number: str, theme: Theme) -> list[str]:
+def _folded(runs: Sequence[TextRun], width: int, number: str, theme: Theme) -> list[str]:
     """`number` stands before the first row, the mark before those the line goes on in."""
     margin = max(len(number), 2 if not number and width > 4 else 0)
     whole = fold_runs(runs, max(width - len(number), 1))

@@ -6,12 +6,12 @@ there, so nothing below it moves.
 
 from sightline.text import clean_line
 from sightline.tty._component import Component, Rows
-from sightline.tty._images import Images
-from sightline.tty._theme import PLAIN, Theme
-from sightline.tty._width import truncate
+from sightline.tty._images import ImageStore
+from sightline.tty.cells._width import truncate
+from sightline.tty.theme._theme import PLAIN, Theme
 
 
-class Image(Component):
+class ImageComponent(Component):
     """An image file's bytes, with words for who cannot see it."""
 
     def __init__(
@@ -19,7 +19,7 @@ class Image(Component):
         data: bytes,
         alt: str = "",
         *,
-        images: Images,
+        images: ImageStore,
         max_columns: int = 80,
         max_rows: int = 20,
         theme: Theme = PLAIN,

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterator
 
 from sightline.text import clean_line
-from sightline.tty._bindings import Bindings
 from sightline.tty._component import CURSOR, Component, Rows
 from sightline.tty._component import Input as InputEvent
-from sightline.tty._keys import Key, Paste
-from sightline.tty._theme import PLAIN, Theme
-from sightline.tty._width import measure, truncate
+from sightline.tty.cells._width import measure, truncate
 from sightline.tty.components.editor._clusters import before, units_from
 from sightline.tty.components.editor._editing import DO, Editing
 from sightline.tty.components.editor._frame import empty
+from sightline.tty.input._bindings import Bindings
+from sightline.tty.input._keys import Key, Paste
+from sightline.tty.theme._theme import PLAIN, Theme
 
 
 class Input(Component):

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from sightline.text import clean_line
 from sightline.tty._component import Component, Rows
-from sightline.tty._theme import PLAIN, Theme
-from sightline.tty._width import measure, truncate
+from sightline.tty.cells._width import measure, truncate
+from sightline.tty.theme._theme import PLAIN, Theme
 
 _BETWEEN = " · "
 

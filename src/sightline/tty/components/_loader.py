@@ -9,23 +9,23 @@ from collections.abc import Callable
 from typing import Protocol
 
 from sightline.text import clean_line
-from sightline.tty._bindings import Bindings
 from sightline.tty._component import Component, Input, Rows
-from sightline.tty._theme import PLAIN, Theme
-from sightline.tty._width import measure, truncate
+from sightline.tty.cells._width import measure, truncate
+from sightline.tty.input._bindings import Bindings
+from sightline.tty.theme._theme import PLAIN, Theme
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 TICK = 0.08
 _STILL, _CANCELLED = "○", "–"
 
 
-class Timer(Protocol):
+class LoaderTimer(Protocol):
     """What `call_later` returns."""
 
     def cancel(self) -> None: ...
 
 
-CallLater = Callable[[float, Callable[[], None]], Timer]
+CallLater = Callable[[float, Callable[[], None]], LoaderTimer]
 
 
 class Loader(Component):
@@ -48,7 +48,7 @@ class Loader(Component):
         self._clock = clock
         self._theme = theme
         self._started: float | None = None
-        self._timer: Timer | None = None
+        self._timer: LoaderTimer | None = None
         self._made_of: tuple[int, str] | None = None
         self._rows: Rows = ()
 

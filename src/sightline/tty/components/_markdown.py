@@ -2,10 +2,10 @@
 
 import re
 
-from sightline.tty._theme import PLAIN, Theme
-from sightline.tty.components._streamed import Reader, Streamed
-from sightline.tty.components.markdown._blocks import Blocks
-from sightline.tty.components.markdown._layout import Layout
+from sightline.tty.components._streamed import Streamed, StreamedReader
+from sightline.tty.components.markdown._blocks import MarkdownBlocks
+from sightline.tty.components.markdown._layout import MarkdownLayout
+from sightline.tty.theme._theme import PLAIN, Theme
 
 # One of these may become a heading, a list, a rule, a fence or an underline of what stands above it, or just text:
 # shown at once it would make the screen jump, so it waits for the next character. Blanks around it are stripped first.
@@ -19,8 +19,8 @@ class Markdown(Streamed):
         self._theme = theme
         super().__init__(text)
 
-    def _reader(self, width: int) -> Reader:
-        return Blocks(Layout(self._theme, width))
+    def _reader(self, width: int) -> StreamedReader:
+        return MarkdownBlocks(MarkdownLayout(self._theme, width))
 
     def _tells(self, partial: str) -> bool:
         return bool(partial) and _undecided(partial.strip(" ")) is None

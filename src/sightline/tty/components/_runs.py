@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from sightline.tty._link import link
-from sightline.tty._theme import RESET
-from sightline.tty._width import graphemes, measure, wrap
+from sightline.tty.cells._link import link
+from sightline.tty.cells._width import graphemes, measure, wrap
+from sightline.tty.theme._theme import RESET
 
 
-class Run(NamedTuple):
+class TextRun(NamedTuple):
     """Text in one style: `style` is the SGR that opens it, `url` what it links to."""
 
     text: str
@@ -24,12 +24,12 @@ class Run(NamedTuple):
 Span = tuple[int, int]
 
 
-def wrap_runs(runs: Sequence[Run], width: int) -> list[str]:
+def wrap_runs(runs: Sequence[TextRun], width: int) -> list[str]:
     """Rows of at most `width` cells, broken at spaces where possible; a newline begins a new row."""
     return paint(runs, word_spans("".join(run.text for run in runs), width))
 
 
-def fold_runs(runs: Sequence[Run], width: int) -> list[str]:
+def fold_runs(runs: Sequence[TextRun], width: int) -> list[str]:
     """Rows of at most `width` cells with every character kept: broken only where a row is full."""
     return paint(runs, fold_spans("".join(run.text for run in runs), width))
 
@@ -94,7 +94,7 @@ def fold_spans(text: str, width: int) -> list[Span]:
     return list(pairwise([*starts, len(text)]))
 
 
-def paint(runs: Sequence[Run], spans: Iterable[Span]) -> list[str]:
+def paint(runs: Sequence[TextRun], spans: Iterable[Span]) -> list[str]:
     """One row for each span, styled by the runs below it."""
     if len(runs) == 1 and not runs[0].style and not runs[0].url:
         text = runs[0].text
@@ -118,9 +118,9 @@ def paint(runs: Sequence[Run], spans: Iterable[Span]) -> list[str]:
     return rows
 
 
-def cut_runs(runs: Sequence[Run], start: int) -> tuple[Run, ...]:
+def cut_runs(runs: Sequence[TextRun], start: int) -> tuple[TextRun, ...]:
     """The runs from a place in their text on."""
-    left: list[Run] = []
+    left: list[TextRun] = []
     base = 0
     for run in runs:
         if base + len(run.text) > start:
@@ -129,6 +129,6 @@ def cut_runs(runs: Sequence[Run], start: int) -> tuple[Run, ...]:
     return tuple(left)
 
 
-def plain(runs: Iterable[Run]) -> str:
+def plain(runs: Iterable[TextRun]) -> str:
     """What the runs say."""
     return "".join(run.text for run in runs)

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Iterator
 import msgspec
 
 from sightline.text import clean_line
-from sightline.tty._bindings import Bindings
 from sightline.tty._component import CURSOR, Component, Input, Rows
-from sightline.tty._keys import Key, Paste
-from sightline.tty._theme import PLAIN, Theme, selected
-from sightline.tty._width import graphemes, measure, truncate
+from sightline.tty.cells._width import graphemes, measure, truncate
 from sightline.tty.components._fuzzy import FuzzyIndex, fuzzy_match
+from sightline.tty.input._bindings import Bindings
+from sightline.tty.input._keys import Key, Paste
+from sightline.tty.theme._theme import PLAIN, Theme, selected
 
 _LONGEST_QUERY = 256  # a novel that is pasted here is not searched for, letter by letter
-_LABEL_AT_MOST = 40
+_LABEL_AT_MOST = 40  # cells, where descriptions need the rest
 _DIGITS = "123456789"
 _DIGITS_FROM = 32  # columns: with less, they are shown where whole labels leave room
 _NUMBER = "{}. "
@@ -94,9 +94,14 @@ class SelectList(Component):
         self._index = FuzzyIndex([item.label for item in self._items])
         labels = max((len(item.label) for item in self._items), default=0)
         self._longest = labels
-        self._label_cells = min(labels + len(_NUMBER.format(1)) * self._numbered, _LABEL_AT_MOST)
-        self._described = any(item.description for item in self._items)
+        self._label_cells = labels + len(_NUMBER.format(1)) * self._numbered
+        self._described = max((measure(item.description) for item in self._items), default=0)
         self._search()
+
+    def set_empty(self, text: str) -> None:
+        """What is said where nothing matches."""
+        self._empty = clean_line(text)
+        self._version += 1
 
     def set_query(self, query: str) -> None:
         """Show what matches, best first."""
@@ -240,7 +245,7 @@ class SelectList(Component):
         chosen = number == self._at
         label_room = max(0, width - 2)
         if self._described and width >= 20:
-            label_room = min(self._label_cells, width // 2)
+            label_room = min(self._label_cells, max(min(_LABEL_AT_MOST, width // 2), width - 4 - self._described))
         has_digits = self._numbered and (width >= _DIGITS_FROM or self._longest + len(_NUMBER.format(1)) <= label_room)
         digit = _NUMBER.format(number + 1) if has_digits and number < len(_DIGITS) else ""
         label = truncate(digit + item.label, label_room)

@@ -12,7 +12,7 @@ Two signs, each enough:
 from collections import deque
 from collections.abc import Sequence
 
-from sightline.tty._ledger import visible
+from sightline.tty.frame._ledger import visible
 
 REARM_FRAMES = 12
 STABLE_FRAMES = 24

@@ -17,17 +17,17 @@ from collections.abc import Sequence
 
 from sightline.text import StreamFilter
 from sightline.tty._component import Rows, Scrollback
-from sightline.tty._continuation import Mark, rest_after
-from sightline.tty._width import expand_tabs, wrap
+from sightline.tty.cells._width import expand_tabs, wrap
+from sightline.tty.frame._continuation import HistoryMark, rest_after
 
 LINE_AT_MOST = 1024
 _NARROWEST = 2  # a wide character must fit into a row; where there is less room, rows are broken once more
 
 
-class Reader:
+class StreamedReader:
     """Takes lines, gives rows that are final."""
 
-    def copy(self) -> "Reader":
+    def copy(self) -> "StreamedReader":
         """A reader that goes on from here without touching this one; its rows begin here."""
         raise NotImplementedError
 
@@ -61,13 +61,13 @@ class Streamed(Scrollback):
         self._source: list[str] = []
         self._finished = False
         self._history = 0  # units that are history
-        self._released = Mark()  # and how much of the next one is
+        self._released = HistoryMark()  # and how much of the next one is
         self._width = -1
         self._rows: list[str] | None = None
         self._reset()
         self.append(text)
 
-    def _reader(self, width: int) -> Reader:
+    def _reader(self, width: int) -> StreamedReader:
         raise NotImplementedError
 
     def _tells(self, partial: str) -> bool:
@@ -111,7 +111,7 @@ class Streamed(Scrollback):
         self._reset()
 
     def restore(self) -> None:
-        self._history, self._released = 0, Mark()
+        self._history, self._released = 0, HistoryMark()
         self._reset()
 
     def live_from(self) -> int | None:
@@ -137,7 +137,7 @@ class Streamed(Scrollback):
     def _reset(self) -> None:
         """Forget the rows: the next render reads the source from its beginning."""
         self._filter = StreamFilter()
-        self._open: Reader | None = None
+        self._open: StreamedReader | None = None
         self._ended = False
         self._line = ""  # the unfinished line
         self._cut = False  # its beginning was fed already
@@ -172,10 +172,10 @@ class Streamed(Scrollback):
         last = self._units[count - 1]
         following = self._units[count] if count < len(self._units) else self._open.unit if self._open else last
         if following > last:
-            self._history, self._released = last + 1, Mark()
+            self._history, self._released = last + 1, HistoryMark()
             return
         if last > self._history:
-            self._history, self._released = last, Mark()
+            self._history, self._released = last, HistoryMark()
         begin = bisect_left(self._units, last)
         self._released.add(self._settled[begin:count])
 
@@ -190,7 +190,7 @@ class Streamed(Scrollback):
         if rest is not None:
             self._settled[0] = rest
 
-    def _read(self, reader: Reader) -> None:
+    def _read(self, reader: StreamedReader) -> None:
         text = self._filter.feed("".join(self._pending))
         self._pending.clear()
         if self._finished:
@@ -206,7 +206,7 @@ class Streamed(Scrollback):
                 reader.feed(expand_tabs(line) if "\t" in line else line, ended=True)
         self._line = self._feed_cut(reader, rest)
 
-    def _feed_cut(self, reader: Reader, line: str) -> str:
+    def _feed_cut(self, reader: StreamedReader, line: str) -> str:
         """Feed what is over the limit; the rest of the line."""
         while len(line) > LINE_AT_MOST:
             piece, line = expand_tabs(line[:LINE_AT_MOST]), line[LINE_AT_MOST:]
@@ -217,14 +217,14 @@ class Streamed(Scrollback):
             self._cut = True
         return line
 
-    def _end_line(self, reader: Reader, line: str) -> None:
+    def _end_line(self, reader: StreamedReader, line: str) -> None:
         """The unfinished line is as long as it gets."""
         if self._cut:
             reader.go_on(expand_tabs(line), ended=True)
         elif line:
             reader.feed(expand_tabs(line), ended=True)
 
-    def _unsettled(self, reader: Reader) -> list[str]:
+    def _unsettled(self, reader: StreamedReader) -> list[str]:
         """What the text would show if it ended here."""
         twin = reader.copy()
         if self._cut or self._tells(self._line):

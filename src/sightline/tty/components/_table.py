@@ -9,15 +9,15 @@ from collections.abc import Sequence
 
 from sightline.text import clean_line
 from sightline.tty._component import Component, Rows
-from sightline.tty._theme import PLAIN, Theme
-from sightline.tty._width import measure, truncate
-from sightline.tty.components._runs import Run, paint, plain, word_spans, wrap_runs
+from sightline.tty.cells._width import measure, truncate
+from sightline.tty.components._runs import TextRun, paint, plain, word_spans, wrap_runs
+from sightline.tty.theme._theme import PLAIN, Theme
 
 LAID_OUT_FROM = 12
 _LEAST = 8
 _GAP = 3
 
-Cell = tuple[Run, ...]
+Cell = tuple[TextRun, ...]
 Line = tuple[Cell, ...]
 
 
@@ -89,7 +89,7 @@ class TableLines:
         rows = [""] if self._records else []
         self._records += 1
         for name, cell in zip(self._header, line, strict=True):
-            mark = [Run(": ", name[-1].style)] if plain(name) else []
+            mark = [TextRun(": ", name[-1].style)] if plain(name) else []
             if mark or plain(cell):
                 rows += wrap_runs([*name, *mark, *cell], self._width)
         return rows
@@ -153,10 +153,10 @@ class Table(Component):
         if not self._header:
             return []
         bold, count = self._theme.open("table_header"), len(self._header)
-        header = tuple((Run(name, bold),) for name in self._header)
+        header = tuple((TextRun(name, bold),) for name in self._header)
         lines = TableLines(self._theme, max(width, 2), header, self._aligns)
         groups: list[list[str]] = []
         for line in self._lines:
-            groups += lines.add(tuple((Run(cell),) for cell in line[:count]))
+            groups += lines.add(tuple((TextRun(cell),) for cell in line[:count]))
         rows = [row for group in (*groups, *lines.close()) for row in group]
         return rows if width >= 2 else [truncate(row, width, "") for row in rows]

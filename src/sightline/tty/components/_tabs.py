@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 
 from sightline.text import clean_line
-from sightline.tty._bindings import Bindings
 from sightline.tty._component import Component, Input, Rows
-from sightline.tty._theme import PLAIN, Theme
-from sightline.tty._width import measure, truncate
+from sightline.tty.cells._width import measure, truncate
+from sightline.tty.input._bindings import Bindings
+from sightline.tty.theme._theme import PLAIN, Theme
 
 _BEFORE, _AFTER = "‹ ", " ›"
 _LONGEST_LABEL = 30

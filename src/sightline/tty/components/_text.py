@@ -1,12 +1,12 @@
 """Text, wrapped. Style (SGR) that comes with it is kept, in the colours the theme has; no other sequence is."""
 
-from sightline.text import DEFAULT, Screen, clean_output, clean_text, row_text
+from sightline.text import DEFAULT, OutputScreen, clean_output, clean_text, row_text
 from sightline.tty._component import Component, Rows
-from sightline.tty._theme import PLAIN, RESET, Theme, on_background
-from sightline.tty._width import expand_tabs, truncate, wrap
+from sightline.tty.cells._width import expand_tabs, truncate, wrap
+from sightline.tty.theme._theme import PLAIN, RESET, Theme, on_background
 
 
-class Text(Component):
+class TextComponent(Component):
     """Lines of text, wrapped at spaces or, without `wrap`, cut at the edge."""
 
     def __init__(
@@ -49,7 +49,7 @@ def styled_lines(text: str, theme: Theme) -> list[str]:
     """Untrusted text as lines that hold nothing but text and SGR; each line opens and closes its own styles."""
     if "\x1b" not in text and "\x9b" not in text:
         return expand_tabs(clean_text(text)).split("\n")
-    screen = Screen(height=1)
+    screen = OutputScreen(height=1)
     screen.feed(clean_output(text))
     screen.finish()
     lines = []

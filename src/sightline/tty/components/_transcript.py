@@ -14,8 +14,8 @@ from array import array
 from collections.abc import Callable, Iterable
 
 from sightline.tty._component import Component, Rows, Scrollback
-from sightline.tty._continuation import Mark, rest_after
 from sightline.tty.components._settling import Settling
+from sightline.tty.frame._continuation import HistoryMark, rest_after
 
 MOST_REPLAYED = 100_000
 """Rows written again at most when history is written anew, in whole blocks; what is left out is said."""
@@ -43,11 +43,11 @@ class _Entry:
         """What of it is composed: a blank row before it, and its rows without those that were dropped."""
         self.dropped = 0
         """How many of them those are, where the block itself does not know."""
-        self.mark = Mark()
+        self.mark = HistoryMark()
         self.settling: Settling | None = None
 
 
-class Transcript(Scrollback):
+class BlockColumn(Scrollback):
     """Blocks below each other with a blank row between them."""
 
     def __init__(self, *, gap: int = 1) -> None:

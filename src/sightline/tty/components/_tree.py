@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from sightline.text import clean_line
-from sightline.tty._bindings import Bindings
 from sightline.tty._component import Component, Input, Rows
-from sightline.tty._theme import PLAIN, Theme, selected
-from sightline.tty._width import measure, truncate
+from sightline.tty.cells._width import measure, truncate
+from sightline.tty.input._bindings import Bindings
+from sightline.tty.theme._theme import PLAIN, Theme, selected
 
 _OPEN, _CLOSED, _LEAF = "▾ ", "▸ ", "◦ "
 _SELECTED, _OTHER = "› ", "  "

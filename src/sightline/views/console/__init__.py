@@ -17,14 +17,14 @@ def open_console(
 ) -> int | None:
     """Paint the console at once, start a host as wanted, and go on from there, with `prompt` said first. The exit code;
     None where there is nothing to paint on. `wanted` may be a call that finds it out while the paint is looked at."""
-    from sightline.views.console._console_paint import open_console
+    from sightline.views.console.paint._console_paint import open_console
 
     return open_console(wanted, provider=provider, prompt=prompt)
 
 
 def open_gallery() -> int | None:
     """Paint the gallery at once, and go on from there. The exit code; None where there is nothing to paint on."""
-    from sightline.views.console._gallery_paint import open_gallery
+    from sightline.views.console.paint._gallery_paint import open_gallery
 
     return open_gallery()
 

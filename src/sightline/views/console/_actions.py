@@ -1,196 +1,304 @@
-"""The console's own keys, beside those of the editor and the lists: named actions that settings can move.
+"""What the console can do: one table of its actions, with their commands, keys, words and handlers.
 
-They are heard before the editor hears anything, and mean nothing while a dialog has the keys: but for the approval
-level, which can be changed while a request is open.
+The completion of `/`, `/help`, `/keys`, the row of keys, `console.keys` in settings and the pages of keys and commands
+are all read from it. Rules:
+
+- The order is that of the completion: what a new user needs comes first.
+- Keys of the console are heard before the editor hears anything. While a dialog has the keys they mean nothing, but for
+  the approval level, which can be changed while a request is open.
+- A handler is loaded when it is used. It does its work at once, or returns what is to be awaited.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING
 
+from sightline.exceptions import SightlineError
+from sightline.text import clean_text
 from sightline.tty import Bindings
-from sightline.tty._bindings import DEFAULT_ACTIONS, Action
+from sightline.tty.input._bindings import DEFAULT_ACTIONS, Binding, bindings_in
 
-ABOUT = {
-    "view_output": "the whole output of the last call",
-    "unfold": "show more of every block, or less again",
-    "reasoning": "show or hide what the model thinks",
-    "follow_up": "queue: send when the agent is done",
-    "unqueue": "edit queued messages",
-    "paste_image": "attach the image on the clipboard",
-    "copy_block": "copy the last answer, as it was written",
-    "model": "choose a model",
-    "thinking": "the next thinking level: off, minimal, low, medium, high, max",
-    "approval": "the next approval level: plan, edit, auto; full is chosen with /approvals",
-    "tree": "go back to an earlier point, in this session",
-    "resume": "open another session",
-    "jobs": "running jobs",
-    "agents": "the agents of this session",
-    "files": "files changed in this session",
-    "todo": "show or hide the todo list",
-    "help": "commands and keys",
-    "status": "model, context, tokens and cost",
-    "compact": "summarise the older part of the conversation",
-    "new": "start a new session",
-    "branch": "start a new session from an earlier prompt",
-    "fork": "start a new session with all of this one",
-    "settings": "settings, and where they come from",
-    "keys": "which key does what",
-    "theme": "dark or light",
-    "detach": "leave; the session keeps running",
-    "setup": "add a key, a CLI or a local server",
-    "provider": "how to work with another agent's CLI",
-    "serve": "how to see your sessions in a browser",
-    "rename": "how to give this session a title",
-    "tree_page_up": "up by as many entries as are shown",
-    "tree_page_down": "down by as many entries as are shown",
-    "tree_label": "label an entry, or remove its label",
-    "tree_filter_next": "the next filter",
-    "tree_filter_previous": "the previous filter",
-    "tree_filter_default": "messages and calls",
-    "tree_filter_no_tools": "the same without results of tools",
-    "tree_filter_user_only": "your own messages",
-    "tree_filter_labeled_only": "entries with a label",
-    "tree_filter_all": "everything, including bookkeeping",
-    "list_everywhere": "sessions of all folders, or of this one",
-    "list_remove": "cancel a job or an agent; delete a session; forget a rule; reset a setting or a key",
-    "list_rename": "another title for a session",
-    "list_archive": "hide a session from the lists",
-    "list_edit": "open a file in your editor",
-    "list_add": "add a key for an action",
-    "list_project": "write settings for this project, or for yourself",
-    "model_thinking": "how long the model thinks",
-    "model_role": "use a model for something else",
-    "view_up": "one row up",
-    "view_down": "one row down",
-    "view_page_up": "a screen up",
-    "view_page_down": "a screen down",
-    "view_first": "to the beginning",
-    "view_last": "to the end, and follow it",
-    "view_search": "search",
-    "view_next": "the next match",
-    "view_previous": "the previous match",
-    "view_wrap": "wrap long lines, or cut them",
-    "view_copy": "copy all of it, as it was written",
-    "view_before": "the previous block",
-    "view_after": "the next block",
-    "view_close": "leave",
-    "approve_once": "allow it, this once",
-    "approve_session": "allow it for this session",
-    "approve_always": "always allow it in this folder",
-    "approve_no": "do not allow it",
-    "approve_rule": "change the rule it would become",
-}
+if TYPE_CHECKING:
+    from sightline.views.console._console import Console
 
-COMMAND_OF = {
-    "view_output": "output",
-    "unfold": "unfold",
-    "reasoning": "reasoning",
-    "follow_up": "queue",
-    "unqueue": "unqueue",
-    "paste_image": "paste",
-    "copy_block": "copy",
-    "model": "model",
-    "thinking": "thinking",
-    "approval": "approvals",
-    "tree": "tree",
-    "resume": "resume",
-    "jobs": "jobs",
-    "agents": "agents",
-    "files": "files",
-    "todo": "todo",
-    "help": "help",
-    "status": "status",
-    "compact": "compact",
-    "new": "new",
-    "branch": "branch",
-    "fork": "fork",
-    "settings": "settings",
-    "keys": "keys",
-    "theme": "theme",
-    "detach": "detach",
-    "setup": "setup",
-    "provider": "provider",
-    "serve": "serve",
-    "rename": "rename",
-}
-"""The command that does what a key of the console does: whoever cannot press it can enter that."""
+TOPICS = ("Conversation", "Model and permissions", "Sessions", "Work", "Prompt", "Console")
+"""As `/help` lists them."""
+_CONVERSATION, _MODEL, _SESSIONS, _WORK, _PROMPT, _CONSOLE = TOPICS
 
-# Alt+enter breaks a line elsewhere; here it sends later. Shift+enter, ctrl+j and a backslash still break lines.
-ACTIONS: dict[str, Action] = {
+
+class Action(Binding, frozen=True, kw_only=True):
+    """Something the console does when its command is entered or its key is pressed."""
+
+    name: str
+    """As `console.keys` has it; empty: its key is one of the editor or of the whole program, or another action's."""
+    command: str
+    args: str
+    """What may follow the command."""
+    topic: str
+    does: str
+    """What the command does; `about` is for the key, which may do less."""
+    handler: str
+    """`module:function`, called with the console and what follows the command."""
+    key_handler: str
+    """The same for the key, called with nothing following."""
+
+    async def run(self, console: "Console", args: str = "") -> None:
+        """Do what the command does. What fails is shown."""
+        await self._finish(console, self._begin(console, self.handler, args))
+
+    def press(self, console: "Console") -> None:
+        """Do what the key does."""
+        begun = self._begin(console, self.key_handler, "")
+        if begun is not None:
+            console.spawn(self._finish(console, begun))
+
+    def _begin(self, console: "Console", handler: str, args: str) -> Awaitable[object] | None:
+        module, _, function = handler.partition(":")
+        begun: Awaitable[object] | None = getattr(import_module(f"{__package__}.{module}"), function)(console, args)
+        return begun
+
+    async def _finish(self, console: "Console", begun: Awaitable[object] | None) -> None:
+        if begun is None:
+            return
+        try:
+            await begun
+        except (SightlineError, OSError) as error:
+            console.tell(f"/{self.command}: {clean_text(str(error))}", "error", getattr(error, "hint", ""))
+
+
+def _action(
+    command: str,
+    topic: str,
+    does: str,
+    handler: str,
+    keys: str = "",
+    *,
+    args: str = "",
+    name: str | None = None,
+    pressed: tuple[str, str] | None = None,
+) -> Action:
+    """`pressed`: what the key does and its handler, where that is not the command without anything after it."""
+    about, key_handler = pressed or (does, handler)
+    return Action(
+        "console",
+        tuple(keys.split()),
+        about,
+        name=command if name is None else name,
+        command=command,
+        args=args,
+        topic=topic,
+        does=does,
+        handler=handler,
+        key_handler=key_handler,
+    )
+
+
+_ALL = (
+    _action("help", _CONSOLE, "commands and keys", "commands._help:open"),
+    _action("model", _MODEL, "choose the model", "selectors._model:open", "alt+m", args="[NAME]"),
+    _action("setup", _MODEL, "add a key, a CLI or a local server", "selectors._setup:open"),
+    _action(
+        "provider",
+        _MODEL,
+        "work with Claude Code, Codex, Gemini CLI or OpenCode (--provider)",
+        "commands._sessions:provider",
+        args="[NAME]",
+    ),
+    _action(
+        "thinking",
+        _MODEL,
+        "how long the model thinks",
+        "selectors._thinking:open",
+        "alt+e",
+        args="[LEVEL]",
+        pressed=("the next thinking level: off, minimal, low, medium, high, max", "selectors._thinking:next_level"),
+    ),
+    _action(
+        "approvals",
+        _MODEL,
+        "what the agent may do: the approval level and the rules",
+        "selectors._approvals:open",
+        "shift+tab alt+p",
+        args="[LEVEL|forget RULE]",
+        name="approval",
+        pressed=(
+            "the next approval level: plan, edit, auto; full is chosen with /approvals",
+            "selectors._approvals:next_level",
+        ),
+    ),
+    _action("status", _WORK, "model, context, tokens and cost, jobs and agents", "commands._status:open"),
+    _action("stop", _CONVERSATION, "stop the agent", "commands._work:stop", name=""),
+    _action(
+        "queue",
+        _CONVERSATION,
+        "send this when the agent is done",
+        "commands._work:queue",
+        "alt+enter",
+        args="[TEXT]",
+        name="follow_up",
+        pressed=("queue: send when the agent is done", "commands._work:follow_up"),
+    ),
+    _action("unqueue", _CONVERSATION, "edit queued messages", "commands._work:unqueue", "alt+up"),
+    _action(
+        "compact",
+        _CONVERSATION,
+        "summarise the older part of the conversation",
+        "commands._work:compact",
+        args="[FOCUS]",
+    ),
+    _action(
+        "todo",
+        _CONVERSATION,
+        "show, edit or clear the todo list",
+        "commands._todo:open",
+        "alt+l",
+        args="[show|hide|edit|clear]",
+        pressed=("show or hide the todo list", "commands._todo:toggle"),
+    ),
+    _action(
+        "copy",
+        _CONVERSATION,
+        "copy the last answer, as it was written",
+        "commands._copying:copy",
+        "alt+c",
+        args="[all|code|output]",
+        name="copy_block",
+    ),
+    _action(
+        "output",
+        _CONVERSATION,
+        "the whole output of a call",
+        "commands._showing:output",
+        "ctrl+o",
+        args="[HOW MANY BACK]",
+        name="view_output",
+        pressed=("the whole output of the last call", "commands._showing:output"),
+    ),
+    _action(
+        "unfold",
+        _CONVERSATION,
+        "show more of every block, or less",
+        "commands._showing:unfold",
+        "alt+o",
+        args="[on|off]",
+    ),
+    _action(
+        "reasoning",
+        _CONVERSATION,
+        "show or hide what the model thinks",
+        "commands._showing:reasoning",
+        "alt+t",
+        args="[on|off]",
+    ),
+    _action("new", _SESSIONS, "start a new session", "commands._sessions:new"),
+    _action("clear", _SESSIONS, "the same as /new", "commands._sessions:new", name=""),
+    _action("resume", _SESSIONS, "open another session", "selectors._resume:open", args="[WORDS]"),
+    _action("rename", _SESSIONS, "give this session a title", "commands._sessions:rename", args="TITLE"),
+    _action("tree", _SESSIONS, "go back to an earlier point, in this session", "selectors._tree:open"),
+    _action("branch", _SESSIONS, "start a new session from an earlier prompt", "selectors._branch:open"),
+    _action("fork", _SESSIONS, "start a new session with all of this one", "selectors._fork:open"),
+    _action("jobs", _WORK, "background jobs: their output, and cancelling them", "selectors._jobs:open", "alt+j"),
+    _action("agents", _WORK, "the agents of this session", "selectors._agents:open", "alt+a"),
+    _action("files", _WORK, "files changed in this session", "selectors._files:open", "alt+g"),
+    _action("attach", _PROMPT, "attach an image", "commands._work:attach", args="FILE|none", name=""),
+    _action(
+        "paste",
+        _PROMPT,
+        "attach the image on the clipboard",
+        "commands._work:paste",
+        "ctrl+v alt+v",
+        name="paste_image",
+    ),
+    _action("history", _PROMPT, "search earlier prompts", "commands._work:history", name=""),
+    _action("editor", _PROMPT, "write in your editor", "commands._work:editor", name=""),
+    _action(
+        "settings",
+        _CONSOLE,
+        "settings: what each one does, its value and its source",
+        "selectors._settings:open",
+        args="[WORDS]",
+    ),
+    _action("keys", _CONSOLE, "show and change keys", "selectors._keys:open"),
+    _action("theme", _CONSOLE, "dark or light", "selectors._theme:open", args="[auto|dark|light]"),
+    _action("redraw", _CONSOLE, "clear the screen and draw it again", "commands._showing:redraw", name=""),
+    _action("serve", _CONSOLE, "see your sessions in a browser", "commands._sessions:serve"),
+    _action("detach", _SESSIONS, "leave; the session keeps running", "commands._sessions:detach"),
+    _action(
+        "quit", _SESSIONS, "leave and end the session; asks if something is running", "commands._sessions:quit", name=""
+    ),
+)
+
+COMMANDS = {action.command: action for action in _ALL}
+"""By what is entered after the slash."""
+OWN = {action.name: action for action in _ALL if action.name}
+"""The console's own, by the name settings have for them."""
+
+# Alt+enter and alt+up do something else here than in any other editor. Shift+enter, ctrl+j and a backslash break lines.
+ACTIONS: dict[str, Binding] = {
     **DEFAULT_ACTIONS,
-    "newline": Action("editor", ("shift+enter", "ctrl+enter", "ctrl+j")),
-    "history_prev": Action("editor", ("ctrl+p", "ctrl+up")),
-    "history_next": Action("editor", ("ctrl+n", "ctrl+down")),
-    "view_output": Action("console", ("ctrl+o",)),
-    "unfold": Action("console", ("alt+o",)),
-    "reasoning": Action("console", ("alt+t",)),
-    "follow_up": Action("console", ("alt+enter",)),
-    "unqueue": Action("console", ("alt+up",)),
-    "paste_image": Action("console", ("ctrl+v", "alt+v")),
-    "copy_block": Action("console", ("alt+c",)),
-    "model": Action("console", ("alt+m",)),
-    "thinking": Action("console", ("alt+e",)),
-    "approval": Action("console", ("shift+tab", "alt+p")),
-    "tree": Action("console", ()),
-    "resume": Action("console", ()),
-    "jobs": Action("console", ("alt+j",)),
-    "agents": Action("console", ("alt+a",)),
-    "files": Action("console", ("alt+g",)),
-    "todo": Action("console", ("alt+l",)),
-    "help": Action("console", ()),
-    "status": Action("console", ()),
-    "compact": Action("console", ()),
-    "new": Action("console", ()),
-    "branch": Action("console", ()),
-    "fork": Action("console", ()),
-    "settings": Action("console", ()),
-    "keys": Action("console", ()),
-    "theme": Action("console", ()),
-    "detach": Action("console", ()),
-    "setup": Action("console", ()),
-    "provider": Action("console", ()),
-    "serve": Action("console", ()),
-    "rename": Action("console", ()),
-    "tree_page_up": Action("entries", ("left",)),
-    "tree_page_down": Action("entries", ("right",)),
-    "tree_label": Action("entries", ("shift+l",)),
-    "tree_filter_next": Action("entries", ("ctrl+o",)),
-    "tree_filter_previous": Action("entries", ("ctrl+shift+o",)),
-    "tree_filter_default": Action("entries", ("alt+d",)),
-    "tree_filter_no_tools": Action("entries", ("alt+t",)),
-    "tree_filter_user_only": Action("entries", ("alt+u",)),
-    "tree_filter_labeled_only": Action("entries", ("alt+l",)),
-    "tree_filter_all": Action("entries", ("alt+a",)),
-    "list_everywhere": Action("list", ("ctrl+a",)),
-    "list_remove": Action("list", ("delete", "ctrl+x")),
-    "list_rename": Action("list", ("f2", "alt+r")),
-    "list_archive": Action("list", ("f3", "alt+a")),
-    "list_edit": Action("list", ("ctrl+e",)),
-    "list_add": Action("list", ("ctrl+a",)),
-    "list_project": Action("list", ("ctrl+o",)),
-    "model_thinking": Action("list", ("ctrl+t",)),
-    "model_role": Action("list", ("ctrl+r",)),
-    "view_up": Action("viewer", ("up", "k", "ctrl+p")),
-    "view_down": Action("viewer", ("down", "j", "ctrl+n", "enter")),
-    "view_page_up": Action("viewer", ("pageup", "b", "ctrl+b")),
-    "view_page_down": Action("viewer", ("pagedown", "space", "ctrl+f")),
-    "view_first": Action("viewer", ("home", "g")),
-    "view_last": Action("viewer", ("end", "shift+g")),
-    "view_search": Action("viewer", ("/",)),
-    "view_next": Action("viewer", ("n",)),
-    "view_previous": Action("viewer", ("shift+n",)),
-    "view_wrap": Action("viewer", ("w",)),
-    "view_copy": Action("viewer", ("c", "y")),
-    "view_before": Action("viewer", ("left", "[")),
-    "view_after": Action("viewer", ("right", "]")),
-    "view_close": Action("viewer", ("q",)),
-    "approve_once": Action("approval", ("y",)),
-    "approve_session": Action("approval", ("s",)),
-    "approve_always": Action("approval", ("a",)),
-    "approve_no": Action("approval", ("n",)),
-    "approve_rule": Action("approval", ("e",)),
+    **bindings_in(
+        "editor",
+        newline=("shift+enter ctrl+enter ctrl+j", DEFAULT_ACTIONS["newline"].about),
+        history_prev=("ctrl+p ctrl+up", DEFAULT_ACTIONS["history_prev"].about),
+        history_next=("ctrl+n ctrl+down", DEFAULT_ACTIONS["history_next"].about),
+    ),
+    **OWN,
+    **bindings_in(
+        "entries",
+        tree_page_up=("left", "up by as many entries as are shown"),
+        tree_page_down=("right", "down by as many entries as are shown"),
+        tree_label=("shift+l", "label an entry, or remove its label"),
+        tree_filter_next=("ctrl+o", "the next filter"),
+        tree_filter_previous=("ctrl+shift+o", "the previous filter"),
+        tree_filter_default=("alt+d", "messages and calls"),
+        tree_filter_no_tools=("alt+t", "the same without results of tools"),
+        tree_filter_user_only=("alt+u", "your own messages"),
+        tree_filter_labeled_only=("alt+l", "entries with a label"),
+        tree_filter_all=("alt+a", "everything, including bookkeeping"),
+    ),
+    **bindings_in(
+        "list",
+        list_everywhere=("ctrl+a", "sessions of all folders, or of this one"),
+        list_remove=(
+            "delete ctrl+x",
+            "cancel a job or an agent; delete a session; forget a rule; reset a setting or a key",
+        ),
+        list_rename=("f2 alt+r", "another title for a session"),
+        list_archive=("f3 alt+a", "hide a session from the lists"),
+        list_edit=("ctrl+e", "open a file in your editor"),
+        list_add=("ctrl+a", "add a key for an action"),
+        list_project=("ctrl+o", "write settings for this project, or for yourself"),
+        model_thinking=("ctrl+t", "how long the model thinks"),
+        model_role=("ctrl+r", "use a model for something else"),
+    ),
+    **bindings_in(
+        "viewer",
+        view_up=("up k ctrl+p", "one row up"),
+        view_down=("down j ctrl+n enter", "one row down"),
+        view_page_up=("pageup b ctrl+b", "a screen up"),
+        view_page_down=("pagedown space ctrl+f", "a screen down"),
+        view_first=("home g", "to the beginning"),
+        view_last=("end shift+g", "to the end, and follow it"),
+        view_search=("/", "search"),
+        view_next=("n", "the next match"),
+        view_previous=("shift+n", "the previous match"),
+        view_wrap=("w", "wrap long lines, or cut them"),
+        view_copy=("c y", "copy all of it, as it was written"),
+        view_before=("left [", "the previous block"),
+        view_after=("right ]", "the next block"),
+        view_close=("q", "leave"),
+    ),
+    **bindings_in(
+        "approval",
+        approve_once=("y", "allow it, this once"),
+        approve_session=("s", "allow it for this session"),
+        approve_always=("a", "always allow it in this folder"),
+        approve_no=("n", "do not allow it"),
+        approve_rule=("e", "change the rule it would become"),
+    ),
 }
 
 
 def bindings_from(overrides: Mapping[str, str | Sequence[str]]) -> Bindings:
-    """The keys there are, with what a person's settings say."""
+    """The keys there are, with what the user's settings say."""
     return Bindings(overrides, ACTIONS)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.tty import Application
-    from sightline.views.console._transcript_view import TranscriptView
     from sightline.views.console.status import JobsPanel
+    from sightline.views.console.transcript._transcript_view import TranscriptView
 
 _TICK, _SOON, _NEXT = 1.0, 1 / 30, 0.001
 

@@ -8,67 +8,102 @@ import asyncio
 import errno
 import os
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from sightline.events import Event, RunEnded
-from sightline.host import SetModel, secrets_here
 from sightline.paths import data_folder
-from sightline.settings import Thinking
-from sightline.transcript import Call, Remark, Snapshot
+from sightline.secrets import secrets_here
+from sightline.transcript import Remark, Snapshot, TranscriptCall
 from sightline.tty import Application, Bindings, Component, Display, LinearDisplay, Overlay
 from sightline.tty.components import backfill
+from sightline.views.console._actions import COMMANDS
 from sightline.views.console._beat import Beat
-from sightline.views.console._desk import Ask, Level
-from sightline.views.console._drawing import Drawing
-from sightline.views.console._entering import Entering
-from sightline.views.console._extension_screen import ExtensionScreen
+from sightline.views.console._desk import HINTED, Answerable, Level
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console._keys import Keys
-from sightline.views.console._pictures import picture_bytes
-from sightline.views.console._requests import Requests
-from sightline.views.console._screen import Screen
-from sightline.views.console._sessions import Sessions
-from sightline.views.console._transcript_view import TranscriptView
-from sightline.views.console.commands import COMMANDS
-from sightline.views.console.input import Drafts, PromptEditor, PromptHistory, Queue
-from sightline.views.console.status import Attention, Facts, JobsPanel, Pulse, StatusLine, TodoPanel, Working
+from sightline.views.console._screen import ConsoleScreen, Enters
+from sightline.views.console.extensions._screen import ExtensionScreen
+from sightline.views.console.input import Drafts, PromptEditor, PromptHistory, QueuePanel
+from sightline.views.console.session._input import Entered, PromptSubmission
+from sightline.views.console.session._requests import RequestDialogs
+from sightline.views.console.session._sessions import SessionSwitch
+from sightline.views.console.session._stopping import Stopping
+from sightline.views.console.status import Attention, Facts, JobsPanel, Pulse, StatusLine, TodoPanel, WorkingRow
+from sightline.views.console.transcript._pictures import picture_bytes
+from sightline.views.console.transcript._transcript_view import TranscriptView
 
 if TYPE_CHECKING:
-    from sightline.host import Command, Frame, HostWanted, Reply
+    from sightline.host import Command, CommandReply, Frame
     from sightline.journal import Store
-    from sightline.settings import Settings
-    from sightline.views.console._page import Topic
-
-_HINT = 2.0
-_LEVELS = get_args(Thinking)
+    from sightline.settings import Settings, StartOptions
+    from sightline.views.console.blocks import TranscriptBlock
+    from sightline.views.console.transcript._page import Topic
 
 
 class Console:
     """Made on an application; `begin` shows a session."""
 
-    def __init__(self, application: Application, store: "Store", settings: "Settings", wanted: "HostWanted") -> None:
+    def __init__(
+        self,
+        application: Application,
+        store: "Store",
+        settings: "Settings",
+        wanted: "StartOptions",
+        *,
+        greeted: Callable[[int], object] = lambda pid: None,
+        lasting: bool = True,
+    ) -> None:
+        """`greeted` is called with the process of every host that is connected to; `lasting`: one can return to what is
+        left running."""
         self.application = application
         self.loop = application.loop
         self.store = store
         self.settings = settings
         self.cwd = wanted.cwd or os.getcwd()
-        display = application.display
-        self.drawing = Drawing(
-            application.theme, display.images, application.bindings, cwd=self.cwd, linear=application.linear
+        self.tries: Sequence[tuple[str, str]] = ()
+        """What the greeting offers to try; empty: what fits any project."""
+        self._drafts = Drafts(data_folder())
+        self._filling: asyncio.Task[Any] | None = None
+        self._hinting: asyncio.TimerHandle | None = None
+        self._offered_setup = False
+        self._when_run_ended: list[Callable[[], object]] = []
+        self._show_parts(wanted)
+        self._wire_parts(wanted, greeted, lasting)
+        self.spawn(self.prompt.recall())
+
+    def _show_parts(self, wanted: "StartOptions") -> None:
+        """What is seen: each draws the fold, and knows nothing of the others."""
+        application, display, call_later = self.application, self.application.display, self.loop.call_later
+        linear, images = application.linear, display.images
+        self.drawing = DrawingOptions(
+            application.theme, images, application.bindings, cwd=self.cwd, linear=linear, fetch=self._fetch
         )
-        self.drawing.reasoning = settings.console.reasoning
-        self.drawing.fetch = self._fetch
+        self.drawing.reasoning = self.settings.console.reasoning
+        self.entered = Entered()
         self.transcript = self._transcript_on(display)
         self.prompt = PromptEditor(
             self,
             self.drawing,
-            history=PromptHistory(data_folder(), lambda text: secrets_here(settings).masked(text)),
-            keymap=settings.console.keymap,
-            call_later=self.loop.call_later,
+            history=PromptHistory(data_folder(), lambda text: secrets_here(self.settings).masked(text)),
+            keymap=self.settings.console.keymap,
+            call_later=call_later,
         )
-        self.screen = Screen(application, self.transcript.component, self.prompt.component)
-        self.queue = Queue(self.drawing)
-        self.working = Working(
-            self.drawing, lambda: self.state, call_later=self.loop.call_later, request_render=self.redraw
+        self.screen = ConsoleScreen(
+            application,
+            self.transcript.component,
+            self.prompt.component,
+            enters=self._enters,
+            is_writing=lambda: not self.prompt.empty,
+            on_exit=lambda: self.sessions.leave(),
+            on_free=self._free,
+        )
+        self.queue = QueuePanel(self.drawing)
+        self.working = WorkingRow(
+            self.drawing,
+            lambda: self.state,
+            lambda: self.entered.running,
+            call_later=call_later,
+            request_render=self.redraw,
         )
         self.todo = TodoPanel(self.drawing, lambda: self.state, self.rows)
         self.jobs = JobsPanel(self.drawing, lambda: self.state)
@@ -76,43 +111,77 @@ class Console:
         self.status.provider = wanted.provider
         self.beat = Beat(application, self.transcript, self.jobs)
         self.attention = self._attention()
-        self.pulse = Pulse(lambda: self.state, self.tell, clock=self.drawing.clock, call_later=self.loop.call_later)
-        self.extensions = ExtensionScreen(self)
-        self.keys = Keys(self)
-        self.entering = Entering(self)
-        self.requests = Requests(self)
-        self.sessions = Sessions(self, wanted)
-        self._drafts = Drafts(data_folder())
-        self._filling: asyncio.Task[Any] | None = None
-        self._hinting: asyncio.TimerHandle | None = None
-        self._offered_setup = False
-        self._build()
-
-    def _build(self) -> None:
+        self.pulse = Pulse(lambda: self.state, self.tell, clock=self.drawing.clock, call_later=call_later)
         self.screen.build((self.queue, self.working, self.todo, self.jobs), self.status)
-        self.screen.on_free = self._free
-        self.screen.is_writing = lambda: not self.prompt.empty
-        self.screen.slot.on_exit = self.sessions.leave
-        self.prompt.on_submit = self.entering.enter
-        self.prompt.on_escape = self.keys.escape
-        self.prompt.commands = self._commands
-        self.prompt.was_used = self._was_used
-        self.spawn(self.prompt.recall())
+
+    def _wire_parts(self, wanted: "StartOptions", greeted: Callable[[int], object], lasting: bool) -> None:
+        """What acts: each has its own state and is given what it uses, those before it in this list among it."""
+        screen, prompt = self.screen, self.prompt
+        self.extensions = ExtensionScreen(self, screen, self.status, self.attention)
+        self.requests = RequestDialogs(self, self.extensions.dialog_for, is_asking=lambda: screen.asking is not None)
+        self.stopping = Stopping(self, self.entered, self.working, prompt)
+        self.sessions = SessionSwitch(
+            self,
+            self,
+            wanted,
+            screen=screen,
+            status=self.status,
+            prompt=prompt,
+            entered=self.entered,
+            stopping=self.stopping,
+            greeted=greeted,
+            lasting=lasting,
+        )
+        self.entering = PromptSubmission(
+            self,
+            prompt,
+            self.entered,
+            self.sessions,
+            run_command=self.run_command,
+            ask_for_model=self.ask_for_model,
+            announce=self.transcript.entered,
+        )
+        self.keys = Keys(
+            self,
+            screen,
+            prompt,
+            self.stopping,
+            self.sessions,
+            self.requests,
+            press=lambda action: action.press(self),
+            run_command=self.run_command,
+            clock=self.loop.time,
+        )
+        prompt.on_submit = self.entering.enter
+        prompt.on_escape = self.keys.escape
+        prompt.commands = self._commands
+        prompt.was_used = self._was_used
         self.application.display.add_input_listener(self.keys.hear)
         self.application.on_end = self.sessions.leave
+
+    def _enters(self) -> Enters:
+        if taken := self.prompt.enter_takes:
+            return taken
+        if not self.state.running:
+            return "send"
+        return "steer" if Facts(self.state).takes_steering else "queue"
+
+    def when_run_ended(self, callback: Callable[[], object]) -> None:
+        """Call this each time the agent has finished with a prompt."""
+        self._when_run_ended.append(callback)
 
     def _transcript_on(self, display: Display) -> TranscriptView:
         redraw, size = display.request_render, lambda: display.surface.size
         if not isinstance(display, LinearDisplay):
             return TranscriptView(self.drawing, redraw, size=size, fill=self._fill_in)
-        from sightline.views.console._spoken import SpokenTranscript
+        from sightline.views.console.transcript._spoken import SpokenTranscript
 
-        display.is_busy = lambda: self.keys.busy or bool(self.entering.waiting)
+        display.is_busy = lambda: self.stopping.can_stop or bool(self.entered.unsent)
         return SpokenTranscript(self.drawing, redraw, size=size, fill=self._fill_in, call_later=self.loop.call_later)
 
     def _commands(self) -> list[tuple[str, str]]:
-        ours = [(command.name, command.about) for command in COMMANDS.values()]
-        theirs = [(str(row.get("name", "")), str(row.get("about", ""))) for row in Facts(self.state).commands]
+        ours = [(action.command, action.does) for action in COMMANDS.values()]
+        theirs = [(command.name, command.about) for command in Facts(self.state).commands]
         return [*ours, *theirs]
 
     def _attention(self) -> Attention:
@@ -168,9 +237,8 @@ class Console:
     def show(self, snapshot: Snapshot) -> None:
         """This is the session now, whatever was shown before."""
         anew = bool(self.transcript.blocks)
-        self.transcript.replace(snapshot)
-        if not anew and not snapshot.entries:
-            self._greet()
+        is_new = not anew and all(isinstance(entry, Remark) for entry in snapshot.entries)
+        self.transcript.replace(snapshot, self._greeting() if is_new else None)
         self.attention.forget()
         self.extensions.shown()
         self.entering.shown()
@@ -178,13 +246,13 @@ class Console:
             self.replay()
         self._heard([])
 
-    def _greet(self) -> None:
-        from sightline.views.console.blocks._greeting import Greeting
+    def _greeting(self) -> "TranscriptBlock":
+        from sightline.views.console.blocks._greeting import TRIES, Greeting
 
-        greeting = Greeting(self.drawing, lambda: self.state)
+        greeting = Greeting(self.drawing, lambda: self.state, self.tries or TRIES)
         if self.application.linear:
             greeting.close()  # what is read out cannot become more
-        self.transcript.add_page(greeting)
+        return greeting
 
     def began(self, session: str) -> None:
         """The session that is shown has a host, or will have one in a moment."""
@@ -215,6 +283,8 @@ class Console:
             self.pulse.look()
         if any(isinstance(event, RunEnded) for event in events):
             self.spawn(self._find_branch())
+            for callback in self._when_run_ended:
+                callback()
         self.beat.keep()
         self.redraw()
 
@@ -294,10 +364,10 @@ class Console:
     def set_draft(self, text: str) -> None:
         self.prompt.offer(text)
 
-    async def submit(self, command: "Command") -> "Reply":
+    async def submit(self, command: "Command") -> "CommandReply":
         return await self.sessions.submit(command)
 
-    async def ask(self, component: Ask, overlay: Overlay | None = None, *, above: bool = False) -> Any:
+    async def ask(self, component: Answerable, overlay: Overlay | None = None, *, above: bool = False) -> Any:
         answered: asyncio.Future[Any] = self.loop.create_future()
 
         def done(answer: Any) -> None:
@@ -316,8 +386,8 @@ class Console:
         self.transcript.say(Remark("", level, text, hint))
         self.beat.keep()
 
-    def spawn(self, work: Coroutine[Any, Any, object]) -> None:
-        self.application.spawn(work)
+    def spawn(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[Any]:
+        return self.application.spawn(work)
 
     def redraw(self, component: Component | None = None) -> None:
         self.application.display.request_render(component)
@@ -366,11 +436,11 @@ class Console:
 
     def show_page(self, topics: "Sequence[Topic]") -> None:
         """A page of our own in the transcript."""
-        from sightline.views.console._page import Page
+        from sightline.views.console.transcript._page import HelpPage
 
-        self.transcript.add_page(Page(topics, self.drawing))
+        self.transcript.add_page(HelpPage(topics, self.drawing))
 
-    def hint(self, text: str, seconds: float = _HINT) -> None:
+    def hint(self, text: str, seconds: float = HINTED) -> None:
         """Say something in the place of the key hints, for a moment; where nobody sees them, like anything else."""
         if self.application.linear:
             self.tell(text)
@@ -416,18 +486,11 @@ class Console:
         """Of the last call; or of the one so many back, 1 being the last."""
         from sightline.views.console.selectors._viewer import view_output
 
-        calls = [entry for entry in self.state.shown if isinstance(entry, Call)]
+        calls = [entry for entry in self.state.shown if isinstance(entry, TranscriptCall)]
         if not calls:
             self.hint("no call has been made yet")
             return
         await view_output(self, calls, back)
-
-    async def cycle_thinking(self) -> None:
-        now = Facts(self.state).thinking
-        level = _LEVELS[(_LEVELS.index(now) + 1) % len(_LEVELS)] if now in _LEVELS else "medium"
-        reply = await self.submit(SetModel(thinking=level))
-        if not reply.ok:
-            self.tell(reply.error, "warning", reply.hint)
 
     def edit(self, text: str) -> str | None:
         """Let the person's editor have a text. None when it failed, which is told."""

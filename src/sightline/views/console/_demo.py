@@ -6,25 +6,41 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from sightline.exceptions import SightlineError
 from sightline.host import SetModel, Stop, connect, running
 from sightline.journal import Store
 from sightline.paths import data_folder
-from sightline.settings import with_stored_keys
-from sightline.transcript import Words
+from sightline.settings import Settings, load, with_stored_keys
+from sightline.settings._fields import kind_at, leaves
+from sightline.settings._toml import join_key
+from sightline.settings.keeping import put_setting
+from sightline.transcript import TranscriptText
 from sightline.views.console.status import Facts
-from sightline.views.plain.demo import ALLOWED, demo_place, demo_script, write_script
+from sightline.views.plain.commands.demo import ALLOWED, demo_place, demo_script, write_script
 
 if TYPE_CHECKING:
+    from sightline.settings._tree import Models
     from sightline.views.console._console import Console
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 _SECONDS_TO_BOOT = 5.0
 _SECONDS_TO_END = 10.0
 _GLANCE = 0.02
+
+_TRIES = (
+    ("explain this project", "when the script is over"),
+    ("@cart.py what does this do?", "@ names a file"),
+    ("!ls", "! runs a shell command"),
+)
+_NO_MODEL = "there is no model to continue with"
+_SETUP = "to set one up, leave with ctrl+d and run sightline"
+_DELETED = "this folder is deleted when you leave"
 
 
 def run_demo() -> int:
@@ -33,7 +49,9 @@ def run_demo() -> int:
 
     script = demo_script()
     os.environ.update(with_stored_keys(os.environ))  # the demo has a home of its own, without the stored keys
+    models = _models_of_the_user()
     with _signals_leave() as came, demo_place(script["files"]) as folder:
+        _write_models(models, folder / "home")
         model = f"scripted:../{write_script(folder, script, paced=True).name}"
         wanted = {"cwd": str(folder / "shop"), "model": model, "allow": ALLOWED}
         hosts: set[int] = set()
@@ -44,37 +62,71 @@ def run_demo() -> int:
             _wait_for(hosts)
 
 
+def _models_of_the_user() -> "Models":
+    """What the settings that hold here say about models. Where they have mistakes, the script plays all the same."""
+    try:
+        return load(Path.cwd()).settings.models
+    except SightlineError:
+        return Settings().models
+
+
+def _write_models(models: "Models", home: Path) -> None:
+    """Into the demo's own settings, which its host reads: another model can continue then. Nothing goes back."""
+    section = ("models",)
+    for key, value in leaves(section, kind_at(section), msgspec.to_builtins(models)):
+        if value != {}:
+            put_setting(home / "settings.toml", join_key(key), value, project=False)
+
+
 def take_over(console: "Console") -> None:
     """After its script the demo is the user's: what is entered then goes to a real model, where there is one."""
+    announced: list[str] = []
+
+    def script_is_over() -> bool:
+        state = console.state
+        said = any(isinstance(entry, TranscriptText) for entry in state.entries)
+        return said and not state.running and Facts(state).model.startswith("scripted")
+
+    async def announce() -> None:
+        model = await asyncio.to_thread(_real_model)
+        if model:
+            hint = f"ctrl+d leaves; {_DELETED}"
+            console.tell(f"the demo's script is over; what you enter next goes to {model}", hint=hint)
+        else:
+            console.tell(f"the demo's script is over, and {_NO_MODEL}", hint=f"{_SETUP}; {_DELETED}")
+
+    def run_ended() -> None:
+        if script_is_over() and not announced:
+            announced.append("")
+            console.spawn(announce())
 
     async def before_prompt() -> bool:
-        entries = console.state.entries
-        script_is_over = not console.state.running and any(isinstance(entry, Words) for entry in entries)
-        if not script_is_over or not Facts(console.state).model.startswith("scripted"):
+        if not script_is_over():
             return True
-        try:
-            model, _ = await asyncio.to_thread(_real_model)
-        except SightlineError:
-            hint = "leave with ctrl+d and start sightline: it offers ways to set one up. The demo's folder is deleted"
-            console.tell("the demo is over, and there is no model to continue with", "warning", hint)
+        model = await asyncio.to_thread(_real_model)
+        if not model:
+            console.tell(_NO_MODEL, "warning", f"{_SETUP}; {_DELETED}")
             return False
         reply = await console.submit(SetModel(model=model))
         if not reply.ok:
             console.tell(reply.error, "error", reply.hint)
             return False
-        console.tell(f"the demo is over; {model} continues")
+        console.tell(f"{model} continues")
         return True
 
-    console.entering.before_prompt = before_prompt
+    console.tries = _TRIES
+    console.when_run_ended(run_ended)
+    console.entering.check_prompts(before_prompt)
 
 
-def _real_model() -> tuple[str, str]:
-    from pathlib import Path
-
+def _real_model() -> str:
+    """Empty: there is none."""
     from sightline.models import default_model
-    from sightline.settings import load
 
-    return default_model(load(Path.cwd()).settings, os.environ)
+    try:
+        return default_model(load(Path.cwd()).settings, os.environ)[0]
+    except SightlineError:
+        return ""
 
 
 @contextmanager

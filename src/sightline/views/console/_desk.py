@@ -1,21 +1,24 @@
 """What a dialog, a selector or a command may use of the console."""
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from sightline.transcript import Snapshot
 from sightline.tty import Bindings, Component, Overlay
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 
 if TYPE_CHECKING:
-    from sightline.host import Command, Reply
+    from sightline.host import Command, CommandReply
     from sightline.journal import Store
     from sightline.settings import Settings
 
+HINTED = 2.0
+"""Seconds for which a hint is shown."""
 Level = Literal["info", "warning", "error"]
 
 
-class Ask(Component):
+class Answerable(Component):
     """Something the person answers. It calls `done` with the answer, once; with None when it was left unanswered."""
 
     done: Callable[[Any], None]
@@ -31,7 +34,7 @@ class Ask(Component):
 class Desk(Protocol):
     """The console, as those who work on it see it."""
 
-    drawing: Drawing
+    drawing: DrawingOptions
     cwd: str
     store: "Store"
     settings: "Settings"
@@ -69,19 +72,23 @@ class Desk(Protocol):
 
     def set_draft(self, text: str) -> None: ...
 
-    async def submit(self, command: "Command") -> "Reply":
+    async def submit(self, command: "Command") -> "CommandReply":
         """Ask the host; a refusal, or a host that is gone, is an answer like any other."""
         ...
 
-    async def ask(self, component: Ask, overlay: Overlay | None = None) -> Any:
-        """Show it in place of the editor (with `overlay`, over the window), give it the keys, wait for its answer."""
+    async def ask(self, component: Answerable, overlay: Overlay | None = None, *, above: bool = False) -> Any:
+        """Show it in place of the editor (`above` it; with `overlay`, over the window) and wait for its answer."""
         ...
 
     def tell(self, text: str, level: Level = "info", hint: str = "") -> None:
         """Say something in the transcript. Only this console shows it, and it is not kept."""
         ...
 
-    def spawn(self, work: Coroutine[Any, Any, object]) -> None:
+    def hint(self, text: str, seconds: float = HINTED) -> None:
+        """Say something in place of the key hints, for a moment."""
+        ...
+
+    def spawn(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[Any]:
         """Do something meanwhile."""
         ...
 

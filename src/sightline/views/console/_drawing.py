@@ -4,25 +4,26 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sightline.tty import Bindings, Images, Theme
-from sightline.views.console._actions import COMMAND_OF
+from sightline.tty import Bindings, ImageStore, Theme
+from sightline.views.console._actions import OWN
 
 if TYPE_CHECKING:
-    from sightline.views.console._renderers import Renderers
+    from sightline.views.console.extensions._renderers import Renderers
 
 
-class Drawing:
+class DrawingOptions:
     """One for a console; components hold it for their whole life and look at it whenever they draw."""
 
     def __init__(
         self,
         theme: Theme,
-        images: Images,
+        images: ImageStore,
         bindings: Bindings,
         *,
         cwd: str = "",
         clock: Callable[[], float] = time.time,
         linear: bool = False,
+        fetch: Callable[[str, Callable[[bytes | None], None]], None] | None = None,
     ) -> None:
         self.theme = theme
         self.images = images
@@ -38,12 +39,12 @@ class Drawing:
         """What the model thinks is shown."""
         self.renderers: Renderers | None = None
         """The console half of extensions."""
-        self.fetch: Callable[[str, Callable[[bytes | None], None]], None] | None = None
+        self.fetch = fetch
         """Reads an artifact of this session by its name, elsewhere than on the loop, and calls back on it; None stands
         for one that is not there, or too large to be shown."""
 
     def way_to(self, action: str) -> str:
         """How a person gets to one of the console's actions: its key, or on lines its command. Empty: by no key."""
         if self.linear:
-            return f"/{COMMAND_OF[action]}"
+            return f"/{OWN[action].command}"
         return next(iter(self.bindings.keys(action)), "")

@@ -7,19 +7,23 @@ In what somebody asks it is a no. Again right after it, whether the next questio
 asks.
 """
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Coroutine
+from typing import Any
 
-from sightline.host import Abort, CancelCall, Unqueue
 from sightline.tty import Input, Key
-from sightline.views.console._actions import COMMAND_OF
-from sightline.views.console.status import AGENT, Facts
-
-if TYPE_CHECKING:
-    from sightline.views.console._console import Console
-    from sightline.views.console._desk import Ask
+from sightline.views.console._actions import OWN, Action
+from sightline.views.console._desk import Answerable, Desk
+from sightline.views.console._screen import ConsoleScreen
+from sightline.views.console.input import PromptEditor
+from sightline.views.console.session._requests import RequestDialogs
+from sightline.views.console.session._sessions import SessionSwitch
+from sightline.views.console.session._stopping import Stopping
+from sightline.views.console.status import Facts
 
 TWICE = 0.5
 """Seconds within which a second press belongs to the first."""
+LEAVES_WITHIN = 2.0
+"""Seconds for which `ctrl+c again to leave` is shown, and true."""
 STOPS_WITHIN = 1.5
 """Seconds after a no in which a second one means all of it. The next question is half a second away at least."""
 
@@ -27,65 +31,89 @@ STOPS_WITHIN = 1.5
 class Keys:
     """Hears keys before the editor does, while nothing is asked."""
 
-    def __init__(self, console: "Console") -> None:
-        self._console = console
-        self._escaped = self._interrupted = float("-inf")
-        self._stopping = False
-        self._refused: tuple[Ask | None, float] = (None, float("-inf"))
-        console.working.entered = lambda: console.entering.running
-        console.screen.is_working = lambda: console.state.running
-        console.screen.takes_steering = lambda: Facts(console.state).takes_steering
+    def __init__(
+        self,
+        desk: Desk,
+        screen: ConsoleScreen,
+        prompt: PromptEditor,
+        stopping: Stopping,
+        sessions: SessionSwitch,
+        requests: RequestDialogs,
+        *,
+        press: Callable[[Action], None],
+        run_command: Callable[[str], Coroutine[Any, Any, object]],
+        clock: Callable[[], float],
+    ) -> None:
+        """`press` does what the key of an action does."""
+        self._desk = desk
+        self._screen = screen
+        self._prompt = prompt
+        self._stopping = stopping
+        self._sessions = sessions
+        self._requests = requests
+        self._press = press
+        self._run_command = run_command
+        self._clock = clock
+        self._escaped = self._interrupted = self._leaves_until = float("-inf")
+        self._refused: tuple[Answerable | None, float] = (None, float("-inf"))
 
     def hear(self, event: Input) -> Input | None:
         """None: it is done."""
-        console = self._console
-        if console.sessions.drops_keys:
+        if self._sessions.drops_keys:
             return None
         if not isinstance(event, Key) or event.kind != "release":
-            console.screen.heard()
-        if console.screen.is_answered:
+            self._screen.heard()
+        if self._screen.is_answered:
             return self._hear_beside(event)
-        for action, command in COMMAND_OF.items():
-            if action in console.bindings.actions() and console.bindings.matches(event, action):
-                if action == "paste_image":
-                    return event  # the editor's own
-                if _ACTIONS[action](self) if action in _ACTIONS else self._command(command):
-                    return None
+        for action in OWN.values():
+            if self._desk.bindings.matches(event, action.name) and not self._is_for_the_editor(action):
+                self._press(action)
+                return None
         if isinstance(event, Key) and event.kind != "release" and event.name != "escape":
-            if console.bindings.matches(event, "interrupt"):
+            if self._desk.bindings.matches(event, "interrupt"):
+                if self._screen.shows_question:  # it was drawn this moment: the way out of it is there at once
+                    return self._hear_beside(event)
                 self._interrupt()
                 return None
-            if console.bindings.matches(event, "exit") and console.prompt.empty:
-                console.sessions.leave()
-                return None
+            if self._desk.bindings.matches(event, "exit"):
+                if self._prompt.empty:
+                    self._sessions.leave()
+                    return None
+                if not self._prompt.deletes:
+                    self._desk.hint("ctrl+d leaves when nothing is written; ctrl+c clears")
         return event
+
+    def _is_for_the_editor(self, action: Action) -> bool:
+        """Whether the editor has a better use for a key of the console, or the action nothing to do."""
+        if action.name == "approval":
+            return self._prompt.completing
+        return action.name == "paste_image" or (action.name == "unqueue" and not Facts(self._desk.state).queue)
 
     def _hear_beside(self, event: Input) -> Input | None:
         """While something is asked the keys are its own, but for the ways out."""
-        console = self._console
         if not isinstance(event, Key) or event.kind == "release":
             return event
         if event.name == "escape":
             return None if self._refuse_all() else event
-        if console.requests.dialog is not None and console.bindings.matches(event, "approval"):
-            self._approval()
+        if self._requests.dialog is not None and self._desk.bindings.matches(event, "approval"):
+            self._press(OWN["approval"])
             return None
-        if console.bindings.matches(event, "interrupt"):
-            now = console.loop.time()
+        if self._desk.bindings.matches(event, "interrupt"):
+            now = self._clock()
             twice, self._interrupted = now - self._interrupted <= TWICE, now
             if twice:
-                console.sessions.leave()
+                self._sessions.leave()
                 return None
         return event
 
     def _refuse_all(self) -> bool:
         """Escape in what somebody asks; whether it was the second."""
-        console, now = self._console, self._console.loop.time()
-        (refused, at), asked = self._refused, console.requests.dialog
+        now = self._clock()
+        (refused, at), asked = self._refused, self._requests.dialog
         again = refused is not None and (asked is not refused or getattr(refused, "is_over", False))
         self._refused = (asked, now)
         if again and asked is not None and now - at <= STOPS_WITHIN:
-            console.spawn(self._stop_agent())
+            self._desk.spawn(self._stopping.stop_agent())
             return True
         return False
 
@@ -93,154 +121,33 @@ class Keys:
 
     def escape(self) -> bool:
         """The editor had no use for it. Whether it meant something; if not, the editor leaves its mode."""
-        console = self._console
-        now = console.loop.time()
-        if self.busy:
+        now = self._clock()
+        if self._stopping.can_stop:
             self._escaped = float("-inf")
-            console.spawn(self.stop())
-        elif not console.prompt.empty:
+            self._desk.spawn(self._stopping.stop())
+        elif not self._prompt.empty:
             self._escaped = float("-inf")
             return False
         elif now - self._escaped <= TWICE:
             self._escaped = float("-inf")
-            console.spawn(self._double_escape())
+            self._desk.spawn(self._double_escape())
         else:
             self._escaped = now
         return True
 
-    @property
-    def busy(self) -> bool:
-        """Whether there is something Escape would stop."""
-        console = self._console
-        return bool(console.entering.running or Facts(console.state).going_on)
-
-    async def stop(self) -> bool:
-        """Stop what was begun last, and only that. False when nothing is going on."""
-        console = self._console
-        if console.entering.running:
-            call = console.working.stopping = console.entering.running[-1]
-            console.redraw()
-            if not (await console.submit(CancelCall(call))).ok:
-                console.working.stopping = ""
-            return True
-        if not self.busy:
-            return False
-        await self._stop_agent()
-        return True
-
-    async def _stop_agent(self) -> None:
-        console = self._console
-        if not self._stopping:
-            self._stopping, console.working.stopping = True, AGENT
-            console.redraw()
-            try:
-                reply = await console.submit(Abort())
-                if reply.ok:
-                    self.take_back(reply.data)
-                else:
-                    console.working.stopping = ""
-                    console.tell(reply.error, "error", reply.hint)
-            finally:
-                self._stopping = False
-
-    async def unqueue(self) -> bool:
-        reply = await self._console.submit(Unqueue())
-        if not reply.ok:
-            self._console.tell(reply.error, "error", reply.hint)
-            return True
-        return self.take_back(reply.data)
-
-    def take_back(self, data: Any) -> bool:
-        """What waited to be sent is in the editor again, before what is written there."""
-        queued = data.get("queued") if isinstance(data, dict) else None
-        texts = [str(text) for text in queued] if isinstance(queued, list) else []
-        if texts:
-            self._console.prompt.give_back(*texts)
-        return bool(texts)
-
     async def _double_escape(self) -> None:
-        wanted = self._console.settings.console.double_escape
+        wanted = self._desk.settings.console.double_escape
         if wanted != "none":
-            await self._console.run_command(wanted)
+            await self._run_command(wanted)
 
     def _interrupt(self) -> None:
-        console = self._console
-        now = console.loop.time()
-        if now - self._interrupted <= TWICE:
-            self._interrupted = float("-inf")
-            console.sessions.leave()
-            return
-        self._interrupted = now
-        if not console.prompt.empty and not console.drawing.linear:
-            console.prompt.clear()
+        now, linear = self._clock(), self._desk.drawing.linear
+        if now <= self._leaves_until and (self._prompt.empty or linear):
+            self._leaves_until = float("-inf")
+            self._sessions.leave()
+        elif not self._prompt.empty and not linear:
+            self._leaves_until = now + TWICE  # nothing says so: only a second press at once means it
+            self._prompt.clear()
         else:
-            more = ", /stop stops the agent" if console.drawing.linear else ""
-            console.hint(f"ctrl+c again to leave{more}", TWICE)
-
-    # ---- actions
-
-    def _follow_up(self) -> bool:
-        submission = self._console.prompt.take()
-        if submission is not None:
-            self._console.entering.enter(submission, "follow_up" if self._console.state.running else "")
-        return True
-
-    def _unqueue(self) -> bool:
-        if not Facts(self._console.state).queue:
-            return False
-        self._console.spawn(self.unqueue())
-        return True
-
-    def _thinking(self) -> bool:
-        self._console.spawn(self._console.cycle_thinking())
-        return True
-
-    def _approval(self) -> bool:
-        if self._console.prompt.completing:
-            return False
-        self._console.spawn(self._next_level())
-        return True
-
-    async def _next_level(self) -> None:
-        from sightline.views.console.selectors._approvals import next_level, set_level
-
-        level = next_level(Facts(self._console.state).approval)
-        if words := await set_level(self._console, level):
-            self._console.hint(words)
-
-    def _copy(self) -> bool:
-        self._console.spawn(self._console.run_command("copy"))
-        return True
-
-    def _view_output(self) -> bool:
-        self._console.spawn(self._console.view_output())
-        return True
-
-    def _unfold(self) -> bool:
-        self._console.unfold(not self._console.drawing.unfolded)
-        return True
-
-    def _reasoning(self) -> bool:
-        self._console.show_reasoning(not self._console.drawing.reasoning)
-        return True
-
-    def _todo(self) -> bool:
-        self._console.show_todo(not self._console.todo.shown)
-        return True
-
-    def _command(self, name: str) -> bool:
-        self._console.spawn(self._console.run_command(name))
-        return True
-
-
-_ACTIONS: dict[str, Any] = {
-    "follow_up": Keys._follow_up,
-    "unqueue": Keys._unqueue,
-    "view_output": Keys._view_output,
-    "unfold": Keys._unfold,
-    "reasoning": Keys._reasoning,
-    "copy_block": Keys._copy,
-    "thinking": Keys._thinking,
-    "approval": Keys._approval,
-    "todo": Keys._todo,
-}
+            self._leaves_until = now + LEAVES_WITHIN
+            self._desk.hint("ctrl+c again to leave" + (", /stop stops the agent" if linear else ""), LEAVES_WITHIN)

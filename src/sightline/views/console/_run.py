@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sightline.host import HostWanted
 from sightline.journal import Store
 from sightline.paths import data_folder
-from sightline.settings import Settings, load
+from sightline.settings import Settings, StartOptions, load
 from sightline.tty import Application, Attributes, Terminal, run_application
 from sightline.views.console._actions import bindings_from
 from sightline.views.console._console import Console
 from sightline.views.console.input import Submission
 
 if TYPE_CHECKING:
-    from sightline.views.console._first_paint import FirstPaint
+    from sightline.views.console.paint._first_paint import FirstPaint
 
 
 def run(
@@ -31,19 +30,17 @@ def run(
     painted: "FirstPaint | None" = None,
     before: Attributes | None = None,
 ) -> int:
-    """Be the console. `wanted` is what `HostWanted` holds, `host_fd` where its host answers if it was started already;
+    """Be the console. `wanted`: the fields of `StartOptions`. `host_fd`: where its host answers, if it was started;
     `prompt`: said first, as if it had been entered. `resumable`: one can come back to it; say in the end how.
     `greeted` is called with the process of every host that is connected to, `begun` with the console. The exit code."""
-    asked = msgspec.convert(dict(wanted), HostWanted)
+    asked = msgspec.convert(dict(wanted), StartOptions)
     settings = _settings(asked)
     terminal = Terminal()
     consoles: list[Console] = []
 
     def start(application: Application) -> None:
-        console = Console(application, Store(data_folder()), settings, asked)
+        console = Console(application, Store(data_folder()), settings, asked, greeted=greeted, lasting=resumable)
         consoles.append(console)
-        console.sessions.on_host = greeted
-        console.sessions.lasting = resumable
         begun(console)
         if settings.console.theme != "auto":
             console.set_theme(settings.console.theme)
@@ -71,7 +68,7 @@ def run(
     return code
 
 
-def _settings(wanted: HostWanted) -> Settings:
+def _settings(wanted: StartOptions) -> Settings:
     """What concerns the screen. What is wrong with settings is for the host to say."""
     from pathlib import Path
 

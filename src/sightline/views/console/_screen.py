@@ -4,16 +4,22 @@
 
 What is asked by a request stands above the editor, whose draft stays in sight, and comes only once the person has
 stopped typing: an answer is never given by a letter that was meant for the draft. Keys that were pressed before it was
-drawn and are read after that go to the editor, too. Where there are too few rows for both, the editor makes room.
+drawn and are read after that go to the editor, too, and so does text that is typed into what yields to a draft: it is
+shown again when nothing is written. Where there are too few rows for both, the editor makes room.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
-from sightline.tty import Application, Component, Input, Overlay, OverlayHandle, Rows, Theme
-from sightline.tty.components import Container, KeyHints, Transcript
-from sightline.views.console._console_paint import HINTS
-from sightline.views.console._desk import Ask
+from sightline.tty import Application, Bindings, Component, Input, Key, Overlay, OverlayHandle, Paste, Rows, Theme
+from sightline.tty.components import BlockColumn, Container, KeyHints
+from sightline.views.console._desk import Answerable
 
+_HINTED = (("view_output", "output"), ("history_search", "history"), ("/help", "all keys"), ("exit", "leave"))
+"""What the last row names after the key that sends, while the editor has the keys.
+The first paint has the same, as `HINTS`."""
+Enters = Literal["send", "steer", "queue", "run", "insert"]
+"""What the key that sends does; the last two to a completion that is offered."""
 QUIET = 0.5
 """Seconds without a key after which what somebody asks is shown, and has the keys."""
 
@@ -21,7 +27,7 @@ QUIET = 0.5
 class _Gap(Component):
     """An empty row between the transcript and what stands below, once there is a transcript."""
 
-    def __init__(self, transcript: Transcript) -> None:
+    def __init__(self, transcript: BlockColumn) -> None:
         self._transcript = transcript
 
     def render(self, width: int) -> Rows:
@@ -80,16 +86,19 @@ class Slot(Container):
         bindings_match: Callable[[Input, str], bool],
         has_room: Callable[[], bool],
         call_soon: Callable[..., object],
+        on_exit: Callable[[], object],
+        on_writing: Callable[[], object],
     ) -> None:
+        """`on_writing`: text for the editor was typed while something that yields to a draft is in front."""
         super().__init__([editor])
         self.front = editor
         self._editor = editor
         self._matches = bindings_match
         self._has_room = has_room
         self._call_soon = call_soon
+        self._on_exit = on_exit
+        self._on_writing = on_writing
         self._with_editor = False
-        self.on_exit: Callable[[], object] = lambda: None
-        """The key to leave was pressed, and a dialog had no use for it."""
         self._heard: Component | None = editor
         """What was in front when the keys that are read now could be pressed."""
 
@@ -107,7 +116,7 @@ class Slot(Container):
     @property
     def is_heard(self) -> bool:
         """Whether what is in front was there when the keys that are read now were pressed."""
-        is_guarded = self._with_editor or (isinstance(self.front, Ask) and self.front.guarded)
+        is_guarded = self._with_editor or (isinstance(self.front, Answerable) and self.front.guarded)
         return not is_guarded or self._heard is self.front
 
     def _hear(self, front: Component) -> None:
@@ -125,48 +134,66 @@ class Slot(Container):
             return self._editor.handle_input(event) if self._with_editor else True
         if self.front.handle_input(event):
             return True
-        if isinstance(self.front, Ask):
+        if isinstance(self.front, Answerable):
             if self._matches(event, "interrupt"):
                 self.front.done(None)
             elif self._matches(event, "exit"):
-                self.on_exit()
+                self._on_exit()
+            elif self._with_editor and self.front.yields_to_draft and _is_text(event):
+                self._on_writing()
+                return self._editor.handle_input(event)
             return True  # keys that mean nothing to what is asked mean nothing else
         return False
+
+
+def _is_text(event: Input) -> bool:
+    return isinstance(event, Paste) or (isinstance(event, Key) and event.kind != "release" and bool(event.text))
 
 
 class Mounted:
     """Something asked that is shown."""
 
-    def __init__(self, ask: Ask, *, above: bool) -> None:
+    def __init__(self, ask: Answerable, *, above: bool) -> None:
         self.ask = ask
         self.above = above
         self.overlay: OverlayHandle | None = None
 
 
-class Screen:
+class ConsoleScreen:
     """Fills an application's display."""
 
-    def __init__(self, application: Application, transcript: Transcript, editor: Component) -> None:
+    def __init__(
+        self,
+        application: Application,
+        transcript: BlockColumn,
+        editor: Component,
+        *,
+        enters: Callable[[], "Enters"],
+        is_writing: Callable[[], bool],
+        on_exit: Callable[[], object],
+        on_free: Callable[[], object],
+    ) -> None:
+        """`enters`: what the key that sends does now; `is_writing`: there is a draft; `on_exit`: the key to leave was
+        pressed and what is asked had no use for it; `on_free`: nothing is asked any more."""
         self._display = application.display
         self._loop = application.loop
         self._linear = application.linear
         self._bindings = application.bindings
         self._editor = editor
-        self.slot = Slot(editor, application.bindings.matches, self._has_room_for_editor, self._loop.call_soon)
+        matches, call_soon = application.bindings.matches, self._loop.call_soon
+        self.slot = Slot(editor, matches, self._has_room_for_editor, call_soon, on_exit, self._arrange)
         self.widgets_above = Container()
         self.widgets_below = Container()
-        self.is_working: Callable[[], bool] = lambda: False
-        self.takes_steering: Callable[[], bool] = lambda: True
-        """Whether the agent works, and hears what is entered on its way."""
-        self.is_writing: Callable[[], bool] = lambda: False
+        self._enters = enters
+        self._is_writing = is_writing
+        self._on_free = on_free
+        self._on_exit = on_exit
         self.hints = _UsualHints(self._usual_hints, application.theme)
         self._gap = _Gap(transcript)
         self._transcript = transcript
         self._below: tuple[Component, ...] = ()
         self._mounted: list[Mounted] = []
         self._last_key = float("-inf")
-        self.on_free: Callable[[], None] = lambda: None
-        """Nothing is asked any more."""
 
     def build(self, panels: Sequence[Component], status: Component) -> None:
         apart = [part for panel in panels for part in (panel, _Below(panel, lambda: self._display.surface.size[1]))]
@@ -189,7 +216,7 @@ class Screen:
         return rows - sum(len(component.render(columns)) for component in components)
 
     @property
-    def asking(self) -> Ask | None:
+    def asking(self) -> Answerable | None:
         """What is asked and has, or will have, the keys."""
         return self._mounted[-1].ask if self._mounted else None
 
@@ -203,30 +230,38 @@ class Screen:
         """Whether keys go to what is asked: not yet while it waits for the person to stop typing, or to be drawn."""
         if not self._mounted:
             return False
-        return self._mounted[-1].overlay is not None or (self.slot.front is not self._editor and self.slot.is_heard)
+        return self._mounted[-1].overlay is not None or (self.shows_question and self.slot.is_heard)
+
+    @property
+    def shows_question(self) -> bool:
+        """Whether what is asked is in front, be it that keys do not go to it yet."""
+        return self.slot.front is not self._editor
 
     def usual_hints(self) -> None:
         """The keys of the editor, while it has the keys."""
         self.hints.be_usual()
 
     def _usual_hints(self) -> Sequence[tuple[str, str]]:
-        if self.slot.front is not self._editor:
+        if self.shows_question:
             return ()
-        if not self.is_working():
-            return HINTS
-        later = self._bindings.keys("follow_up")[:1]
-        enter = "steer" if self.takes_steering() else "queue"
-        return (("enter", enter), *((key, "queue") for key in later if enter == "steer"), *HINTS[1:])
+        enters = self._enters()
+        if enters in ("run", "insert"):
+            return (("enter", enters), ("tab", "complete"), ("escape", "close"))
+        named = (("submit", enters), *((("follow_up", "queue"),) if enters == "steer" else ()), *_HINTED)
+        return [(key, meaning) for action, meaning in named for key in self._first_key(action)]
+
+    def _first_key(self, action: str) -> Sequence[str]:
+        return (action,) if action.startswith("/") else self._bindings.keys(action)[:1]
 
     def heard(self) -> None:
         """A key was pressed."""
         self._last_key = self._loop.time()
 
-    def mount(self, ask: Ask, overlay: Overlay | None, *, above: bool = False) -> Mounted:
+    def mount(self, ask: Answerable, overlay: Overlay | None, *, above: bool = False) -> Mounted:
         mounted = Mounted(ask, above=above)
         self._mounted.append(mounted)
         if overlay is not None or self._linear:
-            guarded = _Guarded(ask, self.slot, unprompted=above or ask.guarded)
+            guarded = _Guarded(ask, self._bindings, self._on_exit, unprompted=above or ask.guarded)
             mounted.overlay = self._display.show_overlay(guarded, overlay or Overlay())
         self._arrange()
         return mounted
@@ -237,7 +272,7 @@ class Screen:
             mounted.overlay.hide()
         self._arrange()
         if not self._mounted:
-            self.on_free()
+            self._on_free()
 
     def _arrange(self) -> None:
         inline = [mounted for mounted in self._mounted if mounted.overlay is None]
@@ -259,7 +294,7 @@ class Screen:
         if not self._mounted or self._mounted[-1] is not mounted:
             return
         wait = self._last_key + QUIET - self._loop.time()
-        if mounted.ask.yields_to_draft and self.is_writing():
+        if mounted.ask.yields_to_draft and self._is_writing():
             wait = QUIET
         if wait > 0:
             self._loop.call_later(wait, self._show_above, mounted)
@@ -272,16 +307,17 @@ class Screen:
 class _Guarded(Container):
     """What is asked as an overlay: a key it does not know goes nowhere else."""
 
-    def __init__(self, ask: Ask, slot: Slot, *, unprompted: bool) -> None:
+    def __init__(self, ask: Answerable, bindings: Bindings, on_exit: Callable[[], object], *, unprompted: bool) -> None:
         super().__init__([ask])
         self.unprompted = unprompted
         self._ask = ask
-        self._slot = slot
+        self._bindings = bindings
+        self._on_exit = on_exit
 
     def handle_input(self, event: Input) -> bool:
         if not self._ask.handle_input(event):
-            if self._slot._matches(event, "interrupt"):
+            if self._bindings.matches(event, "interrupt"):
                 self._ask.done(None)
-            elif self._slot._matches(event, "exit"):
-                self._slot.on_exit()
+            elif self._bindings.matches(event, "exit"):
+                self._on_exit()
         return True

@@ -4,13 +4,15 @@ import asyncio
 from collections.abc import Callable
 
 from sightline.exceptions import OutsideFailure
-from sightline.host import Cancel, Client, Kept, Session
+from sightline.host import CancelJob, Client, HostSession, StoredSession
 
 
 class Canceller:
     """Called once for each Ctrl+C, inside the loop."""
 
-    def __init__(self, session: Client | Kept | Session, job: str, leave: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, session: Client | StoredSession | HostSession, job: str, leave: Callable[[], None] = lambda: None
+    ) -> None:
         self.pressed = asyncio.Event()
         self._session = session
         self._job = job
@@ -30,6 +32,6 @@ class Canceller:
 
     async def _cancel(self, *, force: bool) -> None:
         try:
-            await self._session.submit(Cancel(self._job, force))
+            await self._session.submit(CancelJob(self._job, force))
         except (OutsideFailure, OSError):  # the host is gone, and the command with it: the watcher is told so
             pass

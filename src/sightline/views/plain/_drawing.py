@@ -13,40 +13,41 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sightline.events import Error, Event, Notice, ToolOutput, ToolResult, ToolUse
-from sightline.host import Frame, MaskedArtifact
+from sightline.events import Error, Event, Notice, ToolOutput, ToolResult, ToolUse, call_ending
+from sightline.host import Frame
 from sightline.journal import ArtifactReader, Store, session_of
+from sightline.secrets import MaskedArtifact
 from sightline.text import clean_output, complete_prefix
-from sightline.transcript import Call, Remark, Snapshot
-from sightline.views.plain._ending import Ending, ending_of
+from sightline.transcript import Remark, Snapshot, TranscriptCall
+from sightline.views.plain._ending import JobEnd, ending_of
 from sightline.views.plain._figures import size_words
 from sightline.views.plain._palette import CALL, Palette
 from sightline.views.plain.terminal_block import TerminalBlock
 
 if TYPE_CHECKING:
-    from sightline.agent import Secrets
+    from sightline.secrets import Secrets
 
 _PART = 64 * 1024
 _LINE_NEAR = 4 * 1024
 
 
-class Past(msgspec.Struct, frozen=True):
+class MissedOutput(msgspec.Struct, frozen=True):
     """How much of what was missed is drawn: all of it up to `whole` bytes, else the last `tail` of it."""
 
     whole: int
     tail: int
 
 
-WHOLE_PAST = Past(8 * 1024 * 1024, 1024 * 1024)
-MISSED = Past(256 * 1024, 50 * 1024)
+WHOLE_PAST = MissedOutput(8 * 1024 * 1024, 1024 * 1024)
+MISSED = MissedOutput(256 * 1024, 50 * 1024)
 
 
-class Drawing:
+class JobDrawing:
     """Draws one job of a session, or all of them when `job` is empty."""
 
     def __init__(self, store: Store, block: TerminalBlock, palette: Palette, *, job: str, headings: bool) -> None:
         self.block = block
-        self.endings: dict[str, Ending] = {}
+        self.endings: dict[str, JobEnd] = {}
         self.running: set[str] = set()
         self._store = store
         self.secrets: Secrets | None = None  # what is not drawn of the past
@@ -70,7 +71,7 @@ class Drawing:
     def _catch_up(self, snapshot: Snapshot) -> Iterator[str]:
         remarks = 0
         for entry in snapshot.entries:
-            if isinstance(entry, Call) and self._wanted(entry.id):
+            if isinstance(entry, TranscriptCall) and self._wanted(entry.id):
                 yield from self._call(entry)
             elif isinstance(entry, Remark):
                 remarks += 1
@@ -78,7 +79,7 @@ class Drawing:
                     yield self._remark(entry.level, entry.text, entry.hint)
         self._remarks = max(remarks, self._remarks)
 
-    def _call(self, call: Call) -> Iterator[str]:
+    def _call(self, call: TranscriptCall) -> Iterator[str]:
         self._begin(call.id, call.args, call.arg)
         shown = self._shown.get(call.id, 0)
         if call.received > shown:
@@ -116,7 +117,7 @@ class Drawing:
             text += self.block.remark(self._passed_over(event.id, event.dropped))
         yield text + self.block.feed(event.content, event.stream)
 
-    def _missed(self, call: Call, shown: int) -> Iterator[str]:
+    def _missed(self, call: TranscriptCall, shown: int) -> Iterator[str]:
         """What came between what we have drawn and what the snapshot accounts for."""
         yield self._speaks(call.id)
         reader = self._artifact(call.id)
@@ -147,7 +148,7 @@ class Drawing:
         newline = reader.read(start, _LINE_NEAR).find(b"\n")
         return start + newline + 1
 
-    def _not_kept(self, call: Call, start: int, *, deleted: bool) -> Iterator[str]:
+    def _not_kept(self, call: TranscriptCall, start: int, *, deleted: bool) -> Iterator[str]:
         """The output was deleted, or the disk was full: there is only the tail the snapshot has."""
         pieces = [piece for piece in call.pieces if piece.offset >= start and piece.text]
         lost = call.received - start - sum(piece.size for piece in pieces)
@@ -157,7 +158,7 @@ class Drawing:
         for piece in pieces:
             yield self.block.feed(piece.text, piece.stream)
 
-    def _end(self, ending: Ending) -> Iterator[str]:
+    def _end(self, ending: JobEnd) -> Iterator[str]:
         if ending.job in self.endings:
             return
         self.endings[ending.job] = ending
@@ -204,5 +205,5 @@ def text_of(reader: ArtifactReader, start: int, end: int) -> Iterator[tuple[str,
             offset += size
 
 
-def _is_binary(call: Call) -> bool:
-    return isinstance(call.details, dict) and bool(call.details.get("binary"))
+def _is_binary(call: TranscriptCall) -> bool:
+    return bool(call_ending(call.details).binary)

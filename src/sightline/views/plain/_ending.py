@@ -1,20 +1,19 @@
 """How a command ended, in a line for a person and in a number for a program."""
 
 import signal
-from typing import Any
 
 import msgspec
 
-from sightline.events import ToolResult
+from sightline.events import ToolResult, call_ending
 from sightline.host import Frame
-from sightline.transcript import Call, Snapshot
+from sightline.transcript import Snapshot, TranscriptCall
 from sightline.views.plain._figures import duration_words, size_words
-from sightline.views.plain._palette import STEP, Palette
+from sightline.views.plain._palette import NEVER, STEP, Palette
 
 _NOT_KNOWN = 1  # the exit code in place of one nobody saw
 
 
-class Ending(msgspec.Struct, frozen=True):
+class JobEnd(msgspec.Struct, frozen=True):
     """The end of one job."""
 
     job: str
@@ -33,7 +32,10 @@ class Ending(msgspec.Struct, frozen=True):
         parts = [self._words(), duration_words(self.duration), self.job]
         if self.kept < self.bytes:
             parts.insert(2, f"{size_words(self.bytes - self.kept)} of output not stored")
-        sign = f"{palette.good if good else palette.bad}{STEP['ok' if good else 'error']}{palette.reset}"
+        sign, tint = (STEP["ok"], palette.good) if good else (STEP["error"], palette.bad)
+        if self.how == "cancelled":
+            sign, tint = NEVER, palette.dim
+        sign = f"{tint}{sign}{palette.reset}"
         return f"{sign} {palette.dim}{' · '.join(parts)}{palette.reset}"
 
     def _words(self) -> str:
@@ -44,26 +46,26 @@ class Ending(msgspec.Struct, frozen=True):
         return f"exit {self.exit_code}"
 
 
-def ending_of(result: ToolResult | Call) -> Ending:
-    details: dict[str, Any] = result.details if isinstance(result.details, dict) else {}
+def ending_of(result: ToolResult | TranscriptCall) -> JobEnd:
+    found = call_ending(result.details)
     code = result.exit_code
-    return Ending(
+    return JobEnd(
         job=result.id,
-        how=str(details.get("ended", "exit")),
+        how=found.ended or "exit",
         said=result.content or "",
         exit_code=_NOT_KNOWN if code is None else code,
         duration=result.duration or 0.0,
-        signal=int(details.get("signal", 0)),
-        bytes=int(details.get("bytes", 0)),
-        kept=int(details.get("kept", 0)),
-        binary=bool(details.get("binary")),
+        signal=found.signal or 0,
+        bytes=found.bytes or 0,
+        kept=found.kept or 0,
+        binary=bool(found.binary),
     )
 
 
-def ending_in(frame: Frame, job: str) -> Ending | None:
+def ending_in(frame: Frame, job: str) -> JobEnd | None:
     """The end of a job, when this frame tells it."""
     if isinstance(frame, Snapshot):
-        calls = (entry for entry in frame.entries if isinstance(entry, Call) and entry.id == job)
+        calls = (entry for entry in frame.entries if isinstance(entry, TranscriptCall) and entry.id == job)
         return next((ending_of(call) for call in calls if call.content is not None), None)
     return next((ending_of(event) for event in frame if isinstance(event, ToolResult) and event.id == job), None)
 

@@ -10,13 +10,13 @@ from sightline.events import Event, encode_event
 from sightline.host import Frame
 from sightline.journal import Store, session_of
 from sightline.transcript import Snapshot
-from sightline.views.plain._ending import Ending, ending_in
+from sightline.views.plain._ending import JobEnd, ending_in
 from sightline.views.plain._output import write_patiently
 
 _TOGETHER = 64 * 1024
 
 
-async def pass_events(store: Store, frames: AsyncIterator[Frame], job: str) -> Ending | None:
+async def pass_events(store: Store, frames: AsyncIterator[Frame], job: str) -> JobEnd | None:
     """Write them to stdout until the job ended."""
     last = 0
     async for frame in frames:

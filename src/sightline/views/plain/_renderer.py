@@ -12,11 +12,13 @@ from collections.abc import Iterable
 import msgspec
 
 from sightline.events import (
+    ApprovalState,
     Delegation,
     DelegationItem,
     Error,
     Event,
     Notice,
+    RetryState,
     State,
     Text,
     ToolConnection,
@@ -25,8 +27,10 @@ from sightline.events import (
     ToolUpdate,
     ToolUse,
     Unknown,
+    call_ending,
     delegation_from_args,
     delegation_from_details,
+    state_fact,
 )
 from sightline.text import clean_line, clean_text, cut_graphemes, first_line
 from sightline.views.plain._figures import size_words, wait_words
@@ -191,13 +195,12 @@ class PlainRenderer:
 
     def _fact(self, event: State) -> None:
         """What the provider may do is told when it is not what it does by itself; and that our own agent waits."""
-        value = event.value
-        if event.key == "retry" and event.source == "agent" and isinstance(value, dict) and "seconds" in value:
-            again = f"retrying in {wait_words(value['seconds'])} ({value['attempt']} of {value['attempts']})"
-            self._tell("warning", f"{value['reason']}; {again}", "")
-        elif event.key == "approval" and isinstance(value, dict) and value.get("level") != "auto":
-            flags = " ".join(str(flag) for flag in value.get("flags") or ())
-            self._tell("note", f"approval {value.get('level')}" + (f": {flags}" if flags else ""), "")
+        match state_fact(event):
+            case RetryState(seconds=float(wait)) as retry if event.source == "agent":  # others add a notice
+                again = f"retrying in {wait_words(wait)} ({retry.attempt} of {retry.attempts})"
+                self._tell("warning", f"{retry.reason}; {again}", "")
+            case ApprovalState(level=level, flags=flags) if level != "auto":
+                self._tell("note", f"approval {level}" + (f": {' '.join(flags)}" if flags else ""), "")
 
     def _progress(self, event: ToolUpdate | ToolResult, parts: list[str]) -> None:
         """The steps whose status is not the one written last."""
@@ -316,18 +319,18 @@ def _command(event: ToolUse) -> str:
 
 
 def _not_shown(event: ToolResult) -> str:
-    if not isinstance(event.details, dict) or not event.details.get("binary"):
+    found = call_ending(event.details)
+    if not found.binary:
         return ""
-    size = event.details.get("bytes")
-    what = f"binary output, {size_words(size)}" if isinstance(size, int) else "binary output"
+    what = "binary output" if found.bytes is None else f"binary output, {size_words(found.bytes)}"
     return f"{what}: stored, not shown; sightline logs {event.id} has it"
 
 
 def _failure(event: ToolResult) -> str:
-    ended = event.details.get("ended") if isinstance(event.details, dict) else None
-    if event.exit_code and ended in (None, "exit"):
+    ended = call_ending(event.details).ended
+    if event.exit_code and ended in ("", "exit"):
         return f"exit code {event.exit_code}"
-    if event.exit_code is not None and isinstance(ended, str):
+    if event.exit_code is not None and ended:
         return {"timeout": "timed out"}.get(ended, ended)  # what a command printed says nothing of why it ended
     return cut_graphemes(clean_line(first_line(event.content)), _FAILURE_CAP) or "failed"
 

@@ -2,9 +2,10 @@
 
 import asyncio
 
-from sightline.host import Hello, kept_jobs, running
+from sightline.host import Hello, running, stored_jobs
 from sightline.journal import Store
 from sightline.text import clean_line
+from sightline.views._names import title_of
 from sightline.views._script import script_in
 from sightline.views.plain._palette import AGENT, STEP, Palette
 
@@ -15,12 +16,20 @@ def standing_word(hello: Hello) -> str:
     return "working" if hello.busy else "jobs running" if hello.running else "idle"
 
 
+def signed_standing(hello: Hello) -> str:
+    """The word with its sign."""
+    sign = AGENT if hello.waiting else STEP["pending"] if _is_idle(hello) else STEP["running"]
+    return f"{sign} {standing_word(hello)}"
+
+
 def standing(hello: Hello, palette: Palette) -> tuple[str, str]:
     """The word with its sign, and the colour it has."""
-    word = standing_word(hello)
-    if word == "waits for you":
-        return f"{AGENT} {word}", palette.bold
-    return (f"{STEP['pending']} {word}", palette.dim) if word == "idle" else (f"{STEP['running']} {word}", palette.busy)
+    tint = palette.bold if hello.waiting else palette.dim if _is_idle(hello) else palette.busy
+    return signed_standing(hello), tint
+
+
+def _is_idle(hello: Hello) -> bool:
+    return not (hello.waiting or hello.busy or hello.running)
 
 
 def hosts_by_session(store: Store) -> dict[str, Hello]:
@@ -29,12 +38,12 @@ def hosts_by_session(store: Store) -> dict[str, Hello]:
 
 
 def titles_of(store: Store, sessions: set[str]) -> dict[str, str]:
-    """What each is about: its title, what was said first, or the command that was."""
+    """What each is about: its title, or the command that was run first."""
     titles: dict[str, str] = {}
-    for job in kept_jobs(store):  # the newest first
+    for job in stored_jobs(store):  # the newest first
         if job.session in sessions:
             titles[job.session] = script_in(job.command)
     for record in store.conversations(None):
-        if record.id in sessions:
-            titles[record.id] = record.title or record.first_prompt
+        if record.id in sessions and (title := title_of(record)):
+            titles[record.id] = title
     return {session: clean_line(title) for session, title in titles.items()}

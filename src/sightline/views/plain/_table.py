@@ -3,7 +3,6 @@
 The folder gives way first, and shows its end; the last column has what is left. What is piped has room for everything.
 """
 
-import os
 from collections.abc import Sequence
 
 import msgspec
@@ -49,12 +48,6 @@ def draw_table(
 def cut_columns(text: str, room: int) -> str:
     """At most so many columns, ellipsis included."""
     return text if text_width(text) <= room else cut_graphemes(text, fitting(text, room - 1) + 1)
-
-
-def from_home(folder: str) -> str:
-    """A folder as people write it."""
-    home = os.path.expanduser("~")
-    return f"~{folder[len(home) :]}" if folder == home or folder.startswith(f"{home}/") else folder
 
 
 def _make_room(columns: Sequence[Column], widths: list[int], width: int | None) -> None:

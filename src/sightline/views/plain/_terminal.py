@@ -21,7 +21,7 @@ def is_terminal(fd: int) -> bool:
     return os.isatty(fd) and os.environ.get("TERM") != "dumb"
 
 
-class Terminal:
+class PlainTerminal:
     """`with Terminal(1) as terminal:` draws; the terminal is as it was afterwards."""
 
     def __init__(self, fd: int) -> None:
@@ -30,7 +30,7 @@ class Terminal:
         self._modes: list[object] | None = None
         self._lock = asyncio.Lock()
 
-    def __enter__(self) -> "Terminal":
+    def __enter__(self) -> "PlainTerminal":
         self.hush()
         asyncio.get_running_loop().add_signal_handler(signal.SIGQUIT, self._quit)
         return self

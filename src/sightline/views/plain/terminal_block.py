@@ -14,7 +14,7 @@ Nothing here writes: every method returns what is to be written.
 
 from functools import lru_cache
 
-from sightline.text import DEFAULT, Row, Run, Screen, Style, clean_line, clean_output
+from sightline.text import DEFAULT, OutputScreen, Row, Style, StyledRun, clean_line, clean_output
 from sightline.views.plain._palette import PLAIN, Palette
 
 _LIVE_ROWS = 50  # as many as may be redrawn, where the terminal has that many
@@ -79,10 +79,10 @@ class TerminalBlock:
         self._screen = self._new_screen(self._screen.style)
         return text
 
-    def _new_screen(self, style: Style = DEFAULT) -> Screen:
+    def _new_screen(self, style: Style = DEFAULT) -> OutputScreen:
         columns, rows = self._size
         height = max(min(rows - 1, _LIVE_ROWS), 1)
-        screen = Screen(max(columns - _LABEL_WIDTH * self._labelled, 2), height, height)
+        screen = OutputScreen(max(columns - _LABEL_WIDTH * self._labelled, 2), height, height)
         screen.style = style
         return screen
 
@@ -93,7 +93,7 @@ class TerminalBlock:
         settled = self._screen.take_settled()
         live = self._screen.live
         if self._status:
-            live.append((Run(self._status, Style(dim=True), "status"),))
+            live.append((StyledRun(self._status, Style(dim=True), "status"),))
         self._blanks = max(len(self._drawn) - len(settled) - len(live), 0)
         live += [()] * self._blanks
         rows = [*settled, *live]
@@ -137,7 +137,7 @@ class TerminalBlock:
             return "".join([run.text for run in row])
         return "".join([self._rendered_run(run) for run in row])
 
-    def _rendered_run(self, run: Run) -> str:
+    def _rendered_run(self, run: StyledRun) -> str:
         if run.style is DEFAULT and run.stream == "stdout":
             return run.text
         codes = _codes(run.style)
@@ -167,7 +167,7 @@ def _growth(old: Row, new: Row) -> Row | None:
     if now.style != last.style or now.stream != last.stream or not now.text.startswith(last.text):
         return None
     rest = now.text[len(last.text) :]
-    return (*((Run(rest, now.style, now.stream),) if rest else ()), *new[len(old) :])
+    return (*((StyledRun(rest, now.style, now.stream),) if rest else ()), *new[len(old) :])
 
 
 @lru_cache(maxsize=512)

@@ -10,13 +10,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sightline.exceptions import SightlineError
-from sightline.views.web._api import Api
-from sightline.views.web._asked import Refused, json_answer
-from sightline.views.web._bodies import Problem
-from sightline.views.web._download import Unsatisfiable
 from sightline.views.web._guard import Guard
-from sightline.views.web._openapi import document
 from sightline.views.web._static import index, static
+from sightline.views.web.api._api import Api
+from sightline.views.web.api._bodies import ProblemBody
+from sightline.views.web.api._download import Unsatisfiable
+from sightline.views.web.api._openapi import document
+from sightline.views.web.api._reading import RequestRefused, json_answer
 
 
 def routes_of(api: Api) -> list[Route]:
@@ -32,6 +32,7 @@ def routes_of(api: Api) -> list[Route]:
         Route("/api/page", api.page),
         Route("/api/sessions", api.sessions, methods=["GET"]),
         Route("/api/sessions", api.start, methods=["POST"]),
+        Route("/api/search", api.list.search),
         Route("/api/agents", api.agents.choices, methods=["GET"]),
         Route("/api/agents", api.agents.start, methods=["POST"]),
         Route("/api/sessions/{id}", api.session),
@@ -73,16 +74,18 @@ def application(api: Api, token: str, broken: Callable[[Exception], None]) -> Gu
 async def _refused_by_routing(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     what = {404: f"not found: {request.url.path}", 405: f"{request.method} is not supported here"}
-    return json_answer(Problem(what.get(error.status_code, error.detail)), error.status_code, dict(error.headers or {}))
+    return json_answer(
+        ProblemBody(what.get(error.status_code, error.detail)), error.status_code, dict(error.headers or {})
+    )
 
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, SightlineError)
-    status = error.status if isinstance(error, Refused) else 503
+    status = error.status if isinstance(error, RequestRefused) else 503
     headers = {"content-range": f"bytes */{error.size}"} if isinstance(error, Unsatisfiable) else None
-    return json_answer(Problem(error.message, error.hint), status, headers)
+    return json_answer(ProblemBody(error.message, error.hint), status, headers)
 
 
 async def _broken(request: Request, error: Exception) -> Response:
-    problem = Problem("internal error in the server", "see the terminal that runs `sightline serve`")
+    problem = ProblemBody("internal error in the server", "see the terminal that runs `sightline serve`")
     return Response(msgspec.json.encode(problem), 500, media_type="application/json")

@@ -39,14 +39,14 @@ class Connections:
 
     def __init__(self, refused: Callable[[int], None]) -> None:
         self._refused = refused
-        self._strangers: dict[Connection, None] = {}  # the oldest first
-        self._signed_in: set[Connection] = set()
+        self._strangers: dict[HttpConnection, None] = {}  # the oldest first
+        self._signed_in: set[HttpConnection] = set()
 
-    def protocol(self, config: Config, server_state: ServerState, **others: Any) -> "Connection":
+    def protocol(self, config: Config, server_state: ServerState, **others: Any) -> "HttpConnection":
         """A connection to be; what uvicorn takes for a class."""
-        return Connection(self, config, server_state, **others)
+        return HttpConnection(self, config, server_state, **others)
 
-    def admit(self, connection: "Connection", uid: int | None) -> bool:
+    def admit(self, connection: "HttpConnection", uid: int | None) -> bool:
         if uid is not None and not may_connect(uid):
             self._refused(uid)
             return False
@@ -57,19 +57,19 @@ class Connections:
         self._strangers[connection] = None
         return True
 
-    def sign_in(self, connection: "Connection") -> bool:
+    def sign_in(self, connection: "HttpConnection") -> bool:
         """A request over it had the token. False when there are too many already."""
         if connection in self._strangers and len(self._signed_in) < _MOST_SIGNED_IN:
             del self._strangers[connection]
             self._signed_in.add(connection)
         return connection in self._signed_in
 
-    def leave(self, connection: "Connection") -> None:
+    def leave(self, connection: "HttpConnection") -> None:
         self._strangers.pop(connection, None)
         self._signed_in.discard(connection)
 
 
-class Connection(H11Protocol):
+class HttpConnection(H11Protocol):
     def __init__(self, connections: Connections, config: Config, server_state: ServerState, **others: Any) -> None:
         super().__init__(config, server_state, **others)
         self._all = connections

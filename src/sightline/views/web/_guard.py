@@ -23,9 +23,9 @@ import msgspec
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sightline.views.web._bodies import Problem
 from sightline.views.web._connection import SCOPE_KEY
-from sightline.views.web._tickets import Tickets
+from sightline.views.web.api._bodies import ProblemBody
+from sightline.views.web.api._tickets import Tickets
 
 _loopback = re.compile(rb"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?").fullmatch
 
@@ -44,9 +44,13 @@ _HEADERS = [
 _NOT_CACHED = (b"cache-control", b"no-store")
 _LONGEST_TICKET_QUERY = 200
 
-_NOT_SIGNED_IN = Problem("not signed in", "open the URL that `sightline serve` printed, or send its token as a bearer")
-_NOT_FROM_HERE = Problem("not a request from this machine's own page", "use http://127.0.0.1 with the port of the URL")
-_TOO_MANY = Problem("too many connections", "close some, or use one for several requests")
+_NOT_SIGNED_IN = ProblemBody(
+    "not signed in", "open the URL that `sightline serve` printed, or send its token as a bearer"
+)
+_NOT_FROM_HERE = ProblemBody(
+    "not a request from this machine's own page", "use http://127.0.0.1 with the port of the URL"
+)
+_TOO_MANY = ProblemBody("too many connections", "close some, or use one for several requests")
 
 
 class Guard:
@@ -136,7 +140,7 @@ def _protected(scope: Scope, send: Send) -> Send:
     return protected
 
 
-async def _refuse(send: Send, status: int, problem: Problem) -> None:
+async def _refuse(send: Send, status: int, problem: ProblemBody) -> None:
     body = msgspec.json.encode(problem)
     headers = [
         (b"content-type", b"application/json"),

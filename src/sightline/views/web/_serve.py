@@ -14,15 +14,15 @@ from typing import Any, cast
 import uvicorn
 
 from sightline.exceptions import OutsideFailure
-from sightline.host import secrets_here
 from sightline.journal import Store
 from sightline.paths import data_folder
+from sightline.secrets import secrets_here
 from sightline.settings import load
 from sightline.text import clean_line, cut_graphemes
-from sightline.views.web._api import Api
 from sightline.views.web._app import application
 from sightline.views.web._connection import HEAD_CAP, Connections
-from sightline.views.web._recordings import Recording
+from sightline.views.web.api._api import Api
+from sightline.views.web.page._recordings import Recording
 
 _HOST = "127.0.0.1"
 _BACKLOG = 128

@@ -4,12 +4,12 @@ from typing import Any
 
 from sightline.events import Event
 from sightline.text import clean_text
-from sightline.transcript import Call, Transcript
-from sightline.tty import PLAIN, Component, Images, Theme, measure, theme_for
+from sightline.transcript import Transcript, TranscriptCall
+from sightline.tty import PLAIN, Component, ImageStore, Theme, measure, theme_for
 from sightline.views.console._actions import bindings_from
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.blocks import block_for
-from sightline.views.console.blocks._block import Block
+from sightline.views.console.blocks._block import TranscriptBlock
 
 WIDTHS = (20, 40, 80, 200)
 COLOURS = theme_for(dark=True, depth="true")
@@ -37,21 +37,23 @@ class Clock:
 
 def drawing(
     theme: Theme = PLAIN, *, unfolded: bool = False, linear: bool = False, clock: Clock | None = None
-) -> Drawing:
-    made = Drawing(theme, Images(), bindings_from({}), cwd="/home/me/project", clock=clock or Clock(), linear=linear)
+) -> DrawingOptions:
+    made = DrawingOptions(
+        theme, ImageStore(), bindings_from({}), cwd="/home/me/project", clock=clock or Clock(), linear=linear
+    )
     made.unfolded = unfolded
     return made
 
 
-def call(**fields: Any) -> Call:
-    return Call(**{"agent": "", "id": "call-1", "name": "Tool"} | fields)
+def call(**fields: Any) -> TranscriptCall:
+    return TranscriptCall(**{"agent": "", "id": "call-1", "name": "Tool"} | fields)
 
 
 def ui(kind: str, **details: Any) -> dict[str, Any]:
     return {"ui": {"kind": kind}, **details}
 
 
-def drawn(entry: Call, how: Drawing | None = None, width: int = 80, frames: int = 40) -> list[str]:
+def drawn(entry: TranscriptCall, how: DrawingOptions | None = None, width: int = 80, frames: int = 40) -> list[str]:
     """The rows of a call, after so many frames that all of it is there."""
     block = block_for(entry, how or drawing(), {})
     for _ in range(frames):
@@ -59,7 +61,7 @@ def drawn(entry: Call, how: Drawing | None = None, width: int = 80, frames: int 
     return list(rows)
 
 
-def told(*events: Event, how: Drawing | None = None) -> tuple[Transcript, Block]:
+def told(*events: Event, how: DrawingOptions | None = None) -> tuple[Transcript, TranscriptBlock]:
     """The fold of these events, and the block of its first entry."""
     fold = Transcript()
     for event in events:

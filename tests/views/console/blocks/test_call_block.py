@@ -8,7 +8,7 @@ import pytest
 from sightline.events import Request, RequestResolved, ToolArgs, ToolOutput, ToolResult, ToolUpdate, ToolUse, stamp
 from sightline.providers import EventStream, get_provider
 from sightline.text import Style
-from sightline.transcript import Call, Piece, Transcript
+from sightline.transcript import Transcript, TranscriptCall, TranscriptPiece
 from sightline.views.console.blocks import block_for
 from tests.providers.support import load_capture
 from tests.views.console.blocks.support import COLOURS, Clock, call, drawing, drawn, told, ui
@@ -21,7 +21,7 @@ def lines(count: int, start: int = 0) -> str:
 
 
 def command(output: str = "", **fields: Any) -> Any:
-    pieces = [Piece("stdout", output, 0, len(output))] if output else []
+    pieces = [TranscriptPiece("stdout", output, 0, len(output))] if output else []
     return call(
         **{"name": "Bash", "args": {"command": "make"}, "details": COMMAND, "pieces": pieces, "content": ""} | fields
     )
@@ -76,10 +76,8 @@ def test_the_folded_tail_has_ten_rows_and_says_how_to_see_all() -> None:
     assert folded[-1] == "│ line 79"
     assert folded[1] == "│ … 71 more lines (ctrl+o)"
     assert len(unfolded) == 41
+    assert unfolded[1] == "│ … 41 more lines (ctrl+o)"
     assert unfolded[-1] == "│ line 79"
-    block = block_for(command(lines(60)), drawing(), {})
-    block.render(80)
-    assert block.cut
 
 
 def test_a_failure_is_not_folded() -> None:
@@ -95,9 +93,7 @@ def test_a_failure_is_not_folded() -> None:
 @pytest.mark.parametrize("count", [3, 11, 25])
 def test_short_output_is_not_cut(count: int) -> None:
     """What is whole on the screen is not said to be cut; of what has ended a few rows more are no reason for a cut."""
-    block = block_for(command(lines(count)), drawing(), {})
-    assert len(block.render(80)) == count + 1
-    assert not block.cut
+    assert drawn(command(lines(count)))[1:] == [f"│ line {number}" for number in range(count)]
 
 
 def test_a_cut_for_the_sake_of_little_is_not_made() -> None:
@@ -113,15 +109,17 @@ def test_what_is_left_out_is_told_in_lines_where_anybody_knows_them() -> None:
     """Of a long output only the end is kept. How many lines it had is known where all of it came, and where the model
     was told all of it."""
     text = "".join(f"line {n} {'x' * 90}\n" for n in range(200))
-    for content, dropped, row in (
-        ("", 0, "│ … 191 more lines (ctrl+o)"),
-        (text + "[exit code 6]", 9, "│ … 191 more lines (ctrl+o)"),
-        ("[the last 3 lines, 9 of 99 bytes; all of it: artifact://x]\n" + text, 9, "│ … the end of 19 KB (ctrl+o)"),
-        ("", 9, "│ … the end of 19 KB (ctrl+o)"),
+    words = "[the last 3 lines, 9 of 99 bytes; all of it: artifact://x]\n"
+    for content, facts, dropped, row in (
+        ("", {"told": []}, 0, "│ … 191 more lines (ctrl+o)"),
+        (text + "[exit code 6]", {"told": ["[exit code 6]"]}, 9, "│ … 191 more lines (ctrl+o)"),
+        (words + text, {"told": [], "cut": True}, 9, "│ … the end of 19 KB (ctrl+o)"),
+        (words + text, {}, 9, "│ … the end of 19 KB (ctrl+o)"),  # as it was stored before it was said
+        ("", {"told": []}, 9, "│ … the end of 19 KB (ctrl+o)"),
     ):
         fold, block = told(ToolUse("c", "Bash", args={"command": "x"}))
         fold.apply(ToolOutput("c", text, offset=dropped, size=len(text), dropped=dropped))
-        fold.apply(ToolResult("c", content, COMMAND, exit_code=6))
+        fold.apply(ToolResult("c", content, COMMAND | facts, exit_code=6))
         rows = block.render(120)
         assert rows[1] == row
         assert len(rows) == 11
@@ -157,16 +155,16 @@ def test_a_long_result_that_has_more_than_its_pieces_is_shown() -> None:
 
 def test_text_before_binary_output_is_shown() -> None:
     """A byte that is no text takes nothing away that came before it, and a row says what is not shown."""
-    details = COMMAND | {"binary": True, "bytes": 45}
-    pieces = [Piece("stdout", "before\n", 0, 7), Piece("stdout", "", 45, 0, 38)]
-    words = "(binary output, 45 bytes: artifact://x)\n[exit code 4]"
+    told = ["(binary output, 45 bytes: artifact://x)", "[exit code 4]"]
+    details = COMMAND | {"binary": True, "bytes": 45, "told": told}
+    pieces = [TranscriptPiece("stdout", "before\n", 0, 7), TranscriptPiece("stdout", "", 45, 0, 38)]
+    words = "\n".join(told)
     block = block_for(command(pieces=pieces, details=details, content=words, exit_code=4, is_error=True), drawing(), {})
     assert list(block.render(80)) == [
         "✕ $ make  exit 4",
         "│ before",
         "│ binary output, 45 bytes, not shown (ctrl+o)",
     ]
-    assert block.cut
     alone = command(pieces=pieces[1:], details=details, content=words, exit_code=0)
     assert drawn(alone) == ["✓ $ make  exit 0", "│ binary output, 45 bytes, not shown (ctrl+o)"]
 
@@ -174,74 +172,39 @@ def test_text_before_binary_output_is_shown() -> None:
 @pytest.mark.parametrize(
     ("fields", "rows"),
     [
-        ({"content": "(no output)\n[exit code 6]", "exit_code": 6}, []),
-        ({"content": "(no output)", "exit_code": 0}, []),
+        ({"content": "(no output)\n[exit code 6]", "told": ["(no output)", "[exit code 6]"]}, []),
+        ({"content": "cancelled before it ended", "told": ["cancelled before it ended"], "ended": "cancelled"}, []),
         (
-            {
-                "content": "(no output)\n[cancelled; what it had done by then is not undone]",
-                "details": COMMAND | {"ended": "cancelled"},
-                "exit_code": 130,
-            },
-            [],
+            {"content": "[exit code 1]\n[exit code 1]\nhint: no network", "told": ["[exit code 1]"]},
+            ["│ [exit code 1]", "│ hint: no network"],
         ),
-        (
-            {
-                "content": "cancelled before it ended; what it had done by then is not undone",
-                "details": {"ended": "cancelled"},
-            },
-            [],
-        ),
-        (
-            {
-                "content": "(no output)\n[timed out after 5 s, exit code 124; everything it had started was ended]",
-                "details": COMMAND | {"ended": "timeout"},
-                "exit_code": 124,
-            },
-            [],
-        ),
-        ({"content": "(no output)\n[exit code 1]\nhint: no network", "exit_code": 1}, ["│ hint: no network"]),
-        (
-            {"content": "(no output)\n[exit code 6]", "details": None, "exit_code": None},
-            ["│ (no output)", "│ [exit code 6]"],
-        ),
+        ({"content": "(no output)\n[exit code 6]"}, ["│ (no output)", "│ [exit code 6]"]),
     ],
-    ids=["failed", "fine", "cancelled", "stopped", "timeout", "a hint", "somebody else's words"],
+    ids=["failed", "stopped", "printed by itself", "not said which"],
 )
 def test_what_the_header_says_is_not_said_again(fields: dict[str, Any], rows: list[str]) -> None:
-    """How a command ended is told to the model in words; below a header that says it they are not repeated."""
-    assert drawn(command(**fields))[1:] == rows
+    """How a command ended is told to the model in words, and which lines those are is a fact: below a header that says
+    it they are not repeated."""
+    content = fields.pop("content")
+    assert drawn(command(content=content, details=COMMAND | fields, exit_code=6))[1:] == rows
 
 
 @pytest.mark.parametrize(
-    ("content", "rows"),
+    ("facts", "rows"),
     [
-        ("the user refused: run `make` outside the sandbox. Reason: not now.\nLater.", ["│ not now.", "│ Later."]),
-        ("the user refused: run `make`", []),
-        ("not allowed: run `make` (rule: exec(make))", ["│ not allowed (rule: exec(make))"]),
-        (
-            "refused: run `make` needs the user's approval, and no user is there to give it. Continue.",
-            ["│ no user was there to ask"],
-        ),
-        ("in some other words", ["│ in some other words"]),
+        ({"by": "user", "reason": "not now.\nLater."}, ["│ not now.", "│ Later."]),
+        ({"by": "user"}, []),
+        ({"by": "rule", "rule": "exec(make)"}, ["│ not allowed (rule: exec(make))"]),
+        ({"by": "level"}, ["│ not allowed (the approval level is plan)"]),
+        ({"by": "nobody"}, ["│ no user was there to ask"]),
+        ({}, ["│ words for the model"]),
     ],
-    ids=["a reason", "none", "a rule", "nobody", "other words"],
+    ids=["a reason", "none", "a rule", "a level", "nobody", "other words"],
 )
-def test_a_refusal_says_why_and_does_not_repeat_what(content: str, rows: list[str]) -> None:
+def test_a_refusal_says_why_and_does_not_repeat_what(facts: dict[str, str], rows: list[str]) -> None:
     """The header has the command and that it was refused."""
-    entry = command(content=content, details={"ended": "refused"}, is_error=True)
+    entry = command(content="words for the model", details={"ended": "refused", **facts}, is_error=True)
     assert drawn(entry) == ["✕ $ make  refused", *rows]
-
-
-def test_a_refused_command_cannot_give_a_reason_itself() -> None:
-    """What stands in the command is no word of the person's."""
-    typed = "echo '. Reason: fine'"
-    entry = command(
-        args={"command": typed},
-        content=f"the user refused: run `{typed}`",
-        details={"ended": "refused"},
-        is_error=True,
-    )
-    assert drawn(entry) == [f"✕ $ {typed}  refused"]
 
 
 def test_a_refused_change_is_said_to_be_refused() -> None:
@@ -250,7 +213,7 @@ def test_a_refused_change_is_said_to_be_refused() -> None:
         name="Edit",
         args={"path": "a.py", "old_string": "x", "new_string": "y"},
         content="the user refused: write a.py. Reason: no",
-        details={"ended": "refused"},
+        details={"ended": "refused", "by": "user", "reason": "no"},
         is_error=True,
     )
     assert drawn(entry) == ["✕ Edit a.py  refused", "  - x", "  + y", "  no"]
@@ -258,7 +221,11 @@ def test_a_refused_change_is_said_to_be_refused() -> None:
 
 def test_output_recedes_and_its_own_colours_stay() -> None:
     """A thin line beside it, a quieter colour than words; stderr only stands out where the call failed."""
-    pieces = [Piece("stdout", "\x1b[1;32mgreen\x1b[0m\n"), Piece("stdout", "out\n"), Piece("stderr", "oops\n")]
+    pieces = [
+        TranscriptPiece("stdout", "\x1b[1;32mgreen\x1b[0m\n"),
+        TranscriptPiece("stdout", "out\n"),
+        TranscriptPiece("stderr", "oops\n"),
+    ]
     rows = drawn(command(pieces=pieces), drawing(COLOURS))
     line = COLOURS.style("gutter", "│")
     assert COLOURS.open_style(Style(fg=2, bold=True)) + "green" in rows[1]
@@ -269,7 +236,7 @@ def test_output_recedes_and_its_own_colours_stay() -> None:
 
 def test_who_listens_hears_no_line_beside_output() -> None:
     """Nor anything else that only means something to the eye."""
-    assert drawn(command(pieces=[Piece("stdout", "out\n")]), drawing(linear=True))[1:] == ["  out"]
+    assert drawn(command(pieces=[TranscriptPiece("stdout", "out\n")]), drawing(linear=True))[1:] == ["  out"]
 
 
 def test_a_failed_call_of_two_thousand_lines_is_a_few_rows() -> None:
@@ -281,7 +248,6 @@ def test_a_failed_call_of_two_thousand_lines_is_a_few_rows() -> None:
     assert rows[1] == "│ line 0"
     assert rows[5] == "│ … 1,981 more lines (ctrl+o)"
     assert rows[-1] == "│ line 1999"
-    assert block.cut
 
 
 @pytest.mark.parametrize(
@@ -306,7 +272,7 @@ def test_what_became_a_job_says_which() -> None:
 
 def test_a_progress_bar_is_one_row() -> None:
     """What a command writes over is shown as it would stand on a terminal."""
-    pieces = [Piece("stdout", "10%\r20%\r100%\ndone\n")]
+    pieces = [TranscriptPiece("stdout", "10%\r20%\r100%\ndone\n")]
     assert drawn(command(pieces=pieces))[1:] == ["│ 100%", "│ done"]
 
 
@@ -464,7 +430,11 @@ def test_a_call_without_an_end_is_done_when_it_is_closed() -> None:
     ("fields", "source"),
     [
         pytest.param(
-            {"args": {"command": "ls -l"}, "pieces": [Piece("stdout", "\x1b[31ma\x1b[0m\nb\n")], "content": "told"},
+            {
+                "args": {"command": "ls -l"},
+                "pieces": [TranscriptPiece("stdout", "\x1b[31ma\x1b[0m\nb\n")],
+                "content": "told",
+            },
             "$ ls -l\na\nb",
             id="a command: its line and its output, without colours",
         ),
@@ -589,7 +559,7 @@ def test_another_agents_reads_look_as_our_own(provider: str) -> None:
     fold = Transcript()
     for event in stream.feed(load_capture(provider, "single_tool")[0]):
         fold.apply(event)
-    read = next(entry for entry in fold.now.entries if isinstance(entry, Call))
+    read = next(entry for entry in fold.now.entries if isinstance(entry, TranscriptCall))
     assert drawn(read)[0] == "✓ Read /project/README.md  5 lines · ctrl+o"
     assert len(drawn(read)) == 1
     unfolded = drawn(read, drawing(unfolded=True))

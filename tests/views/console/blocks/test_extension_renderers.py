@@ -4,8 +4,8 @@ from typing import Any
 
 from sightline.events import ToolResult, ToolUse
 from sightline.tty import Component, Theme
-from sightline.tty.components import Text
-from sightline.views.console._renderers import Renderers, RenderOptions, Result
+from sightline.tty.components import TextComponent
+from sightline.views.console.extensions._renderers import Renderers, RenderOptions, Result
 from tests.views.console.blocks.support import Clock, drawing, told
 
 
@@ -14,11 +14,11 @@ def test_a_renderer_wins_for_its_tool() -> None:
     seen: list[RenderOptions] = []
 
     def render_call(args: Any, options: RenderOptions, theme: Theme) -> Component:
-        return Text(f"<{args['x']}>")
+        return TextComponent(f"<{args['x']}>")
 
     def render_result(result: Result, options: RenderOptions, theme: Theme, args: Any) -> Component:
         seen.append(options)
-        return Text(f"[{result.content}]")
+        return TextComponent(f"[{result.content}]")
 
     how = drawing()
     how.renderers = Renderers()
@@ -56,7 +56,7 @@ def test_a_spinner_turns_with_the_clock() -> None:
     clock = Clock()
     how = drawing(clock=clock)
     how.renderers = Renderers()
-    how.renderers.add("mine", render_call=lambda args, options, theme: Text(f"frame {options.spinner_frame}"))
+    how.renderers.add("mine", render_call=lambda args, options, theme: TextComponent(f"frame {options.spinner_frame}"))
     _, block = told(ToolUse("c", "mine", args={}, time=1000.0), how=how)
     first = block.render(40)[0]
     clock.now = 1000.4

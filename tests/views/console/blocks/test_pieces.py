@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.tty.components import Markdown, Transcript
+from sightline.tty.components import BlockColumn, Markdown
 from sightline.views.console.blocks import _pieces
 from sightline.views.console.blocks._pieces import pieces_of
 
@@ -28,7 +28,7 @@ PARTS = [
 
 
 def rows_of(*texts: str) -> list[str]:
-    transcript = Transcript()
+    transcript = BlockColumn()
     for text in texts:
         block = Markdown(text)
         block.finish()

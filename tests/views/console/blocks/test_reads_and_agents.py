@@ -3,12 +3,12 @@
 from typing import Any
 
 from sightline.events import AgentEnded, AgentStarted, Text, ToolResult, ToolUse
-from sightline.transcript import Agent, Call, Message, Remark, Transcript, Words
+from sightline.transcript import Remark, Transcript, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
 from sightline.views.console.blocks import block_for
 from tests.views.console.blocks.support import Clock, call, drawing, fits
 
 
-def read(path: str, kind: str = "read", **fields: Any) -> Call:
+def read(path: str, kind: str = "read", **fields: Any) -> TranscriptCall:
     details = {
         "ui": {"kind": kind, "path": path, "first": 1, "last": 2, "total": 2},
         "display_content": {"text": "x\ny"},
@@ -42,7 +42,7 @@ def test_what_does_not_only_look_is_not_taken() -> None:
     assert not block.take(read("b.py", is_error=True))
     assert not block.take(read("b.py", content=None))
     assert not block.take(call(content="x"))
-    assert not block.take(Message("", "hello"))
+    assert not block.take(TranscriptMessage("", "hello"))
     running = block_for(read("c.py", content=None), drawing(), {})
     assert not running.take(read("d.py"))
     assert not running.open_ended
@@ -68,7 +68,6 @@ def test_one_read_alone_shows_its_lines_when_unfolded() -> None:
     """Folded the name is enough; unfolded the text is there. Either way it can be copied."""
     block = block_for(read("a.py"), drawing(), {})
     assert list(block.render(80)) == ["✓ Read a.py  2 lines · ctrl+o"]
-    assert block.cut
     assert block.source == "x\ny"
     assert list(block_for(read("a.py"), drawing(unfolded=True), {}).render(80))[1:] == ["  x", "  y"]
 
@@ -79,15 +78,17 @@ def test_a_part_of_a_file_is_named_with_its_lines() -> None:
     assert block_for(read("a.py", details=details), drawing(), {}).render(80)[0].startswith("✓ Read a.py:10-20")
 
 
-def agents(**fields: Any) -> dict[str, Agent]:
+def agents(**fields: Any) -> dict[str, TranscriptAgent]:
     return {
-        "Explore-1": Agent("Explore-1", "", "Explore", "find the bug\nin the parser", **{"started": 990.0} | fields)
+        "Explore-1": TranscriptAgent(
+            "Explore-1", "", "Explore", "find the bug\nin the parser", **{"started": 990.0} | fields
+        )
     }
 
 
 def test_a_subagent_is_one_block_with_name_task_time_and_calls() -> None:
     """Whatever it does, its header says who it is, what for, how long, and how many calls it made."""
-    block = block_for(Words("Explore-1", 1, "I look around."), drawing(), agents())
+    block = block_for(TranscriptText("Explore-1", 1, "I look around."), drawing(), agents())
     assert block.take(call(agent="Explore-1", name="Bash", args={"command": "ls"}, content="x", exit_code=0))
     assert list(block.render(80)) == [
         "◌ Explore find the bug  1 call · 10 s",
@@ -99,22 +100,23 @@ def test_a_subagent_is_one_block_with_name_task_time_and_calls() -> None:
 def test_a_folded_subagent_shows_the_last_three_lines_and_fifty_unfolded() -> None:
     """What it did before is counted, not lost: it is there when unfolded."""
     how = drawing()
-    block = block_for(Words("Explore-1", 1, "hello"), how, agents())
+    block = block_for(TranscriptText("Explore-1", 1, "hello"), how, agents())
     for number in range(80):
         block.take(call(agent="Explore-1", id=str(number), name="Look", arg=f"thing {number}", content="x"))
     rows = block.render(80)
     assert [row.strip("│ ") for row in rows[1:]] == ["✓ Look thing 77", "✓ Look thing 78", "✓ Look thing 79"]
     assert "80 calls" in rows[0]
-    assert block.cut
     how.unfolded = True
-    assert len(block.render(80)) == 51
+    rows = block.render(80)
+    assert len(rows) == 51
+    assert rows[1] == "│ ✓ Look thing 30"
 
 
 def test_those_below_it_live_in_the_same_block_and_are_named() -> None:
     """An agent of an agent is shown where its root is."""
-    block = block_for(Words("Explore-1", 1, "hello"), drawing(), agents())
-    assert block.take(Words("Explore-1/Read-2", 1, "deeper"))
-    assert not block.take(Words("Explore-10", 1, "another"))
+    block = block_for(TranscriptText("Explore-1", 1, "hello"), drawing(), agents())
+    assert block.take(TranscriptText("Explore-1/Read-2", 1, "deeper"))
+    assert not block.take(TranscriptText("Explore-10", 1, "another"))
     assert block.render(80)[-1] == "│ Read-2: deeper"
 
 
@@ -122,7 +124,7 @@ def test_failures_of_a_subagent_are_counted_in_its_header() -> None:
     """However much scrolls by, a failed call stays visible."""
     block = block_for(call(agent="Explore-1", is_error=True, content="no"), drawing(), agents())
     for number in range(10):
-        block.take(Words("Explore-1", number, "words"))
+        block.take(TranscriptText("Explore-1", number, "words"))
     assert "1 failed" in block.render(80)[0]
 
 
@@ -151,7 +153,7 @@ def test_its_end_closes_the_block_and_the_time_stands() -> None:
     replayed = block_for(fold.now.entries[0], drawing(clock=clock), fold.now.agents)
     assert replayed.take(fold.now.entries[1])
     assert list(replayed.render(80)) == rows
-    assert not replayed.take(Words("Explore-1", 9, "too late"))
+    assert not replayed.take(TranscriptText("Explore-1", 9, "too late"))
 
 
 def test_a_failed_subagent_shows_more() -> None:
@@ -160,7 +162,7 @@ def test_a_failed_subagent_shows_more() -> None:
         Remark("Explore-1", "error", "it broke"), drawing(), agents(running=False, is_error=True, ended=1000.0)
     )
     for number in range(19):
-        block.take(Words("Explore-1", number, f"word {number}"))
+        block.take(TranscriptText("Explore-1", number, f"word {number}"))
     rows = block.render(80)
     assert rows[0].startswith("✕ Explore")
     assert len(rows) == 21
@@ -170,7 +172,7 @@ def test_a_failed_subagent_shows_more() -> None:
 def test_what_an_agent_thinks_is_shown_on_request() -> None:
     """Reasoning is a line of its activity only while it is asked for."""
     how = drawing()
-    block = block_for(Words("Explore-1", 1, "hmm", reasoning=True), how, agents())
+    block = block_for(TranscriptText("Explore-1", 1, "hmm", reasoning=True), how, agents())
     assert len(block.render(80)) == 1
     how.reasoning = True
     assert block.render(80)[-1] == "│ hmm"
@@ -178,6 +180,6 @@ def test_what_an_agent_thinks_is_shown_on_request() -> None:
 
 def test_what_an_agent_said_can_be_copied() -> None:
     """Its words, as it wrote them."""
-    block = block_for(Words("Explore-1", 1, "# Found\n\nit"), drawing(), agents())
-    block.take(Words("Explore-1", 2, "bye"))
+    block = block_for(TranscriptText("Explore-1", 1, "# Found\n\nit"), drawing(), agents())
+    block.take(TranscriptText("Explore-1", 2, "bye"))
     assert block.source == "# Found\n\nit\n\nbye"

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.events import ToolResult, ToolUse
-from sightline.transcript import Piece, Reached
-from sightline.tty import Images
+from sightline.transcript import Reached, TranscriptPiece
+from sightline.tty import ImageStore
 from sightline.views.console.blocks import block_for
 from tests.views.console.blocks.support import COLOURS, HOSTILE, Clock, call, drawing, drawn, fits, told, ui
 
@@ -155,7 +155,7 @@ def shaped(kind: str, content: str = "told", **details: Any) -> Any:
             id="arguments: words that hand a script to a shell",
         ),
         pytest.param(
-            call(args={"code": "x = 1\nprint(x)"}, content="", pieces=[Piece("stdout", "1\n")], exit_code=0),
+            call(args={"code": "x = 1\nprint(x)"}, content="", pieces=[TranscriptPiece("stdout", "1\n")], exit_code=0),
             ["✓ >>> 2 lines  exit 0", "│ x = 1", "│ print(x)", "│ 1"],
             id="arguments: code",
         ),
@@ -197,7 +197,7 @@ def test_an_open_question_and_how_long_it_waits_are_one_row() -> None:
 def test_a_script_is_shown_without_the_shell_it_was_handed_to(typed: str, title: str) -> None:
     """What somebody meant is the title, of a call and of a job; where the quotes may hide something it stays."""
     assert drawn(call(args={"command": typed}, content="", exit_code=0)) == [f"✓ $ {title}  exit 0"]
-    job = call(id="s-7", arg="job s-7", args={"command": typed}, content="", exit_code=0)
+    job = call(id="s-7", arg="job s-7", is_job=True, args={"command": typed}, content="", exit_code=0)
     assert drawn(job) == [f"✓ job 7 $ {title}  exit 0"]
 
 
@@ -236,7 +236,7 @@ def test_a_picture_is_fetched_and_holds_its_block_open_until_it_is_there() -> No
     )
     asked: list[Any] = []
     how = drawing()
-    how.images = Images("kitty")
+    how.images = ImageStore("kitty")
     how.fetch = lambda name, then: asked.append((name, then))
     details = {"ui": {"kind": "image", "path": "a.png", "media_type": "image/png", "bytes": 70}}
     fold, block = told(ToolUse("call-1", "Read"), how=how)
@@ -274,6 +274,13 @@ KINDS = [
     "listing",
     "x",
 ]
+
+
+def test_a_folded_table_says_how_many_rows_there_are_besides_those_shown() -> None:
+    """All of them, also those beyond what is ever drawn."""
+    for count, left_out in ((20, 13), (600, 593)):
+        rows = drawn(shaped("table", columns=["n"], rows=[[number] for number in range(count)]))
+        assert rows[-2:] == ["  6", f"  … {left_out} more rows (ctrl+o)"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

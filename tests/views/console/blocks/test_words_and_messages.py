@@ -1,7 +1,7 @@
 """Words of the model and of the person, and remarks."""
 
 from sightline.events import Reasoning, Text
-from sightline.transcript import Message, Remark, Transcript, Words
+from sightline.transcript import Remark, Transcript, TranscriptMessage, TranscriptText
 from sightline.tty.components import Markdown
 from sightline.views.console.blocks import block_for
 from sightline.views.console.blocks._words import WordsBlock
@@ -46,7 +46,7 @@ def test_rows_of_words_become_history_as_they_settle() -> None:
 
 def test_text_after_the_end_is_no_error() -> None:
     """A block that is closed stays as it is, whatever a source still says."""
-    words = Words("", 1, "done")
+    words = TranscriptText("", 1, "done")
     block = block_for(words, drawing(), {})
     block.close()
     rows = list(block.render(60))
@@ -71,21 +71,28 @@ def test_reasoning_is_drawn_on_request_only() -> None:
 
 def test_words_are_copied_as_markdown() -> None:
     """The source, not the rows."""
-    block = block_for(Words("", 1, ANSWER), drawing(), {})
+    block = block_for(TranscriptText("", 1, ANSWER), drawing(), {})
     block.render(20)
     assert block.source == ANSWER
 
 
 def test_a_prompt_is_told_with_what_was_attached() -> None:
     """The words, all of them, and the names of what came with them."""
-    message = Message("", "look at\nthis", attachments=["artifact://s/paste-1.png"])
+    message = TranscriptMessage("", "look at\nthis", attachments=["artifact://s/paste-1.png"])
     assert list(block_for(message, drawing(), {}).render(40)) == ["› look at", "  this", "  + paste-1.png"]
+
+
+def test_the_lines_a_long_prompt_has_more_are_counted_with_those_left_out() -> None:
+    """Those of the text that are not shown, and those an event does not have."""
+    text = "\n".join(f"line {number}" for number in range(1, 4_001)) + "\n[… 1,000 more lines]"
+    rows = block_for(TranscriptMessage("", text, left_out_lines=1_000), drawing(), {}).render(60)
+    assert rows[-1].startswith("  … 4,990 more lines")
 
 
 def test_an_attached_file_has_its_own_name() -> None:
     """What a session calls a file it keeps is no part of the file's name."""
     names = ["kmenm8-222-pic-one.png", "kmenm8-3-k3m9qz-1-x.png", "notes-2024-plan.md", "kmenm8-1-"]
-    message = Message("", "see", attachments=[f"artifact://kmenm8/{name}" for name in names])
+    message = TranscriptMessage("", "see", attachments=[f"artifact://kmenm8/{name}" for name in names])
     assert list(block_for(message, drawing(), {}).render(60))[1:] == [
         "  + pic-one.png",
         "  + k3m9qz-1-x.png",
@@ -96,14 +103,16 @@ def test_an_attached_file_has_its_own_name() -> None:
 
 def test_how_a_message_came_is_said() -> None:
     """What was said while the agent worked is told apart."""
-    rows = block_for(Message("", "stop that", "steer", source="person"), drawing(), {}).render(60)
+    rows = block_for(TranscriptMessage("", "stop that", "steer", source="person"), drawing(), {}).render(60)
     assert list(rows) == ["› stop that", "  steering"]
 
 
 def test_a_job_is_called_by_its_number_in_its_report() -> None:
     """As everywhere else, whatever the model calls it; what it wrote is as it was."""
     text = "Background job k3m9qz-12 (make) has ended: completed.\n\njob k3m9qz-12 wrote this"
-    block = block_for(Message("", text, "follow_up", source="job"), drawing(unfolded=True), {})
+    block = block_for(
+        TranscriptMessage("", text, "follow_up", source="job", job="k3m9qz-12"), drawing(unfolded=True), {}
+    )
     assert list(block.render(80)) == [
         "· job: Background job 12 (make) has ended: completed.",
         "",
@@ -115,19 +124,17 @@ def test_words_in_the_persons_place_are_named_and_folded() -> None:
     """A job that ended tells the model a lot: one dim row says who spoke and how it begins; unfolded, all is there."""
     text = "\n".join(f"row {n}" for n in range(300))
     how = drawing()
-    block = block_for(Message("", text, "follow_up", source="job"), how, {})
+    block = block_for(TranscriptMessage("", text, "follow_up", source="job", job="k3m9qz-12"), how, {})
     assert list(block.render(60)) == ["· job: row 0 … 299 more lines (alt+o)"]
-    assert block.cut
     how.unfolded = True
     assert list(block.render(60)) == ["· job: row 0", *(f"  row {n}" for n in range(1, 300))]
-    assert not block.cut
     assert block.source == text
 
 
 def test_words_in_the_persons_place_are_dim_and_have_no_marks_for_a_model() -> None:
     """A reminder is no word of the person's, and its tags are nobody's business; the same inside an agent."""
     text = "<system-reminder>\nThe list has open tasks:\n- one\n</system-reminder>"
-    message = Message("", text, "steer", source="todo")
+    message = TranscriptMessage("", text, "steer", source="todo")
     assert list(block_for(message, drawing(unfolded=True), {}).render(60)) == [
         "· Automatic todo reminder",
         "  The list has open tasks:",
@@ -139,15 +146,14 @@ def test_words_in_the_persons_place_are_dim_and_have_no_marks_for_a_model() -> N
     assert list(block_for(message, drawing(linear=True), {}).render(60)) == [
         "Automatic todo reminder … 2 more lines (/unfold)"
     ]
-    inside = block_for(Message("A", text, source="todo"), drawing(), {})
+    inside = block_for(TranscriptMessage("A", text, source="todo"), drawing(), {})
     assert "│ Automatic todo reminder" in inside.render(60)
 
 
 def test_a_short_word_in_the_persons_place_is_whole_in_its_row() -> None:
     """Nothing is said to be left out where nothing is; a tag that is meant as text stays."""
-    block = block_for(Message("", "look at <my-tag> once", source="extension"), drawing(), {})
+    block = block_for(TranscriptMessage("", "look at <my-tag> once", source="extension"), drawing(), {})
     assert list(block.render(60)) == ["· extension: look at <my-tag> once"]
-    assert not block.cut
 
 
 def test_a_remark_says_what_to_do() -> None:
@@ -159,7 +165,11 @@ def test_a_remark_says_what_to_do() -> None:
 def test_whatever_is_said_fits_and_drives_nothing() -> None:
     """Hostile, wide and long text is drawn within the width at every width."""
     for text in HOSTILE:
-        for entry in (Message("", text, source=text), Remark("", "warning", text, text), Words("", 1, text)):
+        for entry in (
+            TranscriptMessage("", text, source=text),
+            Remark("", "warning", text, text),
+            TranscriptText("", 1, text),
+        ):
             for how in (drawing(), drawing(COLOURS, unfolded=True)):
                 fits(block_for(entry, how, {}))
 
@@ -168,24 +178,22 @@ def test_a_text_nobody_types_is_told_by_its_first_rows() -> None:
     """What was pasted does not push the answer away: how much more there is is said, and it is there unfolded. What is
     copied is the text."""
     text = "".join(f"row {number}\n" for number in range(200))
-    message = Message("", text)
+    message = TranscriptMessage("", text)
     block = block_for(message, drawing(), {})
     rows = list(block.render(60))
     assert rows[0] == "› row 0"
     assert rows[-2:] == ["  row 9", "  … 190 more lines (alt+o)"]
     assert len(rows) == 11
-    assert block.cut
     assert block.source == text
     fits(block)
     assert list(block_for(message, drawing(linear=True), {}).render(60))[-1] == "… 190 more lines (/unfold)"
     unfolded = block_for(message, drawing(unfolded=True), {})
     assert list(unfolded.render(60))[199] == "  row 199"
-    assert not unfolded.cut
 
 
 def test_a_text_of_some_rows_is_shown_whole() -> None:
     """A cut for the sake of little is not made; one line that is longer than that is cut within."""
-    assert len(block_for(Message("", "row\n" * 24 + "end"), drawing(), {}).render(60)) == 25
-    rows = list(block_for(Message("", "word " * 900), drawing(), {}).render(60))
+    assert len(block_for(TranscriptMessage("", "row\n" * 24 + "end"), drawing(), {}).render(60)) == 25
+    rows = list(block_for(TranscriptMessage("", "word " * 900), drawing(), {}).render(60))
     assert rows[-1] == "  … more of this line (alt+o)"
     assert len(rows) == 11

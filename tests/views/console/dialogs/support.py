@@ -3,18 +3,18 @@
 from typing import Any
 
 from sightline.text import clean_line
-from sightline.tty import PLAIN, Images, Key, Theme, measure, theme_for
-from sightline.tty._keys import character_key, parse_key
+from sightline.tty import PLAIN, ImageStore, Key, Theme, measure, theme_for
+from sightline.tty.input._keys import character_key, parse_key
 from sightline.views.console._actions import bindings_from
-from sightline.views.console._desk import Ask
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._desk import Answerable
+from sightline.views.console._drawing import DrawingOptions
 
 WIDTHS = (20, 40, 80, 200)
 HOSTILE = "\x1b[2J\x1b]0;owned\x07 \u202egnp.exe 日本語 👩‍👩‍👧 \x9b31m"
 
 
-def drawing(*, theme: Theme = PLAIN, linear: bool = False, keys: dict[str, str] | None = None) -> Drawing:
-    return Drawing(theme, Images(), bindings_from(keys or {}), cwd="/project", linear=linear)
+def drawing(*, theme: Theme = PLAIN, linear: bool = False, keys: dict[str, str] | None = None) -> DrawingOptions:
+    return DrawingOptions(theme, ImageStore(), bindings_from(keys or {}), cwd="/project", linear=linear)
 
 
 def coloured() -> Theme:
@@ -24,7 +24,7 @@ def coloured() -> Theme:
 class Bench:
     """Shows a dialog, presses keys, and keeps what it answered."""
 
-    def __init__(self, dialog: Ask, width: int = 80) -> None:
+    def __init__(self, dialog: Answerable, width: int = 80) -> None:
         self.dialog = dialog
         self.width = width
         self.answers: list[Any] = []
@@ -53,7 +53,7 @@ class Bench:
         return answer
 
 
-def check_rows(dialog: Ask, width: int) -> None:
+def check_rows(dialog: Answerable, width: int) -> None:
     """No row is too wide or holds what a terminal would obey, and unchanged rows are the same object."""
     rows = dialog.render(width)
     assert rows

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sightline.tty._keys import character_key, parse_key
+from sightline.tty.input._keys import character_key, parse_key
 from sightline.views.console.dialogs import ApprovalDialog, dialog_for
 from tests.views.console.dialogs.support import HOSTILE, WIDTHS, Bench, check_rows, coloured, drawing
 
@@ -75,7 +75,8 @@ def test_each_thing_is_said_once() -> None:
 )
 def test_why_a_file_is_asked_about_is_said_once(details: dict[str, Any], head: str) -> None:
     """Right below what it is about."""
-    asked = request(**details, what="/etc/x", why="outside this folder", rule="write(/etc/x)", args={"path": "/etc/x"})
+    facts = {"what": "/etc/x", "why": "outside this folder", "outside": True, "rule": "write(/etc/x)"}
+    asked = request(**details, **facts, args={"path": "/etc/x"})
     assert head in bench(asked).text()
     assert bench(asked).text().count("utside this folder") == 1
     assert "why:" not in bench(asked).text()
@@ -217,6 +218,7 @@ def test_the_command_comes_right_after_who_wants_it() -> None:
 def test_the_rule_can_be_changed_before_it_is_saved() -> None:
     """It stands there to be edited."""
     shown = bench().press("e")
+    assert "enter next" in shown.text()  # how long is asked then
     assert "Remember:" in shown.text()
     shown.press("ctrl+w", "ctrl+w").type("origin *)").press("enter", "2")
     assert shown.answer == {"choice": "always here", "rule": "exec(git push origin *)"}

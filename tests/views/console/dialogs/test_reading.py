@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from sightline.tty._keys import parse_key
+from sightline.text import unified_diff
 from sightline.tty.components import Diff
 from sightline.tty.components._exact_lines import ExactDiff
+from sightline.tty.input._keys import parse_key
 from sightline.views.console.dialogs import dialog_for
 from tests.views.console.dialogs.support import WIDTHS, Bench, check_rows, coloured, drawing
 from tests.views.console.dialogs.test_approval import bench, request
@@ -27,6 +28,11 @@ def new_file(lines: int) -> str:
 
 def big_write(lines: int) -> dict[str, Any]:
     return request(tool="write", access="write", what="/x", diff=new_file(lines), added=lines, removed=0, args={})
+
+
+def one_byte_file(content: str) -> dict[str, Any]:
+    diff = unified_diff(None, content, "a/x", "b/x").text
+    return request(tool="write", access="write", what="/x", diff=diff, added=1, removed=0, args={})
 
 
 @pytest.mark.parametrize("keys", ALLOWING)
@@ -90,12 +96,29 @@ def test_other_arguments_are_to_be_seen_too() -> None:
         (long_request(), "(60 lines, 769 bytes)"),
         (request(what="x" * 300, args={}), "(1 line, 300 bytes)"),
         (big_write(5001), "new file, 5,001 lines, 48 KB"),
+        (one_byte_file("x"), "new file, 1 line, 1 byte)"),
+        (one_byte_file("x\n"), "new file, 1 line, 2 bytes)"),
     ],
 )
 def test_how_much_it_is_is_said_first(asked: dict[str, Any], size: str) -> None:
     """Before any of it."""
     rows = bench(asked).text().split("\n")
     assert size in rows[1]
+
+
+def test_a_line_of_which_only_the_beginning_is_in_sight_is_said_to_be_cut() -> None:
+    """In the count, and at its end: a rule must not look shorter than it is."""
+    rule = f"exec(git push {'--force-with-lease ' * 6}origin)"
+    asked = request(leaves=True, rule=rule, what="git push", cwd="", args={})
+    low = Bench(dialog_for(asked, drawing(), lambda: 14), width=60)
+    shown = Bench(dialog_for(asked, drawing(), lambda: 15), width=60)
+    assert ": exec(git push …" in low.text()
+    assert "--force-with-lease --force-with-lea …" in shown.text()
+    for dialog in (low, shown):
+        assert "1–6 of 6 lines, 6 cut · end jump to the end" in dialog.text()
+    shown.press("end")
+    assert "│ origin)" in shown.text()
+    assert " cut" not in shown.text()
 
 
 def test_every_line_of_a_long_write_can_be_reached() -> None:

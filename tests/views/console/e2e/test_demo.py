@@ -7,6 +7,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from sightline.paths import data_folder
+from sightline.testing.standin import StandIn
 from tests.views.console.e2e.support import CTRL_C, CTRL_D, Person
 
 pytestmark = pytest.mark.slow
@@ -21,13 +23,15 @@ def own_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_the_demo_opens_the_console_and_the_person_takes_over(person: Person) -> None:
     """A project is mended, three steps are delegated, something long is built; then the editor is the person's."""
     screen = person.opens("demo", rows=40)
-    screen.sees("The tests of this shop fail.")
+    screen.sees("The tests of this shop fail.", "@cart.py what does this do?")
     screen.sees("crew", "chain (3 steps)")
     screen.sees("3 ok / 3")
     screen.sees("packing part")
     screen.sees("All four tests pass.")
     screen.sees_no("escape stop")
     assert list(person.folder.glob("sightline-demo-*"))
+    screen.sees("the demo's script is over, and there is no model to continue with")
+    screen.sees("this folder is deleted when you leave")
     screen.says("!echo taken $((2 * 21)) over")
     screen.sees("│ taken 42 over")
     screen.says("thanks")
@@ -36,6 +40,23 @@ def test_the_demo_opens_the_console_and_the_person_takes_over(person: Person) ->
     screen.press(CTRL_D)
     screen.ended()
     assert not list(person.folder.glob("sightline-demo-*"))
+
+
+@pytest.mark.parametrize("person", ["xterm"], indirect=True)
+def test_the_users_own_model_server_continues_the_demo(person: Person) -> None:
+    """One of their settings, with the name they chose for it; the demo writes nothing into their home."""
+    with StandIn.in_thread([]) as server:
+        home = data_folder()
+        home.mkdir()
+        wanted = f'[models.servers."my.box"]\nbase_url = "{server.url}/v1"\nmodels = ["qwen"]\n'
+        (home / "settings.toml").write_text(wanted)
+        screen = person.opens("demo", rows=40)
+        screen.sees("the demo's script is over; what you enter next goes to my.box/qwen")
+        screen.says("and now?")
+        screen.sees("The script is over.")  # the stand-in's own words
+        screen.press(CTRL_D)
+        screen.ended()
+        assert [(file.name, file.read_text()) for file in home.iterdir()] == [("settings.toml", wanted)]
 
 
 @pytest.mark.parametrize("person", ["xterm"], indirect=True)

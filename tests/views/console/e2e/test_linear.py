@@ -352,7 +352,7 @@ def test_lists_have_numbers_and_are_left_with_zero(listener: Listener) -> None:
         ear.hears(said)
         ear.is_asked()
     ear.says("/status")
-    ear.hears("session: ", "agent: waits for you", "model:", "scripted:")
+    ear.hears("session: ", "agent: idle", "model:", "scripted:")
     ear.says("/copy")
     ear.hears("copied the answer")
     ear.says("/nonsense")

@@ -6,10 +6,10 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from sightline.tty import CURSOR, PLAIN, Images, Paste
-from sightline.tty._keys import character_key, parse_key
+from sightline.tty import CURSOR, PLAIN, ImageStore, Paste
+from sightline.tty.input._keys import character_key, parse_key
 from sightline.views.console._actions import bindings_from
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.input import PromptEditor
 
 
@@ -49,8 +49,8 @@ class FakeDesk:
             await asyncio.gather(*self.tasks)
 
 
-def drawing(*, linear: bool = False, clock: Callable[[], float] = lambda: 1_000_000.0) -> Drawing:
-    return Drawing(PLAIN, Images(None), bindings_from({}), linear=linear, clock=clock)
+def drawing(*, linear: bool = False, clock: Callable[[], float] = lambda: 1_000_000.0) -> DrawingOptions:
+    return DrawingOptions(PLAIN, ImageStore(None), bindings_from({}), linear=linear, clock=clock)
 
 
 def prompt_editor(desk: FakeDesk, **options) -> PromptEditor:

@@ -8,7 +8,7 @@ import stat
 import pytest
 
 from sightline import locks
-from sightline.views.console.input import Draft, Drafts, _drafts
+from sightline.views.console.input import Drafts, PromptDraft, _drafts
 
 from .support import FakeDesk, paste, png, press, prompt_editor, until
 
@@ -28,12 +28,12 @@ def desk(tmp_path, monkeypatch):
 
 def test_a_draft_comes_back_and_is_private(drafts, tmp_path):
     """In a file of its own, for its owner alone; an empty one is no file."""
-    drafts.save(SESSION, Draft("half a thought\n日本"))
+    drafts.save(SESSION, PromptDraft("half a thought\n日本"))
     [file] = (tmp_path / "kept" / "drafts").iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert drafts.load(SESSION) == Draft("half a thought\n日本")
-    assert drafts.load("another") == Draft()
-    drafts.save(SESSION, Draft())
+    assert drafts.load(SESSION) == PromptDraft("half a thought\n日本")
+    assert drafts.load("another") == PromptDraft()
+    drafts.save(SESSION, PromptDraft())
     assert list((tmp_path / "kept" / "drafts").iterdir()) == []
 
 
@@ -42,13 +42,13 @@ def test_a_broken_draft_is_no_draft(drafts, tmp_path, content):
     """It costs what it held, never the console."""
     (tmp_path / "kept" / "drafts").mkdir(parents=True)
     (tmp_path / "kept" / "drafts" / f"{SESSION}.json").write_bytes(content)
-    assert drafts.load(SESSION) == Draft()
+    assert drafts.load(SESSION) == PromptDraft()
 
 
 @pytest.mark.parametrize("session", ["", "../escape", "a/b", "x" * 200])
 def test_a_name_that_is_none_leaves_the_folder_alone(drafts, tmp_path, session):
     """Only what could be a session's id names a file."""
-    drafts.save(session, Draft("text"))
+    drafts.save(session, PromptDraft("text"))
     assert not (tmp_path / "kept").exists()
 
 
@@ -56,7 +56,7 @@ def test_only_so_many_are_kept(drafts, tmp_path, monkeypatch):
     """Those touched longest ago go."""
     monkeypatch.setattr(_drafts, "KEPT", 3)
     for number in range(5):
-        drafts.save(f"s{number}", Draft("text"))
+        drafts.save(f"s{number}", PromptDraft("text"))
         os.utime(tmp_path / "kept" / "drafts" / f"s{number}.json", (number, number))
     assert sorted(path.stem for path in (tmp_path / "kept" / "drafts").iterdir()) == ["s2", "s3", "s4"]
 
@@ -129,7 +129,7 @@ async def test_an_end_leaves_no_lock(desk, drafts, tmp_path):
 
 async def test_a_session_that_is_left_and_come_back_to_at_once_has_one_place(desk, drafts, tmp_path):
     """Its draft is there once, is written where it was, and nothing stays locked."""
-    drafts.save(SESSION, Draft("half a thought"))
+    drafts.save(SESSION, PromptDraft("half a thought"))
     editor = prompt_editor(desk)
     await asyncio.gather(*(editor.keep_draft(drafts, session) for session in (SESSION, "another", SESSION)))
     await desk.settled()
@@ -140,7 +140,7 @@ async def test_a_session_that_is_left_and_come_back_to_at_once_has_one_place(des
 
 def test_a_console_that_comes_while_another_leaves_gets_its_place(drafts, tmp_path, monkeypatch):
     """Also when the lock is taken away between looking at it and having it: the draft is not passed by."""
-    drafts.save(SESSION, Draft("half a thought"))
+    drafts.save(SESSION, PromptDraft("half a thought"))
     acquire, leaving = locks.acquire, [tmp_path / "kept" / "drafts" / f".{SESSION}.lock"]
 
     def late(lock, kind):
@@ -174,7 +174,7 @@ async def test_what_was_sent_is_no_draft_any_more(desk, drafts):
     await editor.keep_draft(drafts, SESSION)
     press(editor, "'hello", "enter")
     await desk.settled()
-    assert drafts.load(SESSION) == Draft()
+    assert drafts.load(SESSION) == PromptDraft()
 
 
 async def test_attachments_come_back_if_their_files_are_there(desk, drafts, tmp_path):
@@ -195,7 +195,7 @@ async def test_attachments_come_back_if_their_files_are_there(desk, drafts, tmp_
 
 async def test_keys_typed_before_the_draft_was_read_are_kept_too(desk, drafts):
     """The draft stands before them, and typing goes on at the end."""
-    drafts.save(SESSION, Draft("from before"))
+    drafts.save(SESSION, PromptDraft("from before"))
     editor = prompt_editor(desk)
     press(editor, "'early")
     await editor.keep_draft(drafts, SESSION)
@@ -206,7 +206,7 @@ async def test_keys_typed_before_the_draft_was_read_are_kept_too(desk, drafts):
 
 async def test_a_text_goes_along_to_another_session(desk, drafts):
     """It is kept once, where it is; and the same session again changes nothing."""
-    drafts.save("other", Draft("theirs"))
+    drafts.save("other", PromptDraft("theirs"))
     editor = prompt_editor(desk)
     await editor.keep_draft(drafts, SESSION)
     press(editor, "'mine")
@@ -215,7 +215,7 @@ async def test_a_text_goes_along_to_another_session(desk, drafts):
     await editor.keep_draft(drafts, "other")
     await desk.settled()
     assert editor.text == "theirs\n\nmine"
-    assert (drafts.load(SESSION), drafts.load("other").text) == (Draft(), "theirs\n\nmine")
+    assert (drafts.load(SESSION), drafts.load("other").text) == (PromptDraft(), "theirs\n\nmine")
 
 
 async def test_the_last_key_before_the_end_is_kept(desk, drafts, monkeypatch):
@@ -261,15 +261,15 @@ async def test_a_thread_that_is_late_does_not_bring_a_draft_back(drafts, desk, m
     monkeypatch.setattr(Drafts, "save", slow)
     tasks: list[asyncio.Task[object]] = []
     spawn = lambda work: tasks.append(asyncio.ensure_future(work))  # noqa: E731
-    keeper = _drafts.DraftKeeper(drafts, drafts.claim(SESSION), spawn, lambda problem: None)
-    keeper.changed(Draft("/detach"))
+    keeper = _drafts.DraftWriter(drafts, drafts.claim(SESSION), spawn, lambda problem: None)
+    keeper.changed(PromptDraft("/detach"))
     await asyncio.to_thread(began.wait, 5)
-    keeper.changed(Draft())
+    keeper.changed(PromptDraft())
     flushed = asyncio.ensure_future(asyncio.to_thread(keeper.flush))
     release.set()
     await flushed
     await asyncio.gather(*tasks)
-    assert drafts.load(SESSION) == Draft()
+    assert drafts.load(SESSION) == PromptDraft()
 
 
 def test_a_draft_of_a_session_that_was_never_used_is_taken_over_in_its_folder(tmp_path):
@@ -278,11 +278,11 @@ def test_a_draft_of_a_session_that_was_never_used_is_taken_over_in_its_folder(tm
     used = {"old"}.__contains__
     for session, text, cwd in (("old", "of old", "/p"), ("unused", "never sent", "/p"), ("other", "elsewhere", "/q")):
         place = drafts.claim(session)
-        assert drafts.save(place.name, Draft(text, [], cwd)) == ""
+        assert drafts.save(place.name, PromptDraft(text, [], cwd)) == ""
         place.release()
-    assert drafts.take_over("old", "/p", used) == Draft()
+    assert drafts.take_over("old", "/p", used) == PromptDraft()
     assert drafts.take_over("new", "/p", used).text == "never sent"
-    assert drafts.take_over("new2", "/p", used) == Draft()
+    assert drafts.take_over("new2", "/p", used) == PromptDraft()
     assert drafts.load("old").text == "of old"
 
 
@@ -290,6 +290,6 @@ def test_a_draft_somebody_is_writing_is_not_taken_over(tmp_path):
     """Another console has it open."""
     drafts = Drafts(tmp_path)
     place = drafts.claim("open")
-    drafts.save(place.name, Draft("being written", [], "/p"))
-    assert drafts.take_over("new", "/p", lambda session: False) == Draft()
+    drafts.save(place.name, PromptDraft("being written", [], "/p"))
+    assert drafts.take_over("new", "/p", lambda session: False) == PromptDraft()
     place.release()

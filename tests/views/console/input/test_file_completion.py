@@ -235,7 +235,7 @@ async def test_a_folder_that_is_gone_offers_nothing(tmp_path):
 
 async def test_without_ripgrep_files_are_found_too(project, desk, monkeypatch):
     """The tools' own walk stands in."""
-    from sightline.tools import _ripgrep
+    from sightline.tools.files import _ripgrep
 
     monkeypatch.setattr(_ripgrep, "program", lambda: None)
     editor = prompt_editor(desk)
@@ -254,7 +254,7 @@ def test_a_name_is_found_among_a_hundred_thousand():
 async def test_names_are_forgotten_after_a_while(project, desk, monkeypatch):
     """A list nobody asks for is not held."""
     monkeypatch.setattr(_file_completion, "_FORGOTTEN_AFTER", 0.0)
-    completion = _file_completion.FileCompletion(lambda: str(project), desk.spawn, lambda text: None)
+    completion = _file_completion.ProjectFileCompletion(lambda: str(project), desk.spawn, lambda text: None)
     answers = []
     from sightline.tty.components.editor import CompletionRequest
 

@@ -5,10 +5,10 @@ import threading
 
 import pytest
 
-from sightline.agent import Secrets
+from sightline.secrets import Secrets
 from sightline.tty import CURSOR, Key, measure
-from sightline.views.console.input import HistorySearch, PromptHistory, _history
-from sightline.views.console.input._history import Written
+from sightline.views.console.input import PromptHistory, PromptSearch, _history
+from sightline.views.console.input._history import StoredPrompt
 
 from .support import FakeDesk, drawing, press, prompt_editor, shown
 
@@ -127,7 +127,7 @@ async def test_the_search_puts_a_prompt_into_the_editor(tmp_path, history):
     editor = prompt_editor(desk, history=history)
     press(editor, "'blu", "ctrl+r")
     await desk.settled()
-    assert isinstance(desk.asked[0], HistorySearch)
+    assert isinstance(desk.asked[0], PromptSearch)
     assert editor.text == "make it\nblue"
 
 
@@ -142,16 +142,16 @@ async def test_leaving_the_search_leaves_the_text(tmp_path, history):
 
 NOW = 1_000_000.0
 PROMPTS = [
-    Written("fix the parser", NOW - 90_000, "/home/me/parser"),
-    Written("rename the\nmodule", NOW - 7200, "/home/me/site"),
-    Written("!make test", NOW - 120, "/home/me/site"),
-    Written("why?", NOW - 1, "/"),
+    StoredPrompt("fix the parser", NOW - 90_000, "/home/me/parser"),
+    StoredPrompt("rename the\nmodule", NOW - 7200, "/home/me/site"),
+    StoredPrompt("!make test", NOW - 120, "/home/me/site"),
+    StoredPrompt("why?", NOW - 1, "/"),
 ]
 
 
 @pytest.fixture
 def search():
-    made = HistorySearch(PROMPTS, drawing(clock=lambda: NOW))
+    made = PromptSearch(PROMPTS, drawing(clock=lambda: NOW))
     made.answers = []
     made.done = made.answers.append
     made.focused = True
@@ -198,21 +198,21 @@ def test_escape_and_ctrl_c_leave(search, key):
 
 def test_what_is_in_the_editor_is_looked_for_at_once():
     """But only when it finds something: a draft that was never sent hides nothing."""
-    assert "rename" in shown(HistorySearch(PROMPTS, drawing(clock=lambda: NOW), query="module"))[2]
-    assert "why?" in shown(HistorySearch(PROMPTS, drawing(clock=lambda: NOW), query="zzz"))[2]
+    assert "rename" in shown(PromptSearch(PROMPTS, drawing(clock=lambda: NOW), query="module"))[2]
+    assert "why?" in shown(PromptSearch(PROMPTS, drawing(clock=lambda: NOW), query="zzz"))[2]
 
 
 def test_an_empty_history_says_so():
     """Nothing to choose, and a way out."""
-    made = HistorySearch([], drawing())
+    made = PromptSearch([], drawing())
     assert "nothing was written yet" in shown(made)[2]
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
 def test_hostile_prompts_fit_and_stay_text(width):
     """Whatever is in the file: rows fit, and nothing drives the terminal."""
-    made = HistorySearch(
-        [Written("\x1b]0;owned\x07日本語" * 40, 0, "/\x1b[2J"), Written("👨‍👩‍👧‍👦" * 50, NOW + 5, "/x")],
+    made = PromptSearch(
+        [StoredPrompt("\x1b]0;owned\x07日本語" * 40, 0, "/\x1b[2J"), StoredPrompt("👨‍👩‍👧‍👦" * 50, NOW + 5, "/x")],
         drawing(clock=lambda: NOW),
     )
     for row in made.render(width):

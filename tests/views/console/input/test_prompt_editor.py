@@ -163,23 +163,6 @@ def test_commands_run_with_one_enter(editor):
     assert editor.text == "/help "
 
 
-def test_arguments_of_a_command_are_offered(editor):
-    """After the name of a command, whoever knows it says what may follow; enter takes it and a second one runs it."""
-    asked = []
-
-    def arguments(command, typed):
-        from sightline.tty.components import Item
-
-        asked.append((command, typed))
-        return [Item("dark", "dark"), Item("light", "light")]
-
-    editor.arguments = arguments
-    press(editor, "'/theme l", "enter")
-    assert (editor.text, asked[-1]) == ("/theme light", ("theme", "l"))
-    press(editor, "enter")
-    assert [one.text for one in editor.handed_in] == ["/theme light"]
-
-
 def test_a_path_is_no_command(editor):
     """`/usr/bin` at the beginning offers nothing."""
     editor.commands = lambda: [("usr", "")]
@@ -286,10 +269,10 @@ async def test_a_prompt_that_begins_with_a_blank_is_not_kept(editor, desk, tmp_p
 
 async def test_what_comes_back_in_linear_mode_is_said(desk, tmp_path):
     """A text nobody sees is told, with how it is sent and how it is not; no draft of another console is put there."""
-    from sightline.views.console.input import Draft, Drafts, PromptEditor
+    from sightline.views.console.input import Drafts, PromptDraft, PromptEditor
 
     drafts = Drafts(tmp_path)
-    drafts.save("s1", Draft("kept for a console one can see"))
+    drafts.save("s1", PromptDraft("kept for a console one can see"))
     made = PromptEditor(desk, drawing(linear=True))
     await made.keep_draft(drafts, "s1")
     made.give_back("use tabs")

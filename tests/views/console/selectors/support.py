@@ -3,16 +3,16 @@
 import asyncio
 from types import SimpleNamespace
 
-from sightline.host import Label, Move, Outline, Reply
-from sightline.host._outlined import outlined
+from sightline.host import CommandReply, Label, MoveTo, Outline
+from sightline.host.recovery._outline import outlined
 from sightline.journal import Store
 from sightline.settings import Settings
 from sightline.text import clean_line
 from sightline.transcript import Snapshot
-from sightline.tty import PLAIN, Images, Key, Paste, measure
-from sightline.tty._keys import character_key, parse_key
+from sightline.tty import PLAIN, ImageStore, Key, Paste, measure
+from sightline.tty.input._keys import character_key, parse_key
 from sightline.views.console._actions import bindings_from
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 
 WIDTHS = (20, 40, 80, 200)
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 \x9b2J 日本語 👩‍👩‍👧‍👦 e\u0301 \u202eback\x00"
@@ -28,7 +28,9 @@ class Desk:
 
     def __init__(self, store=None, session="", *, settings=None, cwd="", height=24, linear=False, keys=None):
         self.bindings = bindings_from(keys or {})
-        self.drawing = Drawing(PLAIN, Images("none"), self.bindings, cwd=cwd, clock=lambda: 1000.0, linear=linear)
+        self.drawing = DrawingOptions(
+            PLAIN, ImageStore("none"), self.bindings, cwd=cwd, clock=lambda: 1000.0, linear=linear
+        )
         self.store, self.session, self.cwd = store, session, cwd
         self.settings = settings or Settings()
         self.state = Snapshot(session=session)
@@ -53,7 +55,7 @@ class Desk:
         self.submitted.append(command)
         answer = self.answers.get(type(command))
         if answer is None:
-            return Reply(False, error="nobody answers that")
+            return CommandReply(False, error="nobody answers that")
         reply = answer(command)
         return await reply if asyncio.iscoroutine(reply) else reply
 
@@ -158,24 +160,24 @@ class HostOf:
     def __init__(self, desk, talk):
         self.talk = talk
         self.summaries = []
-        desk.answers |= {Outline: self.outline, Move: self.move, Label: self.label}
+        desk.answers |= {Outline: self.outline, MoveTo: self.move, Label: self.label}
 
     def outline(self, command):
-        return Reply(True, data=outlined(self.talk.writer.folder, command.filter, command.search))
+        return CommandReply(True, data=outlined(self.talk.writer.folder, command.filter, command.search))
 
     def move(self, command):
         move = self.talk.tree.move(command.to)
         if move.already:
-            return Reply(True, data={"moved": False, "leaf": self.talk.tree.leaf, "prefill": ""})
+            return CommandReply(True, data={"moved": False, "leaf": self.talk.tree.leaf, "prefill": ""})
         self.talk.move(move.leaf)
         if command.summarize:
             self.summaries.append(command.instructions)
             self.talk.step(type="branch_summary", data={"summary": "what was left"})
-        return Reply(True, data={"moved": True, "leaf": self.talk.tree.leaf, "prefill": move.prefill})
+        return CommandReply(True, data={"moved": True, "leaf": self.talk.tree.leaf, "prefill": move.prefill})
 
     def label(self, command):
         self.talk.label(command.target, command.label)
-        return Reply(True)
+        return CommandReply(True)
 
 
 def new_store(tmp_path):

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from sightline.events import State
-from sightline.host import Reply, SetApproval
+from sightline.host import CommandReply, SetApproval
 from sightline.views.console.selectors import _approvals
-from sightline.views.console.selectors._approvals import ApprovalsPanel, next_level
+from sightline.views.console.selectors._approvals import ApprovalsPanel, level_after
 from tests.views.console.selectors.support import HOSTILE, WIDTHS, Desk
 from tests.views.console.selectors.test_linear import Spoken
 from tests.views.console.sitting import Sitting
@@ -30,10 +30,10 @@ class Host:
 
     def answer(self, command):
         if command.level and command.level not in self.levels:
-            return Reply(False, error=f"no approval level {command.level}", hint="one of plan, auto")
+            return CommandReply(False, error=f"no approval level {command.level}", hint="one of plan, auto")
         self.level = command.level or self.level
         self.rules = [row for row in self.rules if row["rule"] != command.forget]
-        return Reply(True, data={"level": self.level, "levels": self.levels, "rules": self.rules})
+        return CommandReply(True, data={"level": self.level, "levels": self.levels, "rules": self.rules})
 
 
 def opened(desk, args=""):
@@ -120,7 +120,7 @@ async def test_a_provider_says_what_is_possible():
     desk = Desk()
     desk.state.state["provider"] = "codex"
     data = {"level": "plan", "levels": ["auto", "plan"], "rules": [], "next": True}
-    desk.answers[SetApproval] = lambda command: Reply(True, data=data)
+    desk.answers[SetApproval] = lambda command: CommandReply(True, data=data)
     await _approvals.open(desk, "plan")
     assert desk.told == [("info", "approval plan, from the next prompt on: reads only", "")]
 
@@ -136,7 +136,7 @@ async def test_whatever_a_rule_says_it_fits_and_is_clean(width):
         [],
         {"rules": ["x", {}], "levels": None},
     ):
-        desk.answers[SetApproval] = lambda command, data=data: Reply(True, data=data)
+        desk.answers[SetApproval] = lambda command, data=data: CommandReply(True, data=data)
         task = opened(desk)
         await desk.until_shown(ApprovalsPanel)
         desk.rows(width)
@@ -174,7 +174,7 @@ async def test_it_can_be_used_by_ear():
 
 def test_the_key_never_goes_to_full():
     """Nor stays there: it answers whatever is asked at that moment."""
-    went = [next_level(level) for level in ("plan", "edit", "auto", "full", "", "what")]
+    went = [level_after(level) for level in ("plan", "edit", "auto", "full", "", "what")]
     assert went == ["edit", "auto", "plan", "plan", "plan", "plan"]
 
 
@@ -184,7 +184,7 @@ async def test_the_key_takes_the_next_level(tmp_path):
     sitting.console.status.note = ""
     sitting.hears(State("model", "opus"), State("approval", {"level": "auto", "flags": []}))
     assert "opus · approval auto" in sitting.rows
-    sitting.replies["SetApproval"] = Reply(True, data={"level": "plan"})
+    sitting.replies["SetApproval"] = CommandReply(True, data={"level": "plan"})
     sitting.press("alt+p")
     assert await sitting.sent(SetApproval) == SetApproval(level="plan")
     await sitting.until(lambda: "approval plan: reads only" in sitting.rows)

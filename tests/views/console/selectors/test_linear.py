@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from sightline.host import Move, Reload, Reply
+from sightline.host import CommandReply, MoveTo, Reload
 from sightline.settings import load
 from sightline.tty import Overlay
-from sightline.tty._capabilities import Capabilities
 from sightline.tty._linear import LinearDisplay
+from sightline.tty.terminal._capabilities import Capabilities
 from sightline.views.console.selectors import _resume, _settings, _theme, _tree
 from tests.journal.conversations import Talk, assistant, user
 from tests.tty.test_linear import Paper
@@ -73,7 +73,7 @@ async def test_the_tree_is_read_out_searched_and_chosen_from(talk):
     assert "user:" not in desk.heard()
     await desk.enter("1")
     await asyncio.wait_for(task, 5)
-    assert isinstance(desk.submitted[-1], Move)
+    assert isinstance(desk.submitted[-1], MoveTo)
 
 
 async def test_zero_leaves(talk):
@@ -91,7 +91,7 @@ async def test_a_conversation_is_found_by_a_line_and_chosen_by_number(talk):
     desk = Spoken(talk.store, "", cwd="/here")
     task = asyncio.ensure_future(_resume.open(desk, ""))
     await desk.until_shown()
-    assert "1. ● first" in desk.heard()
+    assert "1. first: ◌ running" in desk.heard()
     await desk.enter("second")
     await desk.until(lambda: "… " in desk.paper.text)
     await desk.enter("1")
@@ -103,7 +103,7 @@ async def test_a_setting_is_entered_in_place_of_the_old_value(tmp_path):
     """The old value is not part of the line."""
     desk = Spoken(cwd=str(tmp_path))
     desk.settings = load(tmp_path).settings
-    desk.answers[Reload] = lambda command: Reply(True)
+    desk.answers[Reload] = lambda command: CommandReply(True)
     task = asyncio.ensure_future(_settings.open(desk, "bash.timeout"))
     await desk.until_shown()
     number = next(line.split(".")[0] for line in desk.heard().splitlines() if " bash.timeout: " in line)
@@ -119,7 +119,7 @@ async def test_a_setting_is_entered_in_place_of_the_old_value(tmp_path):
 async def test_a_theme_is_chosen_by_number(tmp_path):
     """Nothing else is needed."""
     desk = Spoken(cwd=str(tmp_path))
-    desk.answers[Reload] = lambda command: Reply(True)
+    desk.answers[Reload] = lambda command: CommandReply(True)
     task = asyncio.ensure_future(_theme.open(desk, ""))
     await desk.until_shown()
     await desk.enter("3")

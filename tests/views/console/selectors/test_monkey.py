@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from sightline.host import Abort, Cancel, CancelCall, Reload, Reply, SetApproval, SetModel
+from sightline.host import Abort, CancelCall, CancelJob, CommandReply, Reload, SetApproval, SetModel
 from sightline.settings import load
 from sightline.tty import Key
 from sightline.views.console._actions import ACTIONS
@@ -91,11 +91,11 @@ def _desk(tmp_path, linear):
         talk.move(fork)
     desk = Desk(talk.store, talk.id, cwd=str(folder), settings=load(folder).settings, linear=linear)
     HostOf(desk, talk)
-    for command in (Abort, Cancel, CancelCall, Reload, SetModel):
-        desk.answers[command] = lambda command: Reply(True, data={"queued": ["x"], "later": []})
+    for command in (Abort, CancelJob, CancelCall, Reload, SetModel):
+        desk.answers[command] = lambda command: CommandReply(True, data={"queued": ["x"], "later": []})
     rules = [{"rule": f"exec({HOSTILE})", "verdict": "allow", "origin": origin} for origin in ("session", "settings")]
     held = {"level": "auto", "levels": ["plan", "edit", "auto", "full"], "rules": rules}
-    desk.answers[SetApproval] = lambda command: Reply(True, data=held)
+    desk.answers[SetApproval] = lambda command: CommandReply(True, data=held)
     with_agents(desk)
     running(desk, f"{talk.id}-1", f"{talk.id}-2")
     desk.state.entries += [edit(str(number), diff(f"{number}.py", A)) for number in range(3)]

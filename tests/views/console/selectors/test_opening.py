@@ -2,18 +2,13 @@
 
 import asyncio
 from importlib import import_module
-from types import SimpleNamespace
 
 import pytest
 
 from sightline.settings import Settings
-from sightline.settings._tree import Console
-from sightline.tty import Key
-from sightline.tty._keys import parse_key
-from sightline.views.console._actions import bindings_from
-from sightline.views.console._keys import Keys
-from sightline.views.console.commands import COMMANDS
-from tests.views.console.selectors.support import Desk
+from sightline.settings._tree import ConsoleSettings
+from sightline.views.console._actions import COMMANDS, Action, bindings_from
+from tests.views.console.sitting import Sitting
 
 SELECTORS = (
     "tree",
@@ -32,62 +27,52 @@ SELECTORS = (
 )
 
 
-class Stand:
-    """As much of a console as its keys need: nothing goes on, and commands are written down."""
-
-    def __init__(self, *, double_escape="tree", keys=None, empty=True):
-        self.bindings = bindings_from(keys or {})
-        self.settings = Settings(console=Console(double_escape=double_escape))
-        self.state = Desk().state
-        self.prompt = SimpleNamespace(empty=empty)
-        self.screen = SimpleNamespace(is_answered=False, heard=lambda: None)
-        self.working = SimpleNamespace()
-        self.entering = SimpleNamespace(running=[])
-        self.sessions = SimpleNamespace(drops_keys=False)
-        self.now = 100.0
-        self.loop = SimpleNamespace(time=lambda: self.now)
-        self.ran = []
-
-    def spawn(self, work):
-        asyncio.run(work)
-
-    async def run_command(self, name, args=""):
-        self.ran.append(name)
-
-
 @pytest.mark.parametrize("name", SELECTORS)
 def test_each_selector_is_a_command(name):
     """tree.md/How to open it: /tree, and the others likewise."""
-    command = COMMANDS[name]
-    module = import_module(f"sightline.views.console.{command.module}")
-    assert asyncio.iscoroutinefunction(getattr(module, command.function))
+    module, _, function = COMMANDS[name].handler.partition(":")
+    assert asyncio.iscoroutinefunction(getattr(import_module(f"sightline.views.console.{module}"), function))
 
 
-def test_a_key_of_ones_own_opens_the_tree():
+async def test_a_key_of_ones_own_opens_the_tree(tmp_path, monkeypatch):
     """tree.md/How to open it: the configured keybinding action `tree`; it has no key unless one is given."""
     assert bindings_from({}).keys("tree") == ()
-    stand = Stand(keys={"tree": "f5"})
-    assert Keys(stand).hear(parse_key("f5")) is None
-    assert stand.ran == ["tree"]
+    ran = []
+    monkeypatch.setattr(Action, "press", lambda self, console: ran.append(self.command))
+    sitting = Sitting(tmp_path)
+    sitting.console.set_bindings(bindings_from({"tree": "f5"}))
+    sitting.press("f5")
+    assert ran == ["tree"]
+    await sitting.close()
 
 
 @pytest.mark.parametrize(
-    ("options", "between", "ran"),
+    ("double_escape", "written", "between", "ran"),
     [
-        ({}, 0.3, ["tree"]),
-        ({}, 0.7, []),
-        ({"double_escape": "branch"}, 0.3, ["branch"]),
-        ({"double_escape": "none"}, 0.3, []),
-        ({"empty": False}, 0.3, []),
+        ("tree", "", 0.3, ["tree"]),
+        ("tree", "", 0.7, []),
+        ("branch", "", 0.3, ["branch"]),
+        ("none", "", 0.3, []),
+        ("tree", "words", 0.3, []),
     ],
     ids=["tree by default", "too slow", "branch", "none", "something is written"],
 )
-def test_escape_twice_on_an_empty_editor(options, between, ran):
+async def test_escape_twice_on_an_empty_editor(double_escape, written, between, ran, tmp_path, monkeypatch):
     """tree.md/How to open it: double-escape on an empty editor when doubleEscapeAction is "tree" (default)."""
-    stand = Stand(**options)
-    keys = Keys(stand)
-    assert keys.hear(Key("escape")) == Key("escape")  # it is the editor's first
-    keys.escape()
-    stand.now += between
-    keys.escape()
-    assert stand.ran == ran
+    done, now = [], [100.0]
+
+    async def run(self, console, args=""):
+        done.append(self.command)
+
+    monkeypatch.setattr(Action, "run", run)
+    sitting = Sitting(tmp_path, Settings(console=ConsoleSettings(double_escape=double_escape)))
+    sitting.console.keys._clock = lambda: now[0]
+    if written:
+        sitting.writes(written)
+    sitting.press("escape")
+    now[0] += between
+    sitting.press("escape")
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert done == ran
+    await sitting.close()

@@ -5,17 +5,18 @@ import asyncio
 import pytest
 
 from sightline.conversation import text_of
-from sightline.host import Outline, Reply
-from sightline.journal import Tree
+from sightline.host import CommandReply, Hello, Outline
+from sightline.journal import SessionTree
 from sightline.settings import Settings
-from sightline.settings._tree import Console
+from sightline.settings._tree import ConsoleSettings
 from sightline.views.console.selectors import _branch, _fork, _resume
-from sightline.views.console.selectors._panel import Choice
+from sightline.views.console.selectors._panel import ChoicePanel
 from sightline.views.console.selectors._resume import ResumePanel
+from sightline.views.plain import _standing
 from tests.journal.conversations import Talk, assistant, user
 from tests.views.console.selectors.support import HOSTILE, WIDTHS, Desk, HostOf, new_store
 
-BRANCHING = Settings(console=Console(double_escape="branch"))
+BRANCHING = Settings(console=ConsoleSettings(double_escape="branch"))
 
 
 @pytest.fixture
@@ -89,8 +90,7 @@ async def test_other_folders_come_on_a_key_and_running_ones_are_marked(store):
     desk.press("ctrl+a")
     await desk.until(lambda: len(desk.panel.list) == 2)
     row = next(row for row in desk.rows(120) if "elsewhere" in row)
-    assert "● " in row
-    assert "running" in row
+    assert "◌ running" in row
     assert "/there" in row
     assert any("all folders" in row for row in desk.rows(120))
     desk.press("ctrl+c")
@@ -217,7 +217,7 @@ async def test_a_fork_has_everything_and_is_gone_on_with(store):
     ((new, draft),) = desk.switched
     assert new != one.id
     assert draft == ""
-    assert set(Tree.load(store.folder(new)).nodes) == set(one.loaded().nodes)
+    assert set(SessionTree.load(store.folder(new)).nodes) == set(one.loaded().nodes)
     assert one.id in desk.told[0][1]
     one.close()
 
@@ -245,12 +245,12 @@ async def test_branch_makes_a_new_session_up_to_before_a_message(store, settings
     desk = Desk(store, talk.id, settings=settings)
     HostOf(desk, talk)
     task = asyncio.ensure_future(_branch.open(desk, ""))
-    await desk.until_shown(Choice)
+    await desk.until_shown(ChoicePanel)
     assert [item.label for item in desk.panel.list.matching] == ["first", "second with two lines"]
     desk.press("enter")
     await task
     ((new, draft),) = desk.switched
-    tree = Tree.load(store.folder(new))
+    tree = SessionTree.load(store.folder(new))
     assert draft == "second\nwith two lines"
     assert tree.leaf == answer
     assert [text_of(entry.message) for entry in tree.read(tree.path())] == ["first", "answer"]
@@ -264,7 +264,7 @@ async def test_branching_from_the_first_message_is_a_new_session(store):
     desk = Desk(store, talk.id, settings=BRANCHING)
     HostOf(desk, talk)
     task = asyncio.ensure_future(_branch.open(desk, ""))
-    await desk.until_shown(Choice)
+    await desk.until_shown(ChoicePanel)
     desk.press("enter")
     await task
     assert desk.switched == [("", "apples")]
@@ -273,8 +273,36 @@ async def test_branching_from_the_first_message_is_a_new_session(store):
 async def test_branching_without_a_message_or_a_host_says_so(store):
     """tree.md//tree vs adjacent operations: nothing to choose from is said."""
     desk = Desk(store, "abcdef", settings=BRANCHING)
-    desk.answers[Outline] = lambda command: Reply(True, data={"lines": [], "leaf": ""})
+    desk.answers[Outline] = lambda command: CommandReply(True, data={"lines": [], "leaf": ""})
     await _branch.open(desk, "")
-    desk.answers[Outline] = lambda command: Reply(False, error="the host is gone")
+    desk.answers[Outline] = lambda command: CommandReply(False, error="the host is gone")
     await _branch.open(desk, "")
     assert [level for level, _, _ in desk.told] == ["info", "error"]
+
+
+async def test_what_a_running_session_does_is_said_as_everywhere(store, monkeypatch):
+    """One that only waits for the next prompt is idle; and one message is one message."""
+    talk = Talk(store, cwd="/here")
+    talk.step(user("apples"))
+    hello = Hello(talk.id, "1", 1, cwd="/here", agent=True)
+    monkeypatch.setattr(_standing, "hosts_by_session", lambda store: {talk.id: hello})
+    desk = Desk(store, "", cwd="/here")
+    task = await resumed(desk)
+    assert "› apples  ○ idle · 1 message" in [row.rstrip() for row in desk.rows(120)]
+    desk.press("escape")
+    await task
+    talk.close()
+
+
+async def test_a_search_that_finds_nothing_names_archived_sessions(store):
+    """They are not searched; and escape clears what was typed before it closes, as the last row says."""
+    store.archive(talk_about(store, "apples").id)
+    desk = Desk(store, "", cwd="/here")
+    task = await resumed(desk, "apples")
+    rows = "\n".join(desk.rows(120))
+    assert "nothing found; 1 archived session is not searched: sightline sessions --archived" in rows
+    assert "escape clear" in rows
+    desk.press("escape")
+    await desk.until(lambda: any("escape close" in row for row in desk.rows(120)))
+    desk.press("escape")
+    await task

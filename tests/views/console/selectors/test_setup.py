@@ -9,14 +9,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from sightline.agent import secrets_in
-from sightline.events import State
-from sightline.host import Prompt, Reload, Reply, SetModel
+from sightline.events import Notice, State, stamp
+from sightline.host import CommandReply, Prompt, Reload, SetModel
 from sightline.models import open_model
 from sightline.paths import keys_folder
+from sightline.secrets import secrets_in
 from sightline.settings import Settings, load, stored_keys
+from sightline.transcript import Transcript
 from sightline.views.console.selectors import _model, _setup
-from sightline.views.console.selectors._panel import Choice, Question
+from sightline.views.console.selectors._panel import ChoicePanel, QuestionPanel
 from sightline.views.console.selectors._setup import KeyPanel
 from tests.views.console.selectors.support import Desk
 from tests.views.console.sitting import Sitting
@@ -63,14 +64,14 @@ def desk(tmp_path):
     folder = tmp_path / "project"
     folder.mkdir()
     made = Desk(cwd=str(folder), settings=load(folder).settings)
-    made.answers[SetModel] = lambda command: Reply(True)
-    made.answers[Reload] = lambda command: Reply(True, data={"later": []})
+    made.answers[SetModel] = lambda command: CommandReply(True)
+    made.answers[Reload] = lambda command: CommandReply(True, data={"later": []})
     return made
 
 
 async def pasting(desk):
     task = asyncio.ensure_future(_setup.open(desk, ""))
-    await desk.until_shown(Choice)
+    await desk.until_shown(ChoicePanel)
     desk.press("enter")
     await desk.until_shown(KeyPanel)
     return task
@@ -132,7 +133,7 @@ async def test_escape_goes_back_and_leaves(desk, vendor):
     """From the key to the list, from the list to the editor; how to come back is said."""
     task = await pasting(desk)
     desk.press(*"abc", "escape")
-    await desk.until_shown(Choice)
+    await desk.until_shown(ChoicePanel)
     desk.press("escape")
     await asyncio.wait_for(task, 20)
     assert not vendor.asked
@@ -148,7 +149,7 @@ async def test_a_key_of_nobody_known_is_asked_about(desk, vendor):
     desk.press("enter")
     await desk.until_rows("Anthropic does not accept this key")
     desk.press("escape")
-    await desk.until_shown(Choice)
+    await desk.until_shown(ChoicePanel)
     desk.press("escape")
     await asyncio.wait_for(task, 20)
 
@@ -158,7 +159,7 @@ async def test_a_local_server_is_asked_for_its_models_and_stored_in_the_settings
     task = asyncio.ensure_future(_setup.open(desk, ""))
     await desk.until_rows("Use a local server")
     desk.press("up", "up", "enter")
-    await desk.until_shown(Question)
+    await desk.until_shown(QuestionPanel)
     rows = desk.rows()
     assert any("Press enter for http://localhost:11434/v1, or type another address" in row for row in rows)
     assert desk.panel.input.text == ""  # what stands there is used on enter, and goes when something is typed
@@ -171,6 +172,20 @@ async def test_a_local_server_is_asked_for_its_models_and_stored_in_the_settings
     await asyncio.wait_for(task, 20)
     assert desk.settings.models.servers["local"].base_url == f"{vendor.url}/local/v1"
     assert any(isinstance(each, SetModel) for each in desk.submitted)
+    file = os.path.join(os.environ["SIGHTLINE_HOME"], "settings.toml")
+    assert ("info", f"The server {vendor.url}/local/v1 is stored in {file}", "") in desk.told
+
+
+async def test_an_address_without_v1_is_asked_there_too(desk, vendor):
+    """Servers print it either way."""
+    task = asyncio.ensure_future(_setup.open(desk, ""))
+    await desk.until_rows("Use a local server")
+    desk.press("up", "up", "enter")
+    await desk.until_shown(QuestionPanel)
+    desk.type(f"{vendor.url}/local/")
+    desk.press("enter")
+    await asyncio.wait_for(task, 20)
+    assert desk.settings.models.servers["local"].base_url == f"{vendor.url}/local/v1"
 
 
 async def test_the_address_that_is_offered_is_used_on_enter(desk, vendor, monkeypatch):
@@ -179,7 +194,7 @@ async def test_the_address_that_is_offered_is_used_on_enter(desk, vendor, monkey
     task = asyncio.ensure_future(_setup.open(desk, ""))
     await desk.until_rows("Use a local server")
     desk.press("up", "up", "enter")
-    await desk.until_shown(Question)
+    await desk.until_shown(QuestionPanel)
     desk.press("enter")
     await asyncio.wait_for(task, 20)
     assert desk.settings.models.servers["local"].base_url == f"{vendor.url}/local/v1"
@@ -310,3 +325,18 @@ async def test_ctrl_d_leaves_from_every_list(sitting, command):
     await sitting.until(lambda: sitting.console.screen.is_answered, "the list")
     sitting.press("ctrl+d")
     await sitting.until(lambda: sitting.ended, "the end")
+
+
+async def test_a_first_screen_greets_and_names_each_variable_once(tmp_path, vendor):
+    """The name and the version, what is missing, and the ways to it; whatever came before the console looked."""
+    sitting = Sitting(tmp_path)
+    notice = Notice("there is no model to work with", "warning", "/setup in the console adds one")
+    fold = Transcript()
+    for number, event in enumerate((State("model", ""), notice), 1):
+        fold.apply(stamp(event, number, 1000.0))
+    sitting.console.frame(fold.now)
+    await sitting.until(lambda: "Choose a model to work with" in sitting.rows, "the ways")
+    rows = sitting.rows
+    assert rows.index("Sightline ") < rows.index("there is no model") < rows.index("Choose a model")
+    assert [rows.count(name) for name in ("Sightline ", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY")] == [1, 1, 1]
+    await sitting.close()

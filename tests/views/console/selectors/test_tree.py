@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from sightline.host import Abort, Label, Move, Outline, Reply
+from sightline.host import Abort, CommandReply, Label, MoveTo, Outline
 from sightline.settings import Settings
 from sightline.settings._tree import BranchSummary
 from sightline.views.console.selectors import _tree
-from sightline.views.console.selectors._panel import Choice, Question, Working
+from sightline.views.console.selectors._panel import ChoicePanel, QuestionPanel, WaitingPanel
 from sightline.views.console.selectors._tree_panel import TreePanel
 from sightline.views.console.selectors._tree_rows import TreeLine, prefixes
 from tests.journal.conversations import Talk, assistant, tool, user
@@ -189,7 +189,7 @@ async def test_enter_waits_for_the_search_that_was_typed_before_it(tmp_path):
     session.desk.type("plan")
     session.desk.press("enter")
     await session.ended()
-    assert session.desk.submitted[-1] == Move(session.plan)
+    assert session.desk.submitted[-1] == MoveTo(session.plan)
 
 
 async def test_shift_l_sets_changes_and_clears_a_label(tmp_path):
@@ -220,7 +220,7 @@ async def test_shift_l_sets_changes_and_clears_a_label(tmp_path):
 async def test_a_label_that_cannot_be_kept_is_said(tmp_path):
     """tree.md/Labels: a refusal is told, and the tree stays."""
     session = await Session(tmp_path).open()
-    session.desk.answers[Label] = lambda command: Reply(False, error="the disk is full", hint="make room")
+    session.desk.answers[Label] = lambda command: CommandReply(False, error="the disk is full", hint="make room")
     session.desk.press("L", "x", "enter")
     await session.desk.settled()
     assert session.desk.told == [("error", "the disk is full", "make room")]
@@ -395,7 +395,7 @@ async def test_choosing_where_one_is_does_nothing(tmp_path):
     session.desk.press("enter")
     await session.ended()
     assert session.desk.told == [("info", "Already at this point", "")]
-    assert not any(isinstance(command, Move) for command in session.desk.submitted)
+    assert not any(isinstance(command, MoveTo) for command in session.desk.submitted)
 
 
 async def test_what_was_being_written_is_not_lost_to_the_words_that_come_back(tmp_path):
@@ -410,7 +410,9 @@ async def test_what_was_being_written_is_not_lost_to_the_words_that_come_back(tm
 async def test_a_refused_move_is_said(tmp_path):
     """tree.md/Selection outcomes: where the host says no, nothing moves and the person hears why."""
     session = await Session(tmp_path).open()
-    session.desk.answers[Move] = lambda command: Reply(False, error="the agent is working", hint="stop it first")
+    session.desk.answers[MoveTo] = lambda command: CommandReply(
+        False, error="the agent is working", hint="stop it first"
+    )
     session.desk.press("home", "enter")
     await session.ended()
     assert session.desk.told == [("error", "the agent is working", "stop it first")]
@@ -422,7 +424,7 @@ async def test_nothing_is_asked_about_summaries_unless_the_settings_say_so(tmp_p
     session = await Session(tmp_path).open()
     session.desk.press("home", "enter")
     await session.ended()
-    assert session.desk.submitted[-1] == Move(session.start)
+    assert session.desk.submitted[-1] == MoveTo(session.start)
 
 
 @pytest.mark.parametrize(
@@ -439,7 +441,7 @@ async def test_the_three_ways_to_leave_a_branch(tmp_path, keys, move):
     session = await Session(tmp_path, settings=SUMMARIES).open()
     session.desk.type("b result")
     session.desk.press("enter")
-    await session.desk.until_shown(Choice)
+    await session.desk.until_shown(ChoicePanel)
     assert [row[2:] for row in session.desk.rows()[1:4]] == ["No summary", "Summarize", "Summarize with custom prompt"]
     for name in keys:
         await session.desk.until_shown()
@@ -448,7 +450,7 @@ async def test_the_three_ways_to_leave_a_branch(tmp_path, keys, move):
             await asyncio.sleep(0)
             await session.desk.until(lambda: session.task.done() or session.desk.shown)
     await session.ended()
-    assert session.desk.submitted[-1] == Move(session.b_result, **move)
+    assert session.desk.submitted[-1] == MoveTo(session.b_result, **move)
     types = [node.type for node in session.talk.loaded().path()]
     assert (types[-1] == "branch_summary") is bool(move)
 
@@ -457,27 +459,27 @@ async def test_escape_in_the_summary_prompt_goes_back_to_the_tree(tmp_path):
     """tree.md/Summary-on-switch flow: Escape in the summary prompt reopens the selector, where it was."""
     session = await Session(tmp_path, settings=SUMMARIES).open()
     session.desk.press("home", "enter")
-    await session.desk.until_shown(Choice)
+    await session.desk.until_shown(ChoicePanel)
     session.desk.press("escape")
     await session.desk.until_shown(TreePanel)
     assert session.at == session.start
     session.desk.press("escape")
     await session.ended()
-    assert not any(isinstance(command, Move) for command in session.desk.submitted)
+    assert not any(isinstance(command, MoveTo) for command in session.desk.submitted)
 
 
 async def test_leaving_the_custom_prompt_goes_back_to_the_choice(tmp_path):
     """tree.md/Summary-on-switch flow: custom prompt cancellation returns to the summary choice."""
     session = await Session(tmp_path, settings=SUMMARIES).open()
     session.desk.press("home", "enter")
-    await session.desk.until_shown(Choice)
+    await session.desk.until_shown(ChoicePanel)
     session.desk.press("end", "enter")
-    await session.desk.until_shown(Question)
+    await session.desk.until_shown(QuestionPanel)
     session.desk.press("escape")
-    await session.desk.until_shown(Choice)
+    await session.desk.until_shown(ChoicePanel)
     session.desk.press("enter")
     await session.ended()
-    assert session.desk.submitted[-1] == Move(session.start)
+    assert session.desk.submitted[-1] == MoveTo(session.start)
 
 
 async def test_a_summary_is_stopped_with_escape_and_then_nothing_has_moved(tmp_path):
@@ -487,18 +489,18 @@ async def test_a_summary_is_stopped_with_escape_and_then_nothing_has_moved(tmp_p
 
     async def slow(command):
         await stopped.wait()
-        return Reply(False, error="it was stopped", hint="the conversation is unchanged")
+        return CommandReply(False, error="it was stopped", hint="the conversation is unchanged")
 
     def abort(command):
         stopped.set()
-        return Reply(True, data={"queued": []})
+        return CommandReply(True, data={"queued": []})
 
-    session.desk.answers |= {Move: slow, Abort: abort}
+    session.desk.answers |= {MoveTo: slow, Abort: abort}
     leaf = session.talk.loaded().leaf
     session.desk.press("home", "enter")
-    await session.desk.until_shown(Choice)
+    await session.desk.until_shown(ChoicePanel)
     session.desk.press("down", "enter")
-    await session.desk.until_shown(Working)
+    await session.desk.until_shown(WaitingPanel)
     assert any("Summarizing" in row for row in session.desk.rows())
     session.desk.press("escape", "escape")
     await session.desk.until_shown(TreePanel)
@@ -513,9 +515,9 @@ async def test_a_summary_is_stopped_with_escape_and_then_nothing_has_moved(tmp_p
 async def test_a_summary_that_fails_is_said_and_the_tree_is_there_again(tmp_path):
     """tree.md/Summary-on-switch flow: a failure moves nothing either."""
     session = await Session(tmp_path, settings=SUMMARIES).open()
-    session.desk.answers[Move] = lambda command: Reply(False, error="the model is overloaded")
+    session.desk.answers[MoveTo] = lambda command: CommandReply(False, error="the model is overloaded")
     session.desk.press("home", "enter")
-    await session.desk.until_shown(Choice)
+    await session.desk.until_shown(ChoicePanel)
     session.desk.press("down", "enter")
     await session.desk.until_shown(TreePanel)
     assert session.desk.told == [("error", "the model is overloaded", "")]
@@ -526,7 +528,7 @@ async def test_a_summary_that_fails_is_said_and_the_tree_is_there_again(tmp_path
 async def test_a_host_that_is_gone_is_said(tmp_path):
     """tree.md/What /tree does: it needs the host; without an answer nothing is shown but why."""
     desk = Desk(new_store(tmp_path), "abcdef")
-    desk.answers[Outline] = lambda command: Reply(False, error="the host is gone", hint="press enter to resume")
+    desk.answers[Outline] = lambda command: CommandReply(False, error="the host is gone", hint="press enter to resume")
     await _tree.open(desk, "")
     assert desk.told == [("error", "the host is gone", "press enter to resume")]
 
@@ -590,7 +592,7 @@ async def test_in_linear_mode_a_search_is_read_out_before_anything_is_chosen(tmp
     assert len(session.desk.panel.list) == 2
     session.desk.panel.list.choose()
     await session.ended()
-    assert isinstance(session.desk.submitted[-1], Move)
+    assert isinstance(session.desk.submitted[-1], MoveTo)
 
 
 async def test_an_entry_of_a_type_nobody_knows_is_a_row_that_says_so(tmp_path):

@@ -5,12 +5,12 @@ import asyncio
 from sightline.agent import Cancelled, Summary
 from sightline.conversation import text_of
 from sightline.events import State
-from sightline.host import Move, Prompt, SetModel, connect
-from sightline.journal import Store, Tree
+from sightline.host import MoveTo, Prompt, SetModel, connect
+from sightline.journal import SessionTree, Store
 from sightline.settings import Settings
 from sightline.settings._tree import BranchSummary
 from sightline.views.console.selectors import _tree
-from sightline.views.console.selectors._panel import Choice, Working
+from sightline.views.console.selectors._panel import ChoicePanel, WaitingPanel
 from sightline.views.console.selectors._tree_panel import TreePanel
 from tests.agent.support import lab
 from tests.views.console.selectors.support import Desk
@@ -90,7 +90,7 @@ async def test_a_landmark_is_labelled_and_found_again(tmp_path):
         await asyncio.wait_for(task, 5)
         assert [text_of(entry.message) for entry in hosted.tree.messages()] == ["first", "one"]
         await here.session.sync()
-        kept = Tree.load(Store(here.store._folder).folder(here.session.id))
+        kept = SessionTree.load(Store(here.store._folder).folder(here.session.id))
         assert kept.labels == hosted.tree.labels
         assert kept.leaf == hosted.tree.leaf
         client.close()
@@ -128,7 +128,7 @@ async def test_a_branch_is_left_with_a_summary(tmp_path):
         await hosted.say("second")
         task = await hosted.open()
         hosted.desk.press("home", "down", "enter")
-        await hosted.desk.until_shown(Choice)
+        await hosted.desk.until_shown(ChoicePanel)
         hosted.desk.press("down", "enter")
         await asyncio.wait_for(task, 10)
         *_, target, summary = hosted.tree.path()
@@ -151,9 +151,9 @@ async def test_a_summary_under_way_is_stopped_and_nothing_has_moved(tmp_path):
         leaf = hosted.tree.leaf
         task = await hosted.open()
         hosted.desk.press("home", "down", "enter")
-        await hosted.desk.until_shown(Choice)
+        await hosted.desk.until_shown(ChoicePanel)
         hosted.desk.press("down", "enter")
-        await hosted.desk.until_shown(Working)
+        await hosted.desk.until_shown(WaitingPanel)
         await hosted.desk.until(lambda: here.agent._rearranging is not None, "the summary to begin")
         hosted.desk.press("escape")
         await hosted.desk.until_shown(TreePanel)
@@ -213,12 +213,12 @@ async def test_where_nothing_is_left_behind_no_summary_is_made(tmp_path):
         first = hosted.tree.leaf
         await hosted.say("second")
         second = hosted.tree.leaf
-        assert (await client.submit(Move(first))).ok
+        assert (await client.submit(MoveTo(first))).ok
         task = await hosted.open()
         hosted.desk.press("alt+a", *"two")
         await hosted.desk.settled()
         hosted.desk.press("enter")
-        await hosted.desk.until_shown(Choice)
+        await hosted.desk.until_shown(ChoicePanel)
         hosted.desk.press("down", "enter")  # what is below is not left: the old path is all on the new one
         await asyncio.wait_for(task, 10)
         assert hosted.tree.leaf == second

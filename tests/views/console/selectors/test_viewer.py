@@ -6,11 +6,11 @@ import os
 import pytest
 
 from sightline.journal import ArtifactReader
-from sightline.transcript import Call, Piece
+from sightline.transcript import TranscriptCall, TranscriptPiece
 from sightline.tty import PLAIN
 from sightline.views.console.selectors import _pager
-from sightline.views.console.selectors._pager import Document, Viewer, show
-from sightline.views.console.selectors._pages import Kept, Pages
+from sightline.views.console.selectors._pager import PagerDocument, Viewer, show
+from sightline.views.console.selectors._pages import PagerPosition, TextInMemory
 from sightline.views.console.selectors._viewer import view_output
 from tests.views.console.selectors.support import HOSTILE, WIDTHS, Desk, new_store
 
@@ -36,7 +36,7 @@ class Counted:
 
 
 def pages(text, width=80, height=10):
-    made = Pages(Kept(text), PLAIN)
+    made = PagerPosition(TextInMemory(text), PLAIN)
     made.fit(width, height)
     return made
 
@@ -91,8 +91,8 @@ def test_every_row_is_seen_once_on_the_way_down_and_up():
 
 def test_a_line_without_end_is_shown_in_pieces(tmp_path):
     """A megabyte without a newline, of characters of several bytes, costs no more than what is near."""
-    source = Counted(Kept("é" * 500_000))
-    shown = Pages(source, PLAIN)
+    source = Counted(TextInMemory("é" * 500_000))
+    shown = PagerPosition(source, PLAIN)
     shown.fit(100, 20)
     shown.last()
     assert all(set(row) == {"é"} for row in shown.rows())
@@ -110,7 +110,7 @@ def test_a_gigabyte_opens_and_ends_at_once(tmp_path):
         file.seek(1024**3)
         file.write(b"\n" + text_of(200).encode())
     source = Counted(ArtifactReader(path))
-    shown = Pages(source, PLAIN)
+    shown = PagerPosition(source, PLAIN)
     shown.fit(80, 40)
     assert shown.rows()[0] == "first"
     shown.last()
@@ -166,7 +166,7 @@ def test_without_wrapping_a_line_is_a_row():
 async def test_it_fills_the_window_and_fits(width, height):
     """Its rows are as many as the terminal has, and none is too wide, with whatever text."""
     desk = Desk(height=height)
-    task = await opened(desk, Document(HOSTILE, Kept(f"{HOSTILE}\n日本語テキスト\n" * 50)))
+    task = await opened(desk, PagerDocument(HOSTILE, TextInMemory(f"{HOSTILE}\n日本語テキスト\n" * 50)))
     desk.rows(width)
     await desk.until(lambda: not desk.panel._working)
     assert len(desk.rows(width)) == height
@@ -179,7 +179,7 @@ async def test_keys_move_and_the_end_of_the_row_says_where():
     """Rows, screens, beginning and end; escape, q and ctrl+c leave."""
     for leaving in ("q", "escape", "ctrl+c", "ctrl+d"):
         desk = Desk(height=12)
-        task = await opened(desk, Document("a text", Kept(text_of(100))))
+        task = await opened(desk, PagerDocument("a text", TextInMemory(text_of(100))))
         assert desk.rows()[0] == "a text"
         for name, first in [("j", 1), ("space", 11), ("b", 1), ("k", 0), ("end", 90), ("up", 89), ("home", 0)]:
             await pressed(desk, name)
@@ -192,7 +192,7 @@ async def test_keys_move_and_the_end_of_the_row_says_where():
 async def test_searching_by_keys():
     """/ and words, n and N; escape leaves the words, not the pager."""
     desk = Desk(height=12)
-    task = await opened(desk, Document("a text", Kept(text_of(100))))
+    task = await opened(desk, PagerDocument("a text", TextInMemory(text_of(100))))
     await pressed(desk, "/", *"line 5")
     assert desk.rows()[-1].startswith("/line 5")
     await pressed(desk, "enter")
@@ -216,7 +216,7 @@ async def test_what_grows_is_followed_until_one_looks_elsewhere(tmp_path, monkey
     path.write_text(text_of(50))
     grows = [True]
     desk = Desk(height=12)
-    task = await opened(desk, Document("build", ArtifactReader(path), lambda: grows[0]))
+    task = await opened(desk, PagerDocument("build", ArtifactReader(path), lambda: grows[0]))
     assert desk.rows()[-1].startswith("following")
     with path.open("a") as file:
         file.write("more\n")
@@ -241,7 +241,7 @@ async def test_it_is_copied_as_it_was_written():
     """Whole, without wraps, whatever the window shows."""
     desk = Desk(height=12)
     text = "a long line " * 40 + "\n\tindented\n"
-    task = await opened(desk, Document("a text", Kept(text)))
+    task = await opened(desk, PagerDocument("a text", TextInMemory(text)))
     await pressed(desk, "c")
     await desk.until(lambda: desk.copied)
     assert desk.copied == [text]
@@ -254,7 +254,7 @@ async def test_what_is_too_long_to_copy_is_said(monkeypatch):
     """Rather than half of it."""
     monkeypatch.setattr(_pager, "COPIED_AT_MOST", 10)
     desk = Desk(height=12)
-    task = await opened(desk, Document("a text", Kept(text_of(5))))
+    task = await opened(desk, PagerDocument("a text", TextInMemory(text_of(5))))
     await pressed(desk, "c")
     await desk.until_rows("too much to copy")
     assert desk.copied == []
@@ -265,7 +265,7 @@ async def test_what_is_too_long_to_copy_is_said(monkeypatch):
 async def test_other_blocks_are_to_the_left_and_right():
     """Each from its beginning; no further than the first and the last."""
     desk = Desk(height=12)
-    task = await opened(desk, *[Document(f"call {n}", Kept(f"said {n}\n")) for n in range(3)], at=1)
+    task = await opened(desk, *[PagerDocument(f"call {n}", TextInMemory(f"said {n}\n")) for n in range(3)], at=1)
     assert desk.rows()[:2] == [pad_title("call 1", "2/3"), "said 1"]
     for name, at in [("right", 2), ("right", 2), ("left", 1), ("left", 0), ("left", 0)]:
         await pressed(desk, name)
@@ -288,10 +288,12 @@ async def test_the_output_of_a_call_opens(tmp_path):
     artifact.write("stdout", text_of(1000).encode())
     artifact.close()
     calls = [
-        Call("", "call_0", "Bash", args={"command": "true"}, content="ok"),
-        Call("", "call_1", "Bash", args={"command": "make"}, content="…", skipped=900, exit_code=2, received=9),
-        Call("", "call_2", "Read", args={"path": "a.py"}, content="short"),
-        Call("", "call_3", "Edit", args={"path": "a.py"}, content="", details=DIFF),
+        TranscriptCall("", "call_0", "Bash", args={"command": "true"}, content="ok"),
+        TranscriptCall(
+            "", "call_1", "Bash", args={"command": "make"}, content="…", skipped=900, exit_code=2, received=9
+        ),
+        TranscriptCall("", "call_2", "Read", args={"path": "a.py"}, content="short"),
+        TranscriptCall("", "call_3", "Edit", args={"path": "a.py"}, content="", details=DIFF),
     ]
     desk = Desk(store, session, height=12)
     task = asyncio.ensure_future(view_output(desk, calls, 3))
@@ -320,7 +322,7 @@ async def test_the_output_of_a_call_shows_no_secret(tmp_path, monkeypatch):
     artifact.write("stdout", f"MY_API_KEY={key[:9]}\x1b[31m{key[9:]}\x1b[m\nEND {key}\n".encode())
     artifact.close()
     desk = Desk(store, writer.folder.name, height=12)
-    call = Call("", "call_1", "Bash", args={"command": "cat .env"}, content="…", received=9)
+    call = TranscriptCall("", "call_1", "Bash", args={"command": "cat .env"}, content="…", received=9)
     task = asyncio.ensure_future(view_output(desk, [call]))
     await desk.until_rows("MY_API_KEY=[secret MY_API_KEY]", "END [secret MY_API_KEY]")
     assert not any(key[:6] in row for row in desk.rows())
@@ -341,11 +343,13 @@ async def test_a_call_that_runs_without_a_file_is_followed_in_what_is_known_of_i
     """Another agent's call has no file of ours; its tail is what there is, as it comes."""
     monkeypatch.setattr(_pager, "_LOOKS_APART", 0.005)
     store = new_store(tmp_path)
-    call = Call("", "item_7", "Shell", args={"command": "make"}, pieces=[Piece("stdout", "one\n")], received=4)
+    call = TranscriptCall(
+        "", "item_7", "Shell", args={"command": "make"}, pieces=[TranscriptPiece("stdout", "one\n")], received=4
+    )
     desk = Desk(store, "abcdef", height=12)
     task = asyncio.ensure_future(view_output(desk, [call]))
     await desk.until_rows("one", "following")
-    call.pieces.append(Piece("stdout", "two\n"))
+    call.pieces.append(TranscriptPiece("stdout", "two\n"))
     call.updates += 1
     await desk.until_rows("two")
     await pressed(desk, "q")
@@ -363,7 +367,7 @@ async def test_with_nothing_to_show_it_says_so(tmp_path):
 async def test_a_call_further_back_than_there_are_is_told(tmp_path, many, said):
     """No other call is shown in its place."""
     desk = Desk(new_store(tmp_path), "abcdef")
-    calls = [Call("", f"c{number}", "Bash", args={"command": "true"}, content="ok") for number in range(many)]
+    calls = [TranscriptCall("", f"c{number}", "Bash", args={"command": "true"}, content="ok") for number in range(many)]
     await view_output(desk, calls, 99)
     assert desk.told == [("warning", f"no call that many back: {said}", "/output 1 is the last")]
 
@@ -371,7 +375,9 @@ async def test_a_call_further_back_than_there_are_is_told(tmp_path, many, said):
 async def test_no_key_is_explained_by_its_own_name(tmp_path):
     """`end end` says nothing."""
     desk = Desk(new_store(tmp_path), "abcdef", height=12)
-    task = asyncio.ensure_future(view_output(desk, [Call("", "c", "Bash", args={"command": "true"}, content="ok")]))
+    task = asyncio.ensure_future(
+        view_output(desk, [TranscriptCall("", "c", "Bash", args={"command": "true"}, content="ok")])
+    )
     await desk.until_rows("ok")
     hints = [hint.split(" ", 1) for hint in desk.rows(120)[-1].split(" · ")[1:]]
     assert ["end", "bottom"] in hints
@@ -383,7 +389,7 @@ async def test_no_key_is_explained_by_its_own_name(tmp_path):
 async def test_in_linear_mode_it_is_read_out(tmp_path):
     """Its end, where there is much, and what it is the end of."""
     desk = Desk(new_store(tmp_path), "abcdef", linear=True)
-    await view_output(desk, [Call("", "c", "Bash", args={"command": "seq"}, content=text_of(200_000))])
+    await view_output(desk, [TranscriptCall("", "c", "Bash", args={"command": "seq"}, content=text_of(200_000))])
     ((_, said, _),) = desk.told
     assert said.startswith("Bash seq\n(the last 1024 KB of")
     assert said.endswith("line 199999")

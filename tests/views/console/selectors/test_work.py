@@ -5,17 +5,17 @@ import asyncio
 import pytest
 
 from sightline.events import Notice, ToolOutput, ToolResult, ToolUse, stamp
-from sightline.host import Abort, Cancel, CancelCall, Reload, Reply, SetModel
+from sightline.host import Abort, CancelCall, CancelJob, CommandReply, Reload, SetModel
 from sightline.settings import load
-from sightline.transcript import Agent, Call, Message, Words
+from sightline.transcript import TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
 from sightline.transcript._totals import Total
 from sightline.views.console.selectors import _agents, _files, _jobs, _model
 from sightline.views.console.selectors._agents import AgentsPanel
 from sightline.views.console.selectors._files import changed_files
-from sightline.views.console.selectors._jobs import JobsPanel
+from sightline.views.console.selectors._jobs import JobsSelector
 from sightline.views.console.selectors._model import ModelChoice
 from sightline.views.console.selectors._pager import Viewer
-from sightline.views.console.selectors._panel import Choice
+from sightline.views.console.selectors._panel import ChoicePanel
 from tests.views.console.selectors.support import HOSTILE, WIDTHS, Desk, new_store
 
 ENDED = {"content": "", "is_error": True, "exit_code": 2, "duration": 3.0}
@@ -46,13 +46,13 @@ async def test_jobs_that_run_come_first_then_those_that_ended(store):
     """What the session says, and what its transcript has of earlier ones; calls that never were jobs are not here."""
     desk = Desk(store, "abcdef")
     desk.state.entries = [
-        Call("", "call_1", "Bash", arg="ls", args={"command": "ls"}, content="", exit_code=0),
-        Call("", "abcdef-1", "Bash", arg="job abcdef-1", args={"command": "make"}, **ENDED),
-        Call("", "abcdef-2", "Bash", arg="job abcdef-2", args={"command": "old words"}),
+        TranscriptCall("", "call_1", "Bash", arg="ls", args={"command": "ls"}, content="", exit_code=0),
+        TranscriptCall("", "abcdef-1", "Bash", is_job=True, args={"command": "make"}, **ENDED),
+        TranscriptCall("", "abcdef-2", "Bash", is_job=True, args={"command": "old words"}),
     ]
     running(desk, "abcdef-2")
     task = asyncio.ensure_future(_jobs.open(desk, ""))
-    await desk.until_shown(JobsPanel)
+    await desk.until_shown(JobsSelector)
     rows = desk.rows(100)
     assert [item.value for item in desk.panel.list.matching] == ["abcdef-2", "abcdef-1"]
     assert any("build abcdef-2" in row and "1 min 0 s" in row for row in rows)
@@ -69,11 +69,11 @@ async def test_a_job_is_looked_at_while_it_runs_and_after(store):
     desk = Desk(store, session, height=12)
     running(desk, f"{session}-1")
     task = asyncio.ensure_future(_jobs.open(desk, ""))
-    await desk.until_shown(JobsPanel)
+    await desk.until_shown(JobsSelector)
     desk.press("enter")
     await desk.until_rows("building", "following")
     desk.press("q")
-    await desk.until_shown(JobsPanel)
+    await desk.until_shown(JobsSelector)
     await closed(desk, task)
     artifact.close()
     writer.close()
@@ -84,12 +84,12 @@ async def test_a_job_is_cancelled_and_the_list_follows(store, monkeypatch):
     monkeypatch.setattr(_jobs, "_LOOKS_APART", 0.005)
     desk = Desk(store, "abcdef")
     running(desk, "abcdef-1", "abcdef-2")
-    desk.answers[Cancel] = lambda command: Reply(True, command.id)
+    desk.answers[CancelJob] = lambda command: CommandReply(True, command.id)
     task = asyncio.ensure_future(_jobs.open(desk, ""))
-    await desk.until_shown(JobsPanel)
+    await desk.until_shown(JobsSelector)
     desk.press("delete")
     await desk.until_rows("cancelled")
-    assert desk.submitted == [Cancel("abcdef-2")]
+    assert desk.submitted == [CancelJob("abcdef-2")]
     desk.state.state["jobs"] = [{"id": "abcdef-1", "label": "b", "status": "cancelled", "started": 1.0}]
     await desk.until(lambda: [item.group for item in desk.panel.list.matching] == ["ended"])
     await closed(desk, task)
@@ -106,18 +106,18 @@ async def test_without_jobs_it_says_so(store):
 def with_agents(desk):
     desk.state.running = True
     desk.state.agents = {
-        "a": Agent("a", "", "scout", "look around", call="call_1", started=900.0),
-        "a/b": Agent("a/b", "a", "digger", "dig", running=False, is_error=True, started=900.0, ended=910.0),
+        "a": TranscriptAgent("a", "", "scout", "look around", call="call_1", started=900.0),
+        "a/b": TranscriptAgent("a/b", "a", "digger", "dig", running=False, is_error=True, started=900.0, ended=910.0),
     }
     desk.state.totals = {
         "": Total(turns=1, input_tokens=1000, output_tokens=500, cost=0.5),
         "a": Total(turns=2, input_tokens=20_000, output_tokens=300, cost=0.25),
     }
     desk.state.entries = [
-        Message("", "go", seq=1),
-        Words("a", 1, "I look", seq=2),
-        Call("a", "c1", "Bash", arg="ls", args={"command": "ls"}, content="file.py\n", seq=3),
-        Words("", 2, "root words", seq=4),
+        TranscriptMessage("", "go", seq=1),
+        TranscriptText("a", 1, "I look", seq=2),
+        TranscriptCall("a", "c1", "Bash", arg="ls", args={"command": "ls"}, content="file.py\n", seq=3),
+        TranscriptText("", 2, "root words", seq=4),
     ]
     desk.state.seq = 4
 
@@ -148,7 +148,7 @@ async def test_what_an_agent_said_is_looked_at_as_it_comes(store, monkeypatch):
     await desk.until_shown(Viewer)
     await desk.until_rows("I look", "$ Bash ls", "file.py")
     assert not any("root words" in row for row in desk.rows())
-    desk.state.entries.append(Words("a", 3, "I found it", seq=5))
+    desk.state.entries.append(TranscriptText("a", 3, "I found it", seq=5))
     desk.state.seq = 5
     await desk.until_rows("I found it")
     await closed(desk, task)
@@ -159,8 +159,8 @@ async def test_an_agent_is_stopped_by_the_call_that_started_it(store):
     desk = Desk(store, "abcdef")
     with_agents(desk)
     desk.draft = "mine"
-    desk.answers[CancelCall] = lambda command: Reply(True)
-    desk.answers[Abort] = lambda command: Reply(True, data={"queued": ["later"]})
+    desk.answers[CancelCall] = lambda command: CommandReply(True)
+    desk.answers[Abort] = lambda command: CommandReply(True, data={"queued": ["later"]})
     task = asyncio.ensure_future(_agents.open(desk, ""))
     await desk.until_shown(AgentsPanel)
     desk.press("down", "down", "delete")
@@ -169,6 +169,27 @@ async def test_an_agent_is_stopped_by_the_call_that_started_it(store):
     await desk.until(lambda: len(desk.submitted) == 2)
     assert desk.submitted == [CancelCall("call_1"), Abort()]
     await desk.until(lambda: desk.draft == "later\n\nmine")
+    await closed(desk, task)
+
+
+async def test_the_stop_key_is_offered_where_it_can_do_something(store):
+    """Where a program cannot stop one of its agents alone, the row of keys has it for the session's own only. Pressed
+    all the same, the answer says why not."""
+    desk = Desk(store, "abcdef")
+    with_agents(desk)
+    desk.state.state["stops_agents"] = False
+    sentence = "Gemini CLI cannot stop one agent alone"
+    desk.answers[CancelCall] = lambda command: CommandReply(False, command.id, sentence)
+    task = asyncio.ensure_future(_agents.open(desk, ""))
+    await desk.until_shown(AgentsPanel)
+    assert "delete stop" in desk.rows()[-1]
+    desk.press("down")
+    assert "stop" not in desk.rows()[-1]
+    assert "enter open" in desk.rows()[-1]
+    desk.press("delete")
+    await desk.until_rows(sentence)
+    desk.state.state["stops_agents"] = True
+    assert "delete stop" in desk.rows()[-1]
     await closed(desk, task)
 
 
@@ -181,13 +202,13 @@ B = "--- /dev/null\n+++ b.py\n@@ -0,0 +1 @@\n+fresh\n"
 
 
 def edit(id, details, **more):
-    return Call("", id, "anything", args={}, details=details, **{"content": "", **more})
+    return TranscriptCall("", id, "anything", args={}, details=details, **{"content": "", **more})
 
 
 def test_files_are_found_by_shape_and_joined_by_path():
     """Whatever the tool is called; several files of one call; what failed or is not done changed nothing."""
     entries = [
-        Words("", 1, "words"),
+        TranscriptText("", 1, "words"),
         edit("1", diff("a.py", A)),
         edit("2", diff("a.py", A + B, per_file_results=[diff("a.py", A), diff("b.py", B, op="create")])),
         edit("3", diff("failed.py", A), is_error=True),
@@ -210,7 +231,7 @@ async def test_a_changed_file_is_looked_at_and_edited(store, monkeypatch):
     desk = Desk(store, "abcdef", cwd="/here", height=14)
     desk.state.entries = [edit("1", diff("a.py", A)), edit("2", diff("b.py", B, op="create"))]
     task = asyncio.ensure_future(_files.open(desk, ""))
-    await desk.until_shown(Choice)
+    await desk.until_shown(ChoicePanel)
     assert any("b.py" in row and "new · +1 −0" in row for row in desk.rows())
     await desk.go("down", "enter")
     await desk.until_rows("+fresh", "2/2")
@@ -241,7 +262,7 @@ def models(monkeypatch, tmp_path):
     def desk(text):
         settings.write_text(f"[models]\ndiscover = false\n{text}")
         made = Desk(new_store(tmp_path), "abcdef", cwd=str(tmp_path), settings=load(tmp_path).settings)
-        made.answers |= {SetModel: lambda command: Reply(True), Reload: lambda command: Reply(True)}
+        made.answers |= {SetModel: lambda command: CommandReply(True), Reload: lambda command: CommandReply(True)}
         return made
 
     return desk
@@ -273,7 +294,7 @@ async def test_a_model_that_is_not_listed_can_be_named(models):
     await desk.until_shown(ModelChoice)
     desk.type("nobody/knows")
     assert any("not listed" in row for row in desk.rows())
-    desk.answers[SetModel] = lambda command: Reply(False, error="no model", hint="see `sightline models`")
+    desk.answers[SetModel] = lambda command: CommandReply(False, error="no model", hint="see `sightline models`")
     desk.press("enter")
     await task
     assert desk.submitted == [SetModel(model="opus"), SetModel(model="nobody/knows")]
@@ -315,7 +336,7 @@ async def test_they_fit_and_stay_clean(models, width, height):
     desk = models(SERVER)
     desk.height = height
     with_agents(desk)
-    desk.state.agents["x"] = Agent("x", "gone", HOSTILE, HOSTILE)
+    desk.state.agents["x"] = TranscriptAgent("x", "gone", HOSTILE, HOSTILE)
     desk.state.state["jobs"] = [{"id": f"abcdef-{n}", "label": HOSTILE, "status": HOSTILE} for n in range(20)]
     desk.state.entries += [edit(str(n), diff(f"{HOSTILE}{n}", A)) for n in range(20)]
     for module in (_jobs, _agents, _files, _model):

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from sightline.events import Event, Notice, Text, ToolResult, ToolUse, TurnEnded, User, stamp
 from sightline.text import clean_text
-from sightline.transcript import Message, Remark, Snapshot, Words, fold
+from sightline.transcript import Remark, Snapshot, TranscriptMessage, TranscriptText, fold
 from sightline.tty import PLAIN, expand_tabs, wrap
 from sightline.tty.components import Markdown
-from sightline.views.console import _link
 from sightline.views.console.blocks import _gradual, _words
 from sightline.views.console.blocks._call import CallBlock
 from sightline.views.console.blocks._gradual import wrapped_lazily
 from sightline.views.console.blocks._message import MessageBlock
 from sightline.views.console.blocks._pieces import LONG
 from sightline.views.console.blocks._remark import RemarkBlock
+from sightline.views.console.session import _link
 from sightline.views.console.shapes import _command
 from tests.tty.paper import Paper
 from tests.views.console.blocks.support import call, drawing, drawn, ui
@@ -51,25 +51,25 @@ async def sat(tmp_path: Path, own_home: None, monkeypatch: pytest.MonkeyPatch) -
     await one.close()
 
 
-def said_in_one_go(entry: Message | Words | Remark) -> list[str]:
+def said_in_one_go(entry: TranscriptMessage | TranscriptText | Remark) -> list[str]:
     """What the whole of it looks like, at once."""
     how = drawing()
-    if isinstance(entry, Words):
+    if isinstance(entry, TranscriptText):
         markdown = Markdown(entry.text)
         markdown.finish()
         return list(markdown.render(80))
     how.linear = True  # nobody draws lines in slices
-    block = MessageBlock(entry, how) if isinstance(entry, Message) else RemarkBlock(entry, how)
+    block = MessageBlock(entry, how) if isinstance(entry, TranscriptMessage) else RemarkBlock(entry, how)
     how.linear = False
     return list(block.render(80))
 
 
-LONG_THINGS: dict[str, tuple[Event, Message | Words | Remark]] = {
-    "lines": (User(_LINES, source="person"), Message("", _LINES)),
-    "line": (User(_LINE, source="person"), Message("", _LINE)),
+LONG_THINGS: dict[str, tuple[Event, TranscriptMessage | TranscriptText | Remark]] = {
+    "lines": (User(_LINES, source="person"), TranscriptMessage("", _LINES)),
+    "line": (User(_LINE, source="person"), TranscriptMessage("", _LINE)),
     "notice": (Notice(_LINES), Remark("", "info", _LINES)),
-    "fence": (Text(_FENCE, 1), Words("", 1, _FENCE)),
-    "paragraph": (Text(_LINE, 1), Words("", 1, _LINE)),
+    "fence": (Text(_FENCE, 1), TranscriptText("", 1, _FENCE)),
+    "paragraph": (Text(_LINE, 1), TranscriptText("", 1, _LINE)),
 }
 
 
@@ -155,7 +155,7 @@ async def test_unfolding_shows_the_end_first(sat: Sitting) -> None:
 
 async def test_a_long_thing_waits_while_something_lies_over_it(sat: Sitting) -> None:
     """Under an overlay nothing becomes history: rows would pile up."""
-    handle = sat.display.show_overlay(MessageBlock(Message("", "over it"), drawing()))
+    handle = sat.display.show_overlay(MessageBlock(TranscriptMessage("", "over it"), drawing()))
     sat.hears(User(_LINES, source="person"))
     await sat.until(lambda: sat.console.transcript.behind, "it")
     block = sat.console.transcript.blocks[-1]
@@ -181,13 +181,13 @@ async def test_a_long_thing_waits_for_a_slow_terminal(sat: Sitting) -> None:
     surface.busy = False
     sat.display.drained()
     await sat.until(finished(sat), "the end of it")
-    await sat.until(lambda: is_once(said_in_one_go(Message("", _LINES)), tape(sat)), "every row, once")
+    await sat.until(lambda: is_once(said_in_one_go(TranscriptMessage("", _LINES)), tape(sat)), "every row, once")
 
 
 def test_another_width_draws_what_is_left_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is history stays there, and what follows begins with the letter after it."""
     monkeypatch.setattr(_gradual, "SLICE", 0.0)
-    block = MessageBlock(Message("", _LINE), drawing(unfolded=True))
+    block = MessageBlock(TranscriptMessage("", _LINE), drawing(unfolded=True))
     first = list(block.render(80))
     assert block.behind
     assert block.release(len(first)) == len(first)
@@ -283,6 +283,6 @@ def kept(*events: Event) -> Snapshot:
 
 def test_a_short_thing_is_drawn_at_once() -> None:
     """There is nothing to wait for: it is done before anybody looks."""
-    block = MessageBlock(Message("", "short"), drawing(PLAIN))
+    block = MessageBlock(TranscriptMessage("", "short"), drawing(PLAIN))
     assert block.done
     assert not block.behind

@@ -3,7 +3,7 @@
 import pytest
 
 from .axe import violations
-from .glass import block_of, expect, moves_to
+from .glass import act, block_of, expect, moves_to
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -57,11 +57,11 @@ async def test_axe_finds_no_violation(page_server, open_page, scheme, width):
     block = block_of(page, "still runs")
     await expect(block.locator(".row")).to_have_count(11)
     assert await violations(page) == []
-    await block.get_by_role("button", name="Search").click()
+    await act(block, "Search")
     await block.get_by_role("searchbox").fill("words")
     await expect(block.locator("mark").first).to_be_visible()
     await page_server.status(job, "no output for 10 s")
-    await block.get_by_role("button", name="Copy command").click()
+    await act(block, "Copy command")
     await page.evaluate(_SHOW_BANNER)
     if width < 760:
         await page.get_by_role("button", name="Sessions").click()

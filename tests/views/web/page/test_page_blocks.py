@@ -20,7 +20,7 @@ async def test_head_says_command_state_exit_and_size(page_server, open_page):
     block = block_of(page, "false")
     await expect(block.locator(".time")).to_have_text(_TWO_OR_MORE)  # it ticks by itself
     await page_server.end(job, 3)
-    await expect(block.locator("header .sign")).to_have_text("✗")
+    await expect(block.locator("header .sign")).to_have_text("✕")
     await expect(block.locator(".state")).to_have_text("failed")
     await expect(block.locator(".facts")).to_have_text("exit 3 · 1 row · 6 B")
 

@@ -2,6 +2,9 @@
 
 import pytest
 
+from sightline.views.console._actions import COMMANDS
+
+from .axe import violations
 from .glass import expect
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -49,8 +52,8 @@ async def test_a_command_does_what_it_does_in_the_console(page_server, open_page
         ("/model", "Model fable. Change it with /model NAME"),
         ("/thinking", "Thinking high. Change it with /thinking LEVEL"),
         ("/approvals", "Approval level edit. Change it with /approvals plan|edit|auto"),
-        ("/", "Commands on this page: /approvals, /clear, /compact, /help, "),
-        ("/help", "The others work in the console."),
+        ("/", "/approvals [LEVEL]what the agent may do: the approval level"),
+        ("/help", "The console's other commands work there only."),
     ],
 )
 async def test_a_command_says_how_it_stands(page_server, open_page, text, said):
@@ -112,3 +115,78 @@ async def test_a_first_prompt_that_is_a_command_starts_nothing(page_server, open
     await page.get_by_role("button", name="Start session").click()
     await expect(page.get_by_role("alert")).to_contain_text("Commands work in a session")
     assert page_server.posts == []
+
+
+async def test_a_command_is_completed_while_its_name_is_typed(page_server, open_page):
+    """The list has what each does; arrows mark a row, Tab completes, Enter runs what takes no more, Escape closes."""
+    page, prompt = await _prompt(page_server, open_page, commands=[{"name": "deploy", "about": "ship it"}])
+    rows = page.get_by_role("listbox", name="Commands").get_by_role("option")
+    await prompt.press_sequentially("/")
+    await expect(rows.first).to_have_text("/helpcommands and keys")
+    await expect(rows.last).to_have_text("/deploy [TEXT]ship it")
+    await prompt.press_sequentially("re")
+    await expect(rows.locator(".name")).to_have_text(["/reasoning [on|off]", "/resume [WORDS]", "/rename TITLE"])
+    await prompt.press("ArrowDown")
+    await prompt.press("ArrowDown")
+    await expect(rows.nth(1)).to_have_attribute("aria-selected", "true")
+    assert await prompt.get_attribute("aria-activedescendant") == await rows.nth(1).get_attribute("id")
+    await prompt.press("Escape")
+    await expect(rows).to_have_count(0)
+    await expect(prompt).to_have_value("/re")
+    await prompt.press_sequentially("n")
+    await prompt.press("Tab")
+    await expect(prompt).to_have_value("/rename ")
+    await expect(prompt).to_be_focused()
+    await prompt.fill("/uns")
+    await expect(rows).to_have_count(0)
+    await prompt.fill("/un")
+    await prompt.press("ArrowUp")
+    async with page.expect_response("**/unqueue"):
+        await prompt.press("Enter")
+    await expect(prompt).to_have_value("")
+    assert page_server.posts == [("unqueue", {})]
+
+
+async def test_a_command_is_chosen_with_a_finger(page_server, open_page):
+    """The field keeps the focus, so that its argument can be typed."""
+    page_server.session("abcdef", title="talk", agent=True)
+    await page_server.know("abcdef")
+    page = await open_page("#abcdef", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    prompt = page.get_by_role("textbox", name="Prompt")
+    await prompt.press_sequentially("/co")
+    await page.get_by_role("option", name="/compact").tap()
+    await expect(prompt).to_have_value("/compact ")
+    await expect(prompt).to_be_focused()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+async def test_axe_finds_no_violation_in_completion_and_help(page_server, open_page, width, scheme):
+    """And both fit."""
+    page_server.session("abcdef", title="talk", agent=True)
+    await page_server.know("abcdef")
+    page = await open_page("#abcdef", viewport={"width": width, "height": 844}, color_scheme=scheme)
+    prompt = page.get_by_role("textbox", name="Prompt")
+    await prompt.press_sequentially("/")
+    await prompt.press("ArrowDown")
+    await expect(page.get_by_role("option", selected=True)).to_be_in_viewport()
+    assert await violations(page) == []
+    await prompt.press("Enter")
+    await expect(page.get_by_role("region", name="Commands on this page")).to_be_in_viewport()
+    await expect(prompt).to_be_in_viewport()
+    assert await violations(page) == []
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await page.get_by_role("button", name="Close").click()
+    await expect(page.locator("#talk-note")).to_be_hidden()
+
+
+async def test_commands_are_described_in_the_words_of_the_console(open_page):
+    """One list of commands, as far as the page has them."""
+    page = await open_page()
+    script = """async () => (await import("/static/commands.js")).commandsOf({})"""
+    known = await page.evaluate(script)
+    names = [command["name"] for command in known]
+    assert names == [name for name in COMMANDS if name in names]
+    shorter = {"approvals"}  # its rules are changed in the console
+    here = {each["name"]: (each["about"], each["args"]) for each in known if each["name"] not in shorter}
+    assert here == {name: (COMMANDS[name].does, COMMANDS[name].args) for name in here}

@@ -227,14 +227,18 @@ async def test_a_call_is_one_row_until_it_is_opened(page_server, open_page):
 
 
 async def test_on_a_phone_the_actions_of_an_open_call_are_in_sight(page_server, open_page):
-    """Nothing hovers there: one tap opens the row, and its actions stand below it."""
+    """Nothing hovers there: one tap opens the row, another the menu of its actions."""
     await _conversation(page_server)
     page = await _open(open_page, "#abcdef", "phone", "light")
     edit = page.get_by_role("article", name="Edit shop/cart.py")
     await edit.locator("header").tap()
-    arguments = edit.get_by_role("button", name="Arguments")
-    await expect(arguments).to_be_visible()
-    assert await arguments.evaluate("each => getComputedStyle(each.parentElement).opacity") == "1"
+    await edit.get_by_role("button", name="Actions for Edit shop/cart.py").tap()
+    arguments = page.locator("#block-menu").get_by_role("button", name="Arguments")
+    await expect(arguments).to_be_focused()
+    assert await violations(page) == []
+    await arguments.tap()
+    await expect(arguments).to_be_hidden()
+    await expect(edit.get_by_role("group", name="Arguments")).to_be_visible()
 
 
 async def test_a_diff_has_numbers_and_signs_and_no_hunk_headers(page_server, open_page):

@@ -50,7 +50,7 @@ async def test_a_page_that_is_not_signed_in_says_what_to_do(page_server, open_pa
     page_server.signed_in = False
     await page_server.down()
     await page_server.up()
-    await expect(page.get_by_text("Open the URL that `sightline serve` printed.")).to_be_visible()
+    await expect(page.get_by_text("Open the address that sightline serve printed.")).to_be_visible()
     page_server.signed_in = True
     await expect(page.locator("#banner")).to_be_hidden()
 

@@ -114,8 +114,8 @@ async def test_a_conversation_in_which_nothing_was_said_has_a_name(page_server, 
     page_server.session("abcdef", agent=True)
     await page_server.know("abcdef")
     page = await open_page("#abcdef")
-    await expect(page.get_by_role("heading", level=2)).to_have_text("New session")
-    await expect(_links(page).locator(".title")).to_have_text("New session")
+    await expect(page.get_by_role("heading", level=2)).to_have_text("Untitled")
+    await expect(_links(page).locator(".title")).to_have_text("Untitled")
     await expect(page.locator("#session-facts")).to_contain_text("abcdef · /home/ada/app · ")
 
 
@@ -193,3 +193,46 @@ async def test_jobs_of_a_conversation_do_not_hide_how_its_agent_stands(page_serv
     await expect(meta).to_contain_text("idle · 1 job running · app")
     await page_server.stand("abcdef", busy=True)
     await expect(meta).to_contain_text("working · 1 job running · app")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_sessions_are_searched(page_server, open_page, scheme):
+    """By what is in them, commands and recordings by their title; the list comes back when the field is empty."""
+    page_server.session("aaaaaa", title="Fix the parser", agent=True)
+    page_server.session("bbbbbb", title="Paint the shed", agent=True, state="ended", archived=True)
+    page_server.session("cccccc", title="zebra.jsonl", kind="recording", state="ended")
+    await page_server.start("count zebras", "dddddd")
+    page_server.texts = {"bbbbbb": ["stripes of a ", "zebra", " in the shade"]}
+    page = await open_page("#aaaaaa", color_scheme=scheme)
+    titles = page.locator(".sessions > li > .entry .title")
+    await expect(titles).to_have_count(3)
+    field = page.get_by_role("searchbox", name="Search sessions")
+    await field.fill("ZEBRA")
+    await expect(titles).to_have_text(["Paint the shed", "count zebras", "zebra.jsonl"])
+    await expect(page.locator(".sessions .snippet:visible")).to_have_text(["stripes of a zebra in the shade"])
+    await expect(page.locator(".sessions mark")).to_have_text("zebra")
+    await expect(page.locator("#search-result")).to_have_text("3 sessions found")
+    assert await violations(page) == []
+    await field.press("Enter")
+    await expect(page.get_by_role("link", name="Paint the shed")).to_be_focused()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", level=2)).to_have_text("Paint the shed")
+    await field.fill("giraffe")
+    await expect(page.locator("#search-result")).to_have_text("No session found for: giraffe")
+    await expect(titles).to_have_count(0)
+    await field.press("Escape")
+    await expect(titles).to_have_count(4)  # with the archived one that is shown
+    await expect(page.locator("#search-result")).to_be_hidden()
+
+
+async def test_resume_with_words_searches_sessions(page_server, open_page):
+    """As in the console."""
+    page_server.session("aaaaaa", title="Fix the parser", agent=True)
+    page_server.session("bbbbbb", title="Paint the shed", agent=True, state="ended")
+    await page_server.know("aaaaaa")
+    page = await open_page("#aaaaaa", viewport={"width": 390, "height": 844})
+    prompt = page.get_by_role("textbox", name="Prompt")
+    await prompt.fill("/resume shed")
+    await prompt.press("Enter")
+    await expect(page.get_by_role("searchbox", name="Search sessions")).to_be_focused()
+    await expect(page.locator(".sessions .title:visible")).to_have_text(["Paint the shed"])

@@ -30,9 +30,7 @@ async def test_a_session_is_started_with_what_was_chosen(page_server, open_page)
     await page.get_by_role("textbox", name="First prompt").fill("fix the test")
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("textbox", name="Prompt", exact=True)).to_be_visible()
-    await expect(page.get_by_role("heading", name="New session")).to_have_text(
-        "New session"
-    )  # its title, until it has one
+    await expect(page.get_by_role("heading", level=2)).to_have_text("Untitled")  # until it has a title
     assert page_server.posts == [
         ("agents", {"cwd": "/home/ada/site", "provider": "claude", "model": "opus", "level": "plan"}),
         ("prompt", {"text": "fix the test", "how": "prompt"}),

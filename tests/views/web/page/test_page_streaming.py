@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from .glass import block_of, expect, moves_to, row_texts
+from .glass import act, block_of, expect, moves_to, row_texts
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -38,6 +38,45 @@ async def test_first_row_is_drawn_in_the_frame_after_it_arrives(page_server, ope
     took = await page.evaluate("window.took")
     print(f"written to drawn: {took} ms")
     assert took < 1000  # the bound of 50 ms is measured by the benchmark, on a quiet machine
+
+
+_ORDER = """async () => {
+  const [{ draw }, { List }, { Block }] =
+    await Promise.all(["frame", "list", "block"].map((name) => import(`/static/${name}.js`)));
+  const order = [];
+  const seen = (thing, name) => { thing.draw = () => { order.push(name); }; return thing; };
+  draw(seen(new List(() => {}), "list"));
+  draw(seen(document.querySelector(".block").block, "output"));
+  await new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); });
+  return order;
+}"""
+
+
+async def test_new_output_is_drawn_before_the_list_of_sessions(page_server, open_page):
+    """Both come with a command that begins or ends; a frame that is full puts the list off, never the output."""
+    await page_server.start("make")
+    page = await open_page()
+    await expect(block_of(page, "make")).to_be_visible()
+    assert await page.evaluate(_ORDER) == ["output", "list"]
+
+
+async def test_facts_that_change_nothing_in_the_list_do_not_redraw_it(page_server, open_page):
+    """They come with every step of an agent."""
+    page_server.session("abcdef", title="talk", agent=True)
+    await page_server.know("abcdef", running=True, model="one")
+    page = await open_page("#abcdef")
+    await expect(page.locator("#status-facts")).to_contain_text("one")
+    await page.evaluate("""async () => {
+      const { List } = await import("/static/list.js");
+      const original = List.prototype.draw;
+      window.lists = 0;
+      List.prototype.draw = function () { window.lists += 1; return original.call(this); };
+    }""")
+    await page_server.know("abcdef", running=True, model="two")
+    await expect(page.locator("#status-facts")).to_contain_text("two")
+    assert await page.evaluate("() => new Promise((done) => requestAnimationFrame(() => done(window.lists)))") == 0
+    await page_server.know("abcdef", running=False, model="two")
+    await page.wait_for_function("() => window.lists > 0")
 
 
 async def test_a_progress_bar_is_redrawn_in_place(page_server, open_page):
@@ -166,3 +205,73 @@ async def test_passed_over_output_is_one_row(page_server, open_page):
     page = await open_page()
     rows = block_of(page, "yes").locator(".row")
     await expect(rows).to_have_text(["y", "4.2 MB of output skipped", "y"])
+
+
+_PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+_LONG = "compiling src/a/rather/long/path/to/a/file.c into build/a/rather/long/path/to/a/file.o "
+
+
+async def test_on_a_phone_a_running_call_takes_two_rows_besides_its_output(page_server, open_page):
+    """What is called, and how it stands with what can be done; the other actions are in a menu."""
+    job = await page_server.start("make")
+    await page_server.write(job, _LONG + "\n")
+    page = await open_page(**_PHONE)
+    block = block_of(page, "make")
+    await expect(block.locator(".row")).to_have_count(1)
+    state, cancel = block.locator(".state"), block.get_by_role("button", name="Cancel")
+    more = block.get_by_role("button", name="Actions for make")
+    rows = [await each.bounding_box() for each in (state, cancel, more)]
+    middles = [box["y"] + box["height"] / 2 for box in rows]
+    assert max(middles) - min(middles) < 12
+    assert (await block.locator("header").bounding_box())["height"] <= 100
+    await more.tap()
+    menu = page.locator("#block-menu")
+    await expect(menu.get_by_role("button")).to_have_text(
+        ["Follow", "Search", "Copy output", "Copy command", "Download"]
+    )
+    await expect(menu.get_by_role("button", name="Follow")).to_have_attribute("aria-pressed", "true")
+    await page.keyboard.press("Escape")
+    await expect(menu).to_be_hidden()
+    await expect(more).to_be_focused()
+
+
+async def test_on_a_phone_long_output_wraps(page_server, open_page):
+    """No scrolling sideways, the newest in sight; a search finds its row; a flood does not wrap."""
+    job = await page_server.start("make")
+    await page_server.write(job, "".join(f"{n} {_LONG}\n" for n in range(1, 101)))
+    page = await open_page(**_PHONE)
+    block = block_of(page, "make")
+    screen = block.locator(".screen")
+    await expect(block.locator('.row[data-n="100"]')).to_be_in_viewport()
+    assert await screen.evaluate("(each) => each.scrollWidth <= each.clientWidth")
+    assert (await block.locator('.row[data-n="100"]').bounding_box())["height"] > 40
+    await page_server.write(job, f"101 {_LONG}\n")
+    await expect(block.locator('.row[data-n="101"]')).to_be_in_viewport()
+    await act(block, "Search")
+    await block.get_by_role("searchbox").fill("20 compiling")
+    await expect(block.locator('.row.found[data-n="20"]')).to_be_in_viewport()
+    await page_server.write(job, f"102 {_LONG}\n")
+    await expect(block.locator(".facts")).to_have_text("102 rows")
+    await expect(block.locator('.row[data-n="20"]')).to_be_in_viewport()  # what is read stays where it is
+    await page_server.write(job, "row\n" * 1000)
+    await expect(block.locator(".facts")).to_have_text("1,102 rows")
+    await expect(screen).not_to_have_class("screen wrapped")
+    assert await block.locator(".row").count() < 200
+
+
+async def test_on_a_phone_the_end_of_wrapped_output_is_followed_again(page_server, open_page):
+    """By the keys, too."""
+    job = await page_server.start("make")
+    await page_server.write(job, "".join(f"{n} {_LONG}\n" for n in range(1, 101)))
+    page = await open_page(**_PHONE)
+    block = block_of(page, "make")
+    await expect(block.locator('.row[data-n="100"]')).to_be_in_viewport()
+    await block.locator(".screen").focus()
+    await page.keyboard.press("Home")
+    await expect(block.locator('.row[data-n="1"]')).to_be_in_viewport()
+    await page_server.write(job, f"101 {_LONG}\n")
+    await expect(block.get_by_role("button", name="1 new row")).to_be_visible()
+    await page.keyboard.press("End")
+    await expect(block.locator('.row[data-n="101"]')).to_be_in_viewport()
+    await page_server.write(job, f"102 {_LONG}\n")
+    await expect(block.locator('.row[data-n="102"]')).to_be_in_viewport()

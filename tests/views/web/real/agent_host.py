@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from sightline.agent import Wanted
+from sightline.agent import AgentSpec
 from sightline.events import Delegation, DelegationItem, Event
-from sightline.host import Working, working
+from sightline.host import NativeSession, working
 from sightline.journal import Store
-from sightline.settings import Policy, load
+from sightline.settings import Policy, StartOptions, load
 from sightline.tools import Outcome, Tool, ToolContext
 
 DEADLINE = 90.0
@@ -51,7 +51,7 @@ def _told(params: _Steps, statuses: list[Any], active: str | None) -> dict[str, 
 class AgentHost:
     """The session, and what was seen of it in this process."""
 
-    def __init__(self, running: Working, hand: Hand) -> None:
+    def __init__(self, running: NativeSession, hand: Hand) -> None:
         self.agent = running.agent
         self.go = hand.go.set
         self.session = running.session
@@ -73,15 +73,15 @@ async def agent_host(folder: Path, turns: list[Any], *, attended: bool = True) -
     script.write_text(json.dumps(turns))
     hand = Hand()
     loaded = load(folder, flags={"permissions.sandbox": "false"}, environ=dict(os.environ))
-    wanted = Wanted(
+    spec = AgentSpec(
         cwd=folder,
         settings=loaded.settings,
         policy=Policy("auto", [], [], folder),
-        model=f"scripted:{script}",
+        options=StartOptions(model=f"scripted:{script}"),
         tools=(hand,),
     )
     store = Store(Path(os.environ["SIGHTLINE_HOME"]))
-    async with working(store, wanted, attended=attended) as running:
+    async with working(store, spec, attended=attended) as running:
         host = AgentHost(running, hand)
         watching = asyncio.create_task(host.watch())
         try:

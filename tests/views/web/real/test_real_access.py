@@ -11,11 +11,15 @@ from .conftest import eventually, session_of, waits
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
+def _states(machine):
+    return {session["state"] for session in machine.served.get("/api/sessions").json()["sessions"]}
+
+
 async def test_everything_is_done_by_keyboard(machine, open_page):
     """Choose a session, search, go to a row, fold, start a command and cancel it, without a pointer."""
     older = await machine.run("sh", "-c", "seq 1 300; exit 1")
     await machine.run("echo", "newer")
-    await eventually(lambda: not list(machine.served.home.glob("run/*.sock")))  # both sessions are over
+    await eventually(lambda: _states(machine) == {"ended"})  # a session that runs has a menu, to which Tab would go
     page = await open_page()
     await expect(block_of(page, "echo newer")).to_be_visible()
     await page.keyboard.press("s")

@@ -1,6 +1,7 @@
 """An agent session on the page: a real host, real tools, a scripted model, and a person with a browser."""
 
 import asyncio
+import re
 
 import pytest
 
@@ -9,6 +10,7 @@ from sightline.events import RequestResolved, User
 from ..page.axe import violations
 from ..page.glass import expect
 from .agent_host import agent_host
+from .conftest import waits
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -108,7 +110,7 @@ async def test_a_whole_session_is_seen_and_led_from_the_page(machine, open_page)
         await expect(block.locator(".state")).to_have_text("ok")
         await expect(block.locator(".outside")).to_have_text("outside the sandbox")
         await expect(page.locator("#status-state")).to_have_text("✓ ready")
-        await expect(page.locator("#status-facts")).to_contain_text("1.2k in, 34 out")
+        await expect(page.locator("#status-facts")).to_contain_text("↑1.2k ↓34")
         assert (machine.folder / "proof").read_text() == "approved\n"
         assert [event.answer for event in host.of(RequestResolved)] == [{"choice": "once"}]
         whole = await page.locator("#entries").inner_text()
@@ -116,6 +118,24 @@ async def test_a_whole_session_is_seen_and_led_from_the_page(machine, open_page)
         await expect(fresh.get_by_text("All done.")).to_be_visible()
         assert await fresh.locator(".saying").count() == await page.locator(".saying").count()
         assert "All done." in whole
+
+
+async def test_the_clock_of_a_call_stands_while_an_answer_is_waited_for(machine, open_page):
+    """As in the console: a minute that the user thought about it is no running time, in any tab."""
+    async with agent_host(machine.folder, _ask(waits(), "Done.")) as host:
+        page = await open_page("#new")
+        await page.clock.install()
+        await page.goto(f"{machine.served.base}/#{host.session.id}")
+        await _say(page, "go")
+        allow = page.get_by_role("button", name="Yes, this once")
+        await expect(allow).to_have_attribute("aria-disabled", "false")
+        await page.clock.fast_forward(600_000)
+        await expect(allow).to_have_attribute("aria-disabled", "false")
+        await allow.click()
+        block = page.get_by_role("article", name=waits())
+        await expect(block.locator(".time")).to_have_text(re.compile(r"^\d+ s$"))
+        machine.go()
+        await expect(page.get_by_text("Done.")).to_be_visible()
 
 
 async def test_a_refusal_carries_its_reason(machine, open_page):
@@ -177,10 +197,23 @@ async def test_a_question_is_answered_with_a_choice_and_words(machine, open_page
         assert await violations(page) == []
         await card.get_by_role("checkbox", name="red").check()
         await card.get_by_role("checkbox", name="blue").check()
-        await card.get_by_label("In your own words").fill("both please")
+        await card.get_by_label("Something else…").fill("both please")
         await card.get_by_role("button", name="Answer", exact=True).click()
         await expect(page.get_by_text("Thanks.")).to_be_visible()
         await expect(page.locator(".shape[data-kind=question] li")).to_have_text(["red", "blue", "both please"])
+
+
+async def test_a_question_that_was_not_answered_is_not_ok(machine, open_page):
+    """It has the sign and the words of the console."""
+    asked = {"question": "Which one?", "choices": [{"label": "red"}]}
+    async with agent_host(machine.folder, [[{"tool": "ask", "args": asked}], [{"text": "Never mind."}]]) as host:
+        page = await open_page(f"#{host.session.id}")
+        await _say(page, "go")
+        await page.locator(".card").get_by_role("button", name="Skip").click()
+        await expect(page.get_by_text("Never mind.")).to_be_visible()
+        block = page.get_by_role("article", name="ask Which one?")
+        await expect(block.locator(".sign")).to_have_text("–")
+        await expect(block.locator(".state")).to_have_text("not answered")
 
 
 async def test_an_agent_at_work_is_steered_and_stopped(machine, open_page):
@@ -219,12 +252,12 @@ async def test_a_page_attends_and_a_reader_does_not(machine, open_page):
     async with agent_host(machine.folder, _ask("echo hello"), attended=False) as host:
         async with machine.served.stream(f"/api/sessions/{host.session.id}/events"):
             await asyncio.to_thread(machine.served.get, f"/api/sessions/{host.session.id}")
-            assert not host.session.attended
+            assert not host.session.is_attended
         page = await open_page(f"#{host.session.id}")
         await _say(page, "go")
         await page.get_by_role("button", name="Yes, this once").click()
         await expect(page.get_by_text("Understood.")).to_be_visible()
-        assert host.session.attended
+        assert host.session.is_attended
 
 
 async def test_a_session_that_is_over_says_how_to_go_on(machine, open_page):
@@ -286,4 +319,4 @@ async def test_a_command_of_the_persons_own_runs_and_the_agent_reads_it(machine,
         await expect(block.locator(".facts")).to_contain_text("run by you")
         await _say(page, "look")
         await expect(page.get_by_text("I saw it.")).to_be_visible()
-        assert "by hand" in str(host.agent.model.requests[0].messages)
+        assert "by hand" in str(host.agent.model.model.requests[0].messages)

@@ -35,7 +35,7 @@ async def test_a_long_write_is_allowed_only_after_its_end_was_seen(machine, open
         page = await open_page(f"#{host.session.id}")
         await _say(page, "go")
         card = page.locator(".card")
-        await expect(card.locator(".size")).to_have_text("New file, 5,001 lines, 243 KB", timeout=30_000)
+        await expect(card.locator(".size")).to_have_text("New file, 5,001 lines, 238 KB", timeout=30_000)
         await expect(card.locator(".exact-line.added")).to_have_count(5001)
         allow = card.get_by_role("button", name="Yes, this once")
         await expect(allow).to_be_disabled()
@@ -95,7 +95,7 @@ async def test_the_level_on_the_page_is_the_one_in_force(machine, open_page):
         await page.get_by_role("region", name="Status").get_by_label("Approval level").select_option("plan")
         await expect(other.get_by_role("region", name="Status").get_by_label("Approval level")).to_have_value("plan")
         await expect(page.get_by_role("region", name="Status").get_by_label("Approval level")).to_have_value("plan")
-        assert host.agent.approvals.policy.approval == "plan"
+        assert host.agent.permissions.level == "plan"
 
 
 def _touching(folder, count):
@@ -220,3 +220,18 @@ async def test_the_page_and_the_console_show_the_same_text(open_page):
 
 def _pairs(data):
     return [data[at : at + 2] for at in range(0, len(data), 2)]
+
+
+async def test_a_write_is_described_as_the_console_describes_it(machine, open_page):
+    """Who wants to do what, the path once and as it is, and the size of the file, not of the diff."""
+    target = machine.folder.parent / "x.conf"
+    async with agent_host(machine.folder, _write(target, "a\nb\nc\n")) as host:
+        page = await open_page(f"#{host.session.id}")
+        await _say(page, "go")
+        card = page.locator(".card")
+        await expect(card.locator("h3")).to_have_text("The agent wants to write a file")
+        await expect(card.locator(".size")).to_have_text("New file, 3 lines, 6 bytes")
+        await expect(card.locator(".path-text")).to_have_text(str(target))
+        await expect(card.locator(".diff .exact-line")).to_have_text(["+a", "+b", "+c"])
+        await card.get_by_role("button", name="No", exact=True).click()
+        await expect(page.get_by_text("All done.")).to_be_visible()

@@ -6,12 +6,13 @@ import contextlib
 import pytest
 
 from ..conftest import serving
+from ..page.axe import violations
 from ..page.glass import expect
 from .conftest import session_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-SIGN_IN = "Open the URL that `sightline serve` printed."
+SIGN_IN = "Open the address that sightline serve printed."
 
 
 class Neighbour:
@@ -104,6 +105,11 @@ async def test_without_the_token_the_page_says_what_to_do_and_shows_nothing(mach
     await page.goto(f"{machine.served.base}/")
     await expect(page.get_by_text(SIGN_IN)).to_be_visible()
     await expect(page.locator("#sessions a")).to_have_count(0)
+    await expect(page.get_by_text("Connecting…")).to_be_hidden()
+    for role in ("button", "textbox", "searchbox", "link"):
+        await expect(page.get_by_role(role).filter(visible=True)).to_have_count(0 if role != "link" else 1)  # to skip
+    assert "`" not in await page.locator("body").inner_text()
+    assert await violations(page) == []
     await page.goto(f"{machine.served.base}/#token=wrong")
     await expect(page.get_by_text(SIGN_IN)).to_be_visible()
     await context.close()
@@ -121,7 +127,10 @@ async def test_the_url_of_a_restarted_server_signs_the_open_tab_in_again(machine
     machine.served.process.wait()
     with serving(machine.served.home, "--port", port, stop_hosts=False) as again:
         await expect(page.get_by_text(SIGN_IN)).to_be_visible()
+        await expect(page.locator(".row")).to_have_text(["hello"])  # what was read stays
+        await expect(page.get_by_role("button", name="Run")).to_be_hidden()
         await page.evaluate("(token) => { location.hash = `token=${token}`; }", again.token)
         await expect(page.locator("#banner")).to_be_hidden()
+        await expect(page.get_by_role("button", name="Run")).to_be_visible()
         assert again.token not in page.url
         await context.close()

@@ -304,6 +304,8 @@ _PIPES = (
     ".sightline/settings.toml",
     ".gitignore",
     ".ignore",
+    ".rgignore",
+    ".git/info/exclude",
 )
 
 
@@ -314,7 +316,54 @@ def a_pipe_keeps_the_program(lab: Lab, form: str) -> str:
     lab.write("a.txt", "x\n")
     turns = [[{"tool": "search", "args": {"pattern": "x", "paths": "."}}], [{"tool": "find", "args": {"paths": ["*"]}}]]
     ran = lab.agent(turns, seconds=_SECONDS)
-    return "" if ran.code >= 0 else "it had to be killed"
+    if ran.code < 0 or len(ran.calls) != 2:
+        return "it had to be killed"
+    waited = [call.name for call in ran.calls if call.is_error or "timed out" in call.text]
+    return f"it was waited for in {', '.join(waited)}" if waited else ""
+
+
+_GLOBS = {
+    "braces of one choice": "{a}" * 12_000,
+    "classes that are none": "[z-" * 4000 + "]",
+    "choices of much": "{a,b}" * 8 + "**/*x/" * 2000,
+    "a long word": "a" * 1_000_000 + "*",
+    "many words": "a*," * 300_000,
+}
+
+
+@attack(point=10, forms=[f"{tool}: {kind}" for tool in ("search", "find") for kind in _GLOBS])
+def a_glob_keeps_the_program(lab: Lab, form: str) -> str:
+    """It is read before anything is searched, where no deadline counts."""
+    tool, _, kind = form.partition(": ")
+    args = {"paths": [_GLOBS[kind]], **({"pattern": "x"} if tool == "search" else {})}
+    ran = lab.agent([[{"tool": tool, "args": args}]], seconds=_SECONDS)
+    return "" if ran.code >= 0 and ran.calls else "it had to be killed"
+
+
+_OVERWRITTEN = {
+    "erased up to the cursor": (r"\b\b\b", r"\033[1K"),
+    "erased and filled": ("", r"\033[2Kx\by"),
+    "erased behind the cursor": (r"\b\b\b", r"\033[K\b"),
+}
+
+
+@attack(point=10, forms=list(_OVERWRITTEN))
+def output_that_is_written_over_keeps_the_program(lab: Lab, form: str) -> str:
+    """One row of 65,000 columns, and half a megabyte of what changes it."""
+    first, again = _OVERWRITTEN[form]
+    row = "head -c 65000 /dev/zero | tr '\\0' x"
+    ran = lab.agent(
+        [
+            [
+                {
+                    "tool": "bash",
+                    "args": {"command": f"{row}; printf '{first}'; yes $'{again}' | head -95000 | tr -d '\\n'"},
+                }
+            ]
+        ],
+        seconds=_SECONDS,
+    )
+    return "" if ran.code >= 0 and ran.calls else "it had to be killed"
 
 
 @attack(point=3, forms=["/etc/passwd", "../outside/secret.txt", "worktree", "loop"])

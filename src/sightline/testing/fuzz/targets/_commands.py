@@ -5,7 +5,7 @@ from pathlib import Path
 from random import Random
 
 from sightline.settings import Policy
-from sightline.settings._command_line import understand
+from sightline.settings.rules._command_line import understand
 from sightline.testing.fuzz._mutation import joined, text_of
 from sightline.testing.fuzz._target import Plain, hold
 from sightline.tools._tool import Need

@@ -6,7 +6,7 @@ from random import Random
 from sightline.testing.fuzz._mutation import joined, text_of
 from sightline.testing.fuzz._target import Plain, hold
 from sightline.text import (
-    Screen,
+    OutputScreen,
     StreamFilter,
     clean_line,
     clean_output,
@@ -75,7 +75,7 @@ class Escapes(Plain):
         hold(0 <= len(data) - complete_prefix(data) <= 64, "complete_prefix holds back too much")
 
     def _check_screen(self, text: str, size: int) -> None:
-        screen = Screen(40)
+        screen = OutputScreen(40)
         pieces = [text[at : at + size * 16] for at in range(0, len(text), size * 16)]
         for piece in pieces:
             screen.feed(clean_output(piece))

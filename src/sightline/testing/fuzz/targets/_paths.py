@@ -10,12 +10,12 @@ from random import Random
 from sightline.journal._shelf import artifact_file
 from sightline.testing.fuzz._mutation import joined, text_of
 from sightline.testing.fuzz._target import hold
-from sightline.tools import _paths
-from sightline.tools._selectors import split_selector
 from sightline.tools._tool import ToolError
 from sightline.tools.archives import candidates as in_archives
 from sightline.tools.archives import normalize_entry
 from sightline.tools.archives._names import safe_name
+from sightline.tools.files import _paths
+from sightline.tools.files._selectors import split_selector
 from sightline.tools.sqlite import candidates as in_databases
 from sightline.tools.sqlite import parse_selection, parse_target
 

@@ -73,7 +73,7 @@ class SocketMessages:
 
     async def _exchange(self, lines: tuple[bytes, ...]) -> None:
         from sightline.host import connect
-        from sightline.host._runtime import socket_path
+        from sightline.host.socket._runtime import socket_path
 
         reader, writer = await asyncio.open_unix_connection(socket_path(self._session))
         try:

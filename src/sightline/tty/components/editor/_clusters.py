@@ -9,7 +9,7 @@ Boundaries are found from the neighbourhood of a position, so that a key costs t
 import re
 from collections.abc import Iterator
 
-from sightline.tty._cells import NARROW, WIDE, clusters, width_of
+from sightline.tty.cells._cells import NARROW, WIDE, clusters, width_of
 
 FIRST_MARKER, LAST_MARKER = 0xDC00, 0xDFFF
 MARKER = re.compile("[\udc00-\udfff]")

@@ -50,13 +50,13 @@ class CompletionProvider(Protocol):
         """Call `deliver` with completions, or with None when there are none here. Never block for long."""
 
 
-class Timer(Protocol):
+class CompletionTimer(Protocol):
     """What can still be called off."""
 
     def cancel(self) -> object: ...
 
 
-CallLater = Callable[[float, Callable[[], None]], Timer]
+CallLater = Callable[[float, Callable[[], None]], CompletionTimer]
 """Call a function in so many seconds: an event loop's `call_later`."""
 
 

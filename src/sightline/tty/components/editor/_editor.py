@@ -10,21 +10,20 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from sightline.text import clean_line
-from sightline.tty._bindings import Bindings
 from sightline.tty._component import Component, Input, Rows
-from sightline.tty._keys import Key, Paste
-from sightline.tty._theme import PLAIN, Theme
 from sightline.tty.components.editor._clusters import MARKER
 from sightline.tty.components.editor._completion import CallLater, CompletionProvider, CompletionRequest
 from sightline.tty.components.editor._editing import DO, Editing
 from sightline.tty.components.editor._external import Run, edit_externally
-from sightline.tty.components.editor._history import History
-from sightline.tty.components.editor._layout import Layout
+from sightline.tty.components.editor._history import EditorHistory, HistorySearch
+from sightline.tty.components.editor._layout import EditorLayout
 from sightline.tty.components.editor._pastes import Pastes, clean_paste
 from sightline.tty.components.editor._popup import Popup
-from sightline.tty.components.editor._search import HistorySearch
-from sightline.tty.components.editor._view import Look, View
-from sightline.tty.components.editor._vim import Vim
+from sightline.tty.components.editor._view import EditorLook, View
+from sightline.tty.components.editor.vim._vim import Vim
+from sightline.tty.input._bindings import Bindings
+from sightline.tty.input._keys import Key, Paste
+from sightline.tty.theme._theme import PLAIN, Theme
 
 _HIDDEN_IN_REQUESTS = "\ufffc"
 
@@ -65,9 +64,9 @@ class Editor(Component):
         self._editing = Editing()
         self._buffer = self._editing.buffer
         self._pastes = Pastes()
-        self._history = History(history)
+        self._history = EditorHistory(history)
         self._search = HistorySearch(self._history, self._bindings)
-        self._layout = Layout(self._buffer, self._pastes.label)
+        self._layout = EditorLayout(self._buffer, self._pastes.label)
         self._view = View(theme, self._buffer, self._layout, max_rows)
         self._popup = Popup(theme, self._bindings, providers, call_later, self._changed_late)
         self._vim = Vim(self._buffer, self._layout, self._react) if keymap == "vim" else None
@@ -95,6 +94,16 @@ class Editor(Component):
     def completing(self) -> bool:
         """Whether completions are offered."""
         return self._popup.is_open
+
+    @property
+    def enter_submits(self) -> bool:
+        """Whether enter on what is offered also submits the text."""
+        return self._popup.submits
+
+    @property
+    def at_end(self) -> bool:
+        """Whether nothing is written after the cursor."""
+        return self._buffer.cursor == self._buffer.end
 
     @property
     def mode(self) -> str:
@@ -165,8 +174,8 @@ class Editor(Component):
     def dispose(self) -> None:
         self._popup.close()
 
-    def _look(self) -> Look:
-        return Look(
+    def _look(self) -> EditorLook:
+        return EditorLook(
             title=self._search.title if self._search.is_open else clean_line(self.title),
             mode="" if self._vim is None else self._vim.mode.upper(),
             border_role=self.border_role,

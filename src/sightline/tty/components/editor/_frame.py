@@ -1,8 +1,8 @@
 """What is around a text that is edited: rules with words in them, and what is shown while there is no text."""
 
 from sightline.tty._component import CURSOR
-from sightline.tty._theme import Theme
-from sightline.tty._width import measure, truncate
+from sightline.tty.cells._width import measure, truncate
+from sightline.tty.theme._theme import Theme
 
 _LINE = "─"
 

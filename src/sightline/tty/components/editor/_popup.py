@@ -3,17 +3,17 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from sightline.tty._bindings import Bindings
 from sightline.tty._component import Rows
-from sightline.tty._theme import Theme
 from sightline.tty.components._select import Item, SelectList
 from sightline.tty.components.editor._completion import (
     CallLater,
     CompletionProvider,
     CompletionRequest,
     Completions,
-    Timer,
+    CompletionTimer,
 )
+from sightline.tty.input._bindings import Bindings
+from sightline.tty.theme._theme import Theme
 
 _DEBOUNCE = 0.03
 _ROWS = 8
@@ -34,7 +34,7 @@ class Popup:
         self._call_later = call_later
         self._on_late = on_late
         self._list = SelectList(max_rows=_ROWS, bindings=bindings, theme=theme)
-        self._timer: Timer | None = None
+        self._timer: CompletionTimer | None = None
         self._asked: CompletionRequest | None = None
         self._answers: dict[int, Completions] = {}
         self._silent: set[int] = set()

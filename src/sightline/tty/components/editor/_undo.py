@@ -27,7 +27,7 @@ class Edit(msgspec.Struct, frozen=True, gc=False):
         return len(self.removed) + len(self.inserted) + 1
 
 
-class Step(msgspec.Struct):
+class UndoStep(msgspec.Struct):
     """Edits that are taken back together, and where the cursor was before and after them."""
 
     kind: str
@@ -40,8 +40,8 @@ class UndoStack:
     """The last steps, bounded in number and in the text they hold."""
 
     def __init__(self) -> None:
-        self._done: deque[Step] = deque()
-        self._undone: list[Step] = []
+        self._done: deque[UndoStep] = deque()
+        self._undone: list[UndoStep] = []
         self._weight = 0
         self._open = False
         self._held = 0
@@ -54,7 +54,7 @@ class UndoStack:
             step.edits.append(edit)
             step.after = after
         else:
-            self._done.append(Step(kind, before, after, [edit]))
+            self._done.append(UndoStep(kind, before, after, [edit]))
         self._open = True
         self._weight += edit.weight
         self._forget_old()
@@ -73,7 +73,7 @@ class UndoStack:
         self._held = max(0, self._held - 1)
         self.seal()
 
-    def undo(self) -> Step | None:
+    def undo(self) -> UndoStep | None:
         self._open = False
         if not self._done:
             return None
@@ -82,7 +82,7 @@ class UndoStack:
         self._undone.append(step)
         return step
 
-    def redo(self) -> Step | None:
+    def redo(self) -> UndoStep | None:
         self._open = False
         if not self._undone:
             return None
@@ -106,5 +106,5 @@ class UndoStack:
             self._weight -= _weight_of(self._done.popleft())
 
 
-def _weight_of(step: Step) -> int:
+def _weight_of(step: UndoStep) -> int:
     return sum(edit.weight for edit in step.edits)

@@ -19,11 +19,11 @@ unfinished line and closed.
 import re
 from functools import lru_cache
 
-from sightline.tty.components._streamed import Reader
+from sightline.tty.components._streamed import StreamedReader
 from sightline.tty.components.markdown import _starts as starts
-from sightline.tty.components.markdown._containers import Container, Item, Quote, Stack
+from sightline.tty.components.markdown._containers import Container, ListItem, Quote, Stack
 from sightline.tty.components.markdown._inline import address, cut_inline, normal_label
-from sightline.tty.components.markdown._layout import Layout
+from sightline.tty.components.markdown._layout import MarkdownLayout
 
 PARAGRAPH_AT_MOST = 1024
 _TABLE_ROW_AT_MOST = 8192
@@ -31,10 +31,10 @@ _DEPTH_AT_MOST = 32
 _REFERENCES_AT_MOST = 1000
 
 
-class Blocks(Reader):
+class MarkdownBlocks(StreamedReader):
     """The open blocks of one text."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: MarkdownLayout) -> None:
         self.layout = layout
         self._stack: Stack = ()
         self._leaf = ""  # paragraph, fence, indented, html, table, or none
@@ -45,8 +45,8 @@ class Blocks(Reader):
         self._columns = 0
         self._references: dict[str, str] = {}
 
-    def copy(self) -> "Blocks":
-        twin = Blocks.__new__(Blocks)
+    def copy(self) -> "MarkdownBlocks":
+        twin = MarkdownBlocks.__new__(MarkdownBlocks)
         twin.__dict__.update(self.__dict__)
         twin.layout = self.layout.copy()
         twin._references = dict(self._references)
@@ -106,7 +106,7 @@ class Blocks(Reader):
         at = 0
         for depth, container in enumerate(self._stack):
             first = _first(line, at)
-            if isinstance(container, Item):
+            if isinstance(container, ListItem):
                 if first - at >= container.indent and first < len(line):
                     at += container.indent
                 elif first == len(line) and not container.empty:
@@ -136,7 +136,7 @@ class Blocks(Reader):
 
     def _fill(self) -> None:
         """The innermost item has content."""
-        if self._stack and isinstance(item := self._stack[-1], Item) and item.empty:
+        if self._stack and isinstance(item := self._stack[-1], ListItem) and item.empty:
             self._stack = (*self._stack[:-1], item._replace(empty=False))
 
     def _open_blocks(self, line: str, at: int, depth: int, *, ended: bool) -> tuple[int, bool]:
@@ -265,7 +265,12 @@ class Blocks(Reader):
 
     def _begin_paragraph(self, text: str) -> None:
         self._close_leaf()
-        if self._stack and isinstance(item := self._stack[-1], Item) and item.empty and (found := starts.task(text)):
+        if (
+            self._stack
+            and isinstance(item := self._stack[-1], ListItem)
+            and item.empty
+            and (found := starts.task(text))
+        ):
             self._stack = (*self._stack[:-1], item._replace(box=found[0]))
             text = text[found[1] :]
         self._fill()
@@ -351,10 +356,10 @@ def _paragraph_cut(text: str, references: tuple[tuple[str, str], ...]) -> int:
     return cut or len(text)
 
 
-def _item(marker: starts.Marker, margin: int, before: Container | None) -> Item:
+def _item(marker: starts.Marker, margin: int, before: Container | None) -> ListItem:
     """The item a marker begins: the next of the list before it, where that is of the same kind."""
     indent = margin + marker.width
-    if isinstance(before, Item) and before.kind == marker.kind:
+    if isinstance(before, ListItem) and before.kind == marker.kind:
         number = None if before.number is None else before.number + 1
-        return Item(marker.kind, number, indent, before.ordinal + 1)
-    return Item(marker.kind, marker.number, indent, 0)
+        return ListItem(marker.kind, number, indent, before.ordinal + 1)
+    return ListItem(marker.kind, marker.number, indent, 0)

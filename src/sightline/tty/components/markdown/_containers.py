@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from sightline.tty._theme import Theme
+from sightline.tty.theme._theme import Theme
 
 _BULLETS = "•◦▪"
 _BAR = "│"
@@ -12,7 +12,7 @@ class Quote(NamedTuple):
     """A block quote."""
 
 
-class Item(NamedTuple):
+class ListItem(NamedTuple):
     """A list item: `indent` columns of source lead to its content, `ordinal` is its place in its list."""
 
     kind: str
@@ -23,7 +23,7 @@ class Item(NamedTuple):
     empty: bool = True
 
 
-Container = Quote | Item
+Container = Quote | ListItem
 Stack = tuple[Container, ...]
 
 
@@ -70,14 +70,14 @@ def in_quote(stack: Stack) -> bool:
     return any(isinstance(container, Quote) for container in stack)
 
 
-def _marker(item: Item, outer: Stack) -> str:
+def _marker(item: ListItem, outer: Stack) -> str:
     if item.box:
         return item.box
     if item.number is not None:
         return f"{item.number}{item.kind}"
-    level = sum(isinstance(container, Item) and container.number is None for container in outer)
+    level = sum(isinstance(container, ListItem) and container.number is None for container in outer)
     return _BULLETS[level % len(_BULLETS)]
 
 
-def _role(item: Item) -> str:
+def _role(item: ListItem) -> str:
     return "success" if item.box == "[x]" else "list_marker"

@@ -5,7 +5,7 @@ import unicodedata
 _ROLES = {"*": ("emphasis", "strong"), "_": ("emphasis", "strong"), "~": ("strike", "strike")}
 
 
-class Node:
+class EmphasisNode:
     """A piece of a paragraph, from `at` on: what ends before it, its text, what begins after it."""
 
     # Most pieces are plain text and have nothing of this: defaults of the class cost them nothing.
@@ -22,9 +22,9 @@ class Node:
         self.at = at
 
 
-def delimiter(text: str, at: int, before: str, after: str) -> Node:
+def delimiter(text: str, at: int, before: str, after: str) -> EmphasisNode:
     """A run of marks, with what it may do by CommonMark's flanking rules."""
-    node = Node(text, at)
+    node = EmphasisNode(text, at)
     node.size = node.left = len(text)
     if text[0] == "~" and len(text) != 2:  # `~` alone is most often "about"
         return node
@@ -53,13 +53,13 @@ class Delimiters:
     """The runs not yet paired, in order."""
 
     def __init__(self) -> None:
-        self._nodes: list[Node] = []
+        self._nodes: list[EmphasisNode] = []
         self._count = 0
 
     def __len__(self) -> int:
         return len(self._nodes)
 
-    def add(self, node: Node) -> None:
+    def add(self, node: EmphasisNode) -> None:
         if node.mark:
             self._count += 1
             node.order = self._count
@@ -97,7 +97,7 @@ class Delimiters:
                 del nodes[at]
 
 
-def _opener(nodes: list[Node], bottom: int, at: int, floor: int) -> int | None:
+def _opener(nodes: list[EmphasisNode], bottom: int, at: int, floor: int) -> int | None:
     closer = nodes[at]
     for index in range(at - 1, bottom - 1, -1):
         node = nodes[index]
@@ -108,14 +108,14 @@ def _opener(nodes: list[Node], bottom: int, at: int, floor: int) -> int | None:
     return None
 
 
-def _odd(opener: Node, closer: Node) -> bool:
+def _odd(opener: EmphasisNode, closer: EmphasisNode) -> bool:
     """The rule of three: `**a*` and `*a**` do not pair where one of the runs could do both."""
     if not (opener.can_close or closer.can_open):
         return False
     return (opener.size + closer.size) % 3 == 0 and not (opener.size % 3 == 0 and closer.size % 3 == 0)
 
 
-def _join(opener: Node, closer: Node) -> None:
+def _join(opener: EmphasisNode, closer: EmphasisNode) -> None:
     used = 2 if opener.left >= 2 and closer.left >= 2 else 1
     opener.opens = ((_ROLES[closer.mark][used - 1], ""), *opener.opens)
     closer.closes += 1

@@ -8,10 +8,10 @@ import re
 from collections.abc import Mapping
 
 from sightline.text import clean_line
-from sightline.tty._link import link
-from sightline.tty._theme import Theme
-from sightline.tty.components._runs import Run
-from sightline.tty.components.markdown._emphasis import Delimiters, Node, delimiter
+from sightline.tty.cells._link import link
+from sightline.tty.components._runs import TextRun
+from sightline.tty.components.markdown._emphasis import Delimiters, EmphasisNode, delimiter
+from sightline.tty.theme._theme import Theme
 
 References = Mapping[str, str]
 
@@ -41,10 +41,10 @@ _METHODS = {
 }
 
 
-def parse_inline(text: str, theme: Theme, base: str, references: References) -> list[Run]:
+def parse_inline(text: str, theme: Theme, base: str, references: References) -> list[TextRun]:
     """The runs of a paragraph's text; hard breaks are newlines. `base` opens the style everything stands in."""
     if _token(text) is None:
-        return [Run(text, base)]
+        return [TextRun(text, base)]
     return _Reader(text, references, code_marks=not theme.open("code"), links=theme.links).runs(theme, base)
 
 
@@ -83,14 +83,16 @@ class _Reader:
         self._references = references
         self._code_marks = code_marks
         self._links = links
-        self._nodes: list[Node] = []
+        self._nodes: list[EmphasisNode] = []
         self._delimiters = Delimiters()
-        self._brackets: list[tuple[Node, int, int, bool]] = []  # node, delimiters before it, where its text begins
+        self._brackets: list[
+            tuple[EmphasisNode, int, int, bool]
+        ] = []  # node, delimiters before it, where its text begins
         self._inert = 0  # brackets below this index can no longer be links: a link holds no link
         self._closing: dict[int, list[int]] | None = None
         self._undecided: int | None = None  # the first place where more text could still make something of a mark
 
-    def runs(self, theme: Theme, base: str) -> list[Run]:
+    def runs(self, theme: Theme, base: str) -> list[TextRun]:
         self._read()
         return _styled(self._nodes, theme, base)
 
@@ -116,8 +118,8 @@ class _Reader:
         self._add(text[at:], at).plain = True
         self._delimiters.pair(0)
 
-    def _add(self, text: str, at: int) -> Node:
-        node = Node(text, at)
+    def _add(self, text: str, at: int) -> EmphasisNode:
+        node = EmphasisNode(text, at)
         self._nodes.append(node)
         return node
 
@@ -232,7 +234,7 @@ class _Reader:
         self._delimiters.drop(delimiters)
         if image:
             node.text, node.opens = "", (("image_fallback", url),)
-            self._nodes.insert(self._nodes.index(node) + 1, Node("[", node.at))
+            self._nodes.insert(self._nodes.index(node) + 1, EmphasisNode("[", node.at))
             self._add("]", match.start()).closing = 1
             if not self._links:
                 self._add(_shown_target(url, "", links=False), match.start()).role = "link_url"
@@ -265,9 +267,9 @@ def _shown_target(url: str, text: str, *, links: bool) -> str:
     return f" ({url})"
 
 
-def _styled(nodes: list[Node], theme: Theme, base: str) -> list[Run]:
+def _styled(nodes: list[EmphasisNode], theme: Theme, base: str) -> list[TextRun]:
     """The nodes' text, each in what is open around it; neighbours that look the same are one run."""
-    runs: list[Run] = []
+    runs: list[TextRun] = []
     around: list[tuple[str, str]] = [(base, "")]
     for node in nodes:
         del around[len(around) - node.closes :]
@@ -276,9 +278,9 @@ def _styled(nodes: list[Node], theme: Theme, base: str) -> list[Run]:
             style, url = style + theme.open(node.role), url or node.url
         if node.text:
             if runs and runs[-1].style == style and runs[-1].url == url:
-                runs[-1] = Run(runs[-1].text + node.text, style, url)
+                runs[-1] = TextRun(runs[-1].text + node.text, style, url)
             else:
-                runs.append(Run(node.text, style, url))
+                runs.append(TextRun(node.text, style, url))
         del around[len(around) - node.closing :]
         for role, target in node.opens:
             style, url = around[-1]

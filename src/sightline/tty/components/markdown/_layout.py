@@ -7,16 +7,16 @@ is copied from the screen is the text.
 
 from collections.abc import Sequence
 
-from sightline.tty._theme import Theme
 from sightline.tty.components._code import CodeLines
-from sightline.tty.components._runs import Run, cut_runs, paint, plain, word_spans, wrap_runs
+from sightline.tty.components._runs import TextRun, cut_runs, paint, plain, word_spans, wrap_runs
 from sightline.tty.components._table import TableLines
-from sightline.tty.components.markdown._containers import NO_PREFIX, Item, Prefix, Stack, in_quote, prefix
+from sightline.tty.components.markdown._containers import NO_PREFIX, ListItem, Prefix, Stack, in_quote, prefix
 from sightline.tty.components.markdown._inline import References, parse_inline
 from sightline.tty.components.markdown._starts import Aligns
+from sightline.tty.theme._theme import Theme
 
 
-class Layout:
+class MarkdownLayout:
     """Takes blocks, gives rows."""
 
     def __init__(self, theme: Theme, width: int) -> None:
@@ -33,13 +33,13 @@ class Layout:
         self._prefix = NO_PREFIX
         self._next = ""  # the prefix of the next row
         self._base = ""
-        self._carry: tuple[Run, ...] = ()
+        self._carry: tuple[TextRun, ...] = ()
         self._code: CodeLines | None = None
         self._table: TableLines | None = None
 
-    def copy(self) -> "Layout":
+    def copy(self) -> "MarkdownLayout":
         """A layout that goes on from here with rows of its own."""
-        twin = Layout.__new__(Layout)
+        twin = MarkdownLayout.__new__(MarkdownLayout)
         twin.__dict__.update(self.__dict__)
         twin.rows, twin.units = [], []
         if self._code is not None:
@@ -84,7 +84,7 @@ class Layout:
 
     def heading(self, stack: Stack, level: int, text: str, references: References) -> None:
         self._open(stack)
-        mark = Run("#" * level + (" " if text else ""), self._theme.open("heading_mark"))
+        mark = TextRun("#" * level + (" " if text else ""), self._theme.open("heading_mark"))
         title = parse_inline(text.rstrip(" \n"), self._theme, self._base + self._theme.open("heading"), references)
         self._end(wrap_runs([mark, *title], self._room))
 
@@ -96,7 +96,9 @@ class Layout:
         self._open(stack)
         dim, address = self._theme.open("link_url"), self._theme.open("link")
         for name, url in found:
-            self._end(wrap_runs([Run(f"[{' '.join(name.split())}]: ", dim), Run(url, address, url)], self._room))
+            self._end(
+                wrap_runs([TextRun(f"[{' '.join(name.split())}]: ", dim), TextRun(url, address, url)], self._room)
+            )
 
     def open_code(self, stack: Stack, fence: str, info: str) -> None:
         self._open(stack)
@@ -160,11 +162,11 @@ class Layout:
 
     def _tight(self, stack: Stack) -> bool:
         """Whether the last block and this one belong to one list, so that the source decides what is between them."""
-        inside = self._common > 0 and isinstance(stack[self._common - 1], Item)
+        inside = self._common > 0 and isinstance(stack[self._common - 1], ListItem)
         if inside or len(stack) <= self._common:
             return inside
         sibling = stack[self._common]
-        return isinstance(sibling, Item) and sibling.ordinal > 0
+        return isinstance(sibling, ListItem) and sibling.ordinal > 0
 
     def _end(self, rows: Sequence[str]) -> None:
         """The last rows of a unit."""

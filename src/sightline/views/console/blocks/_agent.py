@@ -7,10 +7,10 @@ has been at it and how many calls it made stay in the header.
 from collections.abc import Mapping
 
 from sightline.text import clean_line
-from sightline.transcript import Agent, Call, Entry, Message, Remark, Words
+from sightline.transcript import Entry, Remark, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
 from sightline.tty import Rows, Scrollback, truncate
-from sightline.views.console._drawing import Drawing
-from sightline.views.console.blocks._block import Block
+from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.blocks._block import TranscriptBlock
 from sightline.views.console.blocks._call import state_of
 from sightline.views.console.blocks._header import INDENT, beside, header_rows, sign_of
 from sightline.views.console.blocks._message import is_persons, said_in_place
@@ -23,10 +23,10 @@ _NAME, _TASK = 24, 200
 _LOOKED_BACK = 4  # entries for each line wanted: not every entry has one
 
 
-class AgentBlock(Block, Scrollback):
+class AgentBlock(TranscriptBlock, Scrollback):
     """One subagent, with those it starts itself."""
 
-    def __init__(self, path: str, drawing: Drawing, agents: Mapping[str, Agent]) -> None:
+    def __init__(self, path: str, drawing: DrawingOptions, agents: Mapping[str, TranscriptAgent]) -> None:
         self.path = path
         self.entries: list[Entry] = []
         self._drawing = drawing
@@ -34,7 +34,6 @@ class AgentBlock(Block, Scrollback):
         self._changes = 0
         self._closed = False
         self._complete = False  # it was drawn as it is for good
-        self._cut = False
         self._made_of: tuple[object, ...] | None = None
         self._rows: Rows = ()
 
@@ -62,13 +61,9 @@ class AgentBlock(Block, Scrollback):
         return not self.done and not self._drawing.linear
 
     @property
-    def cut(self) -> bool:
-        return self._cut
-
-    @property
     def source(self) -> str:
         """What it said."""
-        said = [entry.text for entry in self.entries if isinstance(entry, Words) and not entry.reasoning]
+        said = [entry.text for entry in self.entries if isinstance(entry, TranscriptText) and not entry.reasoning]
         return "\n\n".join(said)
 
     def live_from(self) -> int | None:
@@ -96,7 +91,7 @@ class AgentBlock(Block, Scrollback):
     def _draw(self, width: int) -> Rows:
         agent = self._agents.get(self.path)
         name = clean_line(agent.name if agent is not None and agent.name else self.path)
-        rows, cut = header_rows(
+        header = header_rows(
             self._drawing.theme,
             width,
             state=self._state(agent),
@@ -106,17 +101,15 @@ class AgentBlock(Block, Scrollback):
             most=1,
             spoken=self._drawing.linear,
         )
-        lines, left_out = self._activity(width - len(INDENT))
-        self._cut = cut or left_out
-        return (*rows, *beside(lines, self._drawing))
+        return (*header, *beside(self._activity(width - len(INDENT)), self._drawing))
 
-    def _state(self, agent: Agent | None) -> str:
+    def _state(self, agent: TranscriptAgent | None) -> str:
         if agent is None or agent.running:
             return "stopped" if self._closed else "running"
         return "error" if agent.is_error else "ok"
 
     def _suffix(self) -> str:
-        calls = [entry for entry in self.entries if isinstance(entry, Call)]
+        calls = [entry for entry in self.entries if isinstance(entry, TranscriptCall)]
         failed = sum(call.is_error for call in calls)
         parts = [plural(len(calls), "call") if calls else "", f"{failed} failed" if failed else ""]
         elapsed = self._elapsed()
@@ -132,8 +125,8 @@ class AgentBlock(Block, Scrollback):
             return max(int(agent.ended - agent.started), 0)
         return 0 if drawing.linear or self._closed else max(int(drawing.clock() - agent.started), 0)
 
-    def _activity(self, width: int) -> tuple[list[str], bool]:
-        """The last lines, and whether there are others."""
+    def _activity(self, width: int) -> list[str]:
+        """The last lines."""
         agent = self._agents.get(self.path)
         most = UNFOLDED if self._drawing.unfolded else FOLDED
         if agent is not None and agent.is_error:
@@ -141,9 +134,9 @@ class AgentBlock(Block, Scrollback):
         lines: list[str] = []
         for entry in reversed(self.entries[-most * _LOOKED_BACK :]):
             lines = [*self._lines(entry, width), *lines]
-            if len(lines) > most:
+            if len(lines) >= most:
                 break
-        return lines[-most:], len(lines) > most or len(self.entries) > most * _LOOKED_BACK
+        return lines[-most:]
 
     def _lines(self, entry: Entry, width: int) -> list[str]:
         below = entry.agent[len(self.path) + 1 :]
@@ -153,17 +146,17 @@ class AgentBlock(Block, Scrollback):
     def told(self, entry: Entry) -> list[str]:
         """What there is to say of one thing it did."""
         theme = self._drawing.theme
-        if isinstance(entry, Call):
+        if isinstance(entry, TranscriptCall):
             sign, role = sign_of(state_of(entry), spoken=self._drawing.linear)
             shape = shape_of(entry, self._drawing)
             about = short(shape.title, 200)
             return [f"{theme.style(role, sign)} {shape.label} {about} {theme.style('muted', shape.suffix)}".rstrip()]
-        if isinstance(entry, Words):
+        if isinstance(entry, TranscriptText):
             if entry.reasoning and not self._drawing.reasoning:
                 return []
             last = clean_line(entry.text.rstrip().rpartition("\n")[2])
             return [theme.style("dim", last) if entry.reasoning else last] if last.strip() else []
-        if isinstance(entry, Message):
+        if isinstance(entry, TranscriptMessage):
             if not is_persons(entry):
                 return [theme.style("dim", short(said_in_place(entry)[0], 200))]
             pointer = "asked:" if self._drawing.linear else "›"

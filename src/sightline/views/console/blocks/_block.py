@@ -8,7 +8,7 @@ from sightline.transcript import Entry
 from sightline.tty import Component, Scrollback
 
 
-class Block(Component):
+class TranscriptBlock(Component):
     """One of them."""
 
     open_ended = False
@@ -57,8 +57,3 @@ class Block(Component):
     def source(self) -> str:
         """What is shown, for copying: as it was written, without what the screen added."""
         return ""
-
-    @property
-    def cut(self) -> bool:
-        """Not everything there is of it is shown."""
-        return False

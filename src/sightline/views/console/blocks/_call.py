@@ -11,17 +11,18 @@ Rules:
 
 from collections.abc import Sequence
 
+from sightline.events import call_ending
 from sightline.text import clean_line
-from sightline.transcript import Call, Entry
+from sightline.transcript import Entry, TranscriptCall
 from sightline.tty import Component, Rows, Scrollback, truncate
-from sightline.views.console._drawing import Drawing
-from sightline.views.console.blocks._block import Block
+from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.blocks._block import TranscriptBlock
 from sightline.views.console.blocks._header import INDENT, beside, header_rows
-from sightline.views.console.blocks._reads import Read, group_rows, read_of
-from sightline.views.console.blocks._rendered import Rendered
-from sightline.views.console.shapes import Body, Shape, is_read, is_unanswered, shape_of
+from sightline.views.console.blocks._reads import ReadSummary, group_rows, read_of
+from sightline.views.console.blocks._rendered import RenderedCall
+from sightline.views.console.shapes import Shape, ShapeBody, is_read, is_unanswered, shape_of
 from sightline.views.console.shapes._document import ImageShape
-from sightline.views.console.shapes._shape import details_of, indented, seconds_words
+from sightline.views.console.shapes._shape import indented, seconds_words
 
 _ROWS_A_FRAME = 4
 _WORTH_TELLING = 1.0  # seconds
@@ -29,32 +30,31 @@ _REFUSED = "refused"
 _NOTHING_YET = "no output yet"
 
 
-class CallBlock(Block, Scrollback):
+class CallBlock(TranscriptBlock, Scrollback):
     """One call; or several that only looked at something."""
 
-    def __init__(self, call: Call, drawing: Drawing) -> None:
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions) -> None:
         self.calls = [call]
         self._drawing = drawing
         self._closed = False
         self._was_open = call.content is None
         self._shape: Shape | None = None
         self._shape_of: tuple[object, ...] = ()
-        self._rendered = Rendered(call, drawing)
-        self._reads: list[Read] = []
+        self._rendered = RenderedCall(call, drawing)
+        self._reads: list[ReadSummary] = []
         self._floor = 0  # rows of the body that were shown
         self._pending = False
-        self._cut = False
         self._made_of: tuple[object, ...] | None = None
         self._rows: Rows = ()
 
     @property
-    def call(self) -> Call:
+    def call(self) -> TranscriptCall:
         return self.calls[0]
 
     # ---- what the transcript asks
 
     def take(self, entry: Entry) -> bool:
-        if not self.open_ended or self._closed or not isinstance(entry, Call) or not is_read(entry):
+        if not self.open_ended or self._closed or not isinstance(entry, TranscriptCall) or not is_read(entry):
             return False
         if self._renders(entry):
             return False
@@ -89,10 +89,6 @@ class CallBlock(Block, Scrollback):
     @property
     def catches_up(self) -> bool:
         return self._pending and self.ticks
-
-    @property
-    def cut(self) -> bool:
-        return self._cut
 
     @property
     def source(self) -> str:
@@ -143,29 +139,28 @@ class CallBlock(Block, Scrollback):
     def _draw(self, width: int) -> Rows:
         shape = self._current_shape()
         if is_read(self.call) and not self._renders(self.call) and len(self.calls) > 1:
-            self._cut, self._pending = True, False
+            self._pending = False
             self._reads += [read_of(call, self._drawing) for call in self.calls[len(self._reads) :]]
             return group_rows(self._reads, self._drawing, width)
-        header, title_cut = self._header(shape, width)
+        header = self._header(shape, width)
         body = self._body(shape, width - len(INDENT))
-        self._cut = body.cut or title_cut
         rows, filled = self._paced(body, shape)
         is_output = shape.gutter and self._rendered.result(width - len(INDENT)) is None
         shown = beside(rows, self._drawing) if is_output else indented(rows)
         return (*header, *shown, *[""] * filled, *self._status(width))
 
-    def _body(self, shape: Shape, width: int) -> Body:
+    def _body(self, shape: Shape, width: int) -> ShapeBody:
         body = self._rendered.result(width)
         if body is not None:
             return body
         told = self.call.content is not None or self.call.pieces or self.call.details is not None
         # Whoever draws the arguments in its own way does not want them below once more.
-        return shape.body(width) if told or self._rendered.header(width) is None else Body()
+        return shape.body(width) if told or self._rendered.header(width) is None else ShapeBody()
 
-    def _header(self, shape: Shape, width: int) -> tuple[list[str], bool]:
+    def _header(self, shape: Shape, width: int) -> Sequence[str]:
         rendered = self._rendered.header(width)
         if rendered is not None:
-            return list(rendered), False
+            return rendered
         drawing = self._drawing
         return header_rows(
             drawing.theme,
@@ -180,7 +175,7 @@ class CallBlock(Block, Scrollback):
 
     def _suffix(self, shape: Shape) -> str:
         call = self.call
-        refused = details_of(call).get("ended") == _REFUSED and _REFUSED not in shape.suffix
+        refused = call_ending(call.details).ended == _REFUSED and _REFUSED not in shape.suffix
         parts = [_REFUSED if refused else "", shape.suffix]
         if call.content is not None and call.duration is not None and call.duration >= _WORTH_TELLING:
             parts.append(seconds_words(call.duration))
@@ -202,7 +197,7 @@ class CallBlock(Block, Scrollback):
             return clean_line(call.status)
         return f"no output for {seconds_words(drawing.clock() - call.heard)}" if call.heard else _NOTHING_YET
 
-    def _paced(self, body: Body, shape: Shape) -> tuple[Sequence[str], int]:
+    def _paced(self, body: ShapeBody, shape: Shape) -> tuple[Sequence[str], int]:
         """As many of the rows as are shown now: a few more than before, and so many empty ones that none are missed."""
         rows = body.rows
         if self.call.content is not None or self._closed:
@@ -232,15 +227,15 @@ class CallBlock(Block, Scrollback):
             return 0
         return int(call.elapsed(drawing.clock()))
 
-    def _renders(self, call: Call) -> bool:
+    def _renders(self, call: TranscriptCall) -> bool:
         renderers = self._drawing.renderers
-        return renderers is not None and Rendered.is_for(call, renderers)
+        return renderers is not None and RenderedCall.is_for(call, renderers)
 
 
-def state_of(call: Call) -> str:
+def state_of(call: TranscriptCall) -> str:
     if call.content is None:
         return "running"
-    ended = details_of(call).get("ended")
+    ended = call_ending(call.details).ended
     if ended == "job":
         return "background"
     if ended in ("cancelled", "unfinished") or is_unanswered(call):

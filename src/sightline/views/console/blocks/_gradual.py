@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 from unicodedata import category
 
 from sightline.tty import Rows, Scrollback, expand_tabs, wrap
-from sightline.tty._continuation import Mark, rest_after
-from sightline.views.console.blocks._block import Block
+from sightline.tty.frame._continuation import HistoryMark, rest_after
+from sightline.views.console.blocks._block import TranscriptBlock
 from sightline.views.console.blocks._pieces import LONG
 
 SLICE = 0.012
@@ -24,7 +24,7 @@ _CUT = 4096  # characters of a line that are wrapped in one go
 _JOINED = frozenset(("Mn", "Mc", "Me", "Cf", "Sk"))  # what may be one cluster with a letter before it
 
 
-class GradualBlock(Block, Scrollback):
+class GradualBlock(TranscriptBlock, Scrollback):
     """A block whose rows do not change once they are made. What it looks like is `_look` and `_draw`."""
 
     def __init__(self, length: int, *, at_once: bool) -> None:
@@ -33,7 +33,7 @@ class GradualBlock(Block, Scrollback):
         self._made_of: tuple[object, ...] | None = None
         self._waiting: Iterator[str] = iter(())
         self._rows: list[str] = []
-        self._history = Mark()
+        self._history = HistoryMark()
 
     def _look(self) -> tuple[object, ...]:
         """What else than the width its rows depend on."""
@@ -92,7 +92,7 @@ class GradualBlock(Block, Scrollback):
         return count
 
     def restore(self) -> None:
-        self._history = Mark()
+        self._history = HistoryMark()
         self._made_of = None
 
     def invalidate(self) -> None:

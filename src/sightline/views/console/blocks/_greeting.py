@@ -3,17 +3,17 @@
 The model and the approval level are the host's to say: it stays open until they are known, or something comes after it.
 """
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from sightline import __version__
 from sightline.transcript import Snapshot
 from sightline.tty import Rows, measure, truncate
-from sightline.views.console._drawing import Drawing
-from sightline.views.console.blocks._block import Block
+from sightline.views._names import from_home
+from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.blocks._block import TranscriptBlock
 from sightline.views.console.status._facts import Facts
 
-_TRIES = (
+TRIES = (
     ("explain this project", "ask anything"),
     ("@README.md what is missing here?", "@ names a file"),
     ("!git status", "! runs a shell command"),
@@ -21,13 +21,16 @@ _TRIES = (
 _GAP = "  "
 
 
-class Greeting(Block):
-    """`state` is that of the session."""
+class Greeting(TranscriptBlock):
+    """`state` is that of the session; `tries` has what to enter, and what that shows."""
 
     open_ended = True
 
-    def __init__(self, drawing: Drawing, state: Callable[[], Snapshot]) -> None:
+    def __init__(
+        self, drawing: DrawingOptions, state: Callable[[], Snapshot], tries: Sequence[tuple[str, str]] = TRIES
+    ) -> None:
         self._drawing = drawing
+        self._tries = tries
         self._state = state
         self._closed = False
         self._facts: tuple[str, ...] = ()
@@ -62,7 +65,7 @@ class Greeting(Block):
         key = self._drawing.way_to("approval")
         level = f"approval {facts.approval}" + (f" ({key} change)" if key else "") if facts.approval else ""
         who = f"{facts.provider} {facts.model}".strip() + thinking
-        return tuple([part for part in (_home(self._drawing.cwd), who, level) if part])
+        return tuple([part for part in (from_home(self._drawing.cwd), who, level) if part])
 
     def _draw(self, width: int) -> Iterator[str]:
         style = self._drawing.theme.style
@@ -73,13 +76,8 @@ class Greeting(Block):
             yield style("muted", truncate(row, width))
         yield ""
         yield style("muted", truncate("Three things to try:", width))
-        column = max(len(text) for text, _ in _TRIES)
-        for text, about in _TRIES:
+        column = max(len(text) for text, _ in self._tries)
+        for text, about in self._tries:
             room = width - 2 - column - len(_GAP) - measure(about)
             shown = f"{_GAP}{text:<{column}}{_GAP}" if room >= 0 else _GAP + text
             yield truncate(shown, width).rstrip() if room < 0 else shown + style("dim", about)
-
-
-def _home(folder: str) -> str:
-    home = os.path.expanduser("~")
-    return "~" + folder[len(home) :] if folder == home or folder.startswith(home + "/") else folder

@@ -7,7 +7,7 @@ what came of it, the exit code above all, is always there.
 from collections.abc import Iterable
 
 from sightline.tty import Theme, measure, truncate, wrap
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 
 SIGNS = {
     "running": ("◌", "accent"),
@@ -23,7 +23,7 @@ _LINE = "│"  # as wide as the indent with the space after it
 _LEAST = 16  # cells of a title that still say something
 
 
-def beside(rows: Iterable[str], drawing: Drawing) -> list[str]:
+def beside(rows: Iterable[str], drawing: DrawingOptions) -> list[str]:
     """Rows of what something else wrote: with a thin line down their side, or on lines as they are."""
     if drawing.linear:
         return [INDENT + row if row else "" for row in rows]
@@ -39,8 +39,7 @@ def sign_of(state: str, *, spoken: bool) -> tuple[str, str]:
 
 def header_rows(
     theme: Theme, width: int, *, state: str, label: str, title: str, suffix: str, most: int, spoken: bool = False
-) -> tuple[list[str], bool]:
-    """The rows, and whether something of the title is missing."""
+) -> list[str]:
     sign, role = sign_of(state, spoken=spoken)
     label = truncate(label, max(width - measure(sign) - 1, 1))
     start = f"{theme.style(role, sign)} {theme.style('strong', label)}" if label else theme.style(role, sign)
@@ -49,24 +48,24 @@ def header_rows(
     beside = room - measure(suffix) - 2 if suffix else room
     if most == 1 and beside >= _LEAST:  # one row for all of it
         room = beside
-    rows, cut = _title(title, room, width - len(INDENT), most)
+    rows = _title(title, room, width - len(INDENT), most)
     rows = [f"{start} {rows[0]}" if rows and rows[0] else start, *(INDENT + row for row in rows[1:])]
     if not suffix:
-        return rows, cut
+        return rows
     if measure(rows[-1]) + 2 + measure(suffix) <= width:
         rows[-1] += f"  {end}"
     else:
         rows.append(truncate(INDENT + end, width))
-    return rows, cut
+    return rows
 
 
-def _title(title: str, first: int, rest: int, most: int) -> tuple[list[str], bool]:
+def _title(title: str, first: int, rest: int, most: int) -> list[str]:
     """The title over at most so many rows; the first has less room than the others."""
     lines = [line.rstrip() for line in title.strip("\n").split("\n")] if title else []
     if not lines:
-        return [], False
+        return []
     if first < 1 and most == 1:
-        return [""], True
+        return [""]
     if first < 1:
         rows = [""]
     else:
@@ -82,10 +81,10 @@ def _title(title: str, first: int, rest: int, most: int) -> tuple[list[str], boo
             break
         rows += wrap(line, max(rest, 1)) or [""]
     if len(rows) <= most:
-        return rows, False
+        return rows
     kept = rows[:most]
     room = first if most == 1 else rest
     kept[-1] = (
         truncate(kept[-1] + "…", max(room, 1)) if measure(kept[-1]) < room else truncate(kept[-1], room - 1) + "…"
     )
-    return kept, True
+    return kept

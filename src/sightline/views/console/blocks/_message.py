@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from sightline.text import clean_line, clean_text
-from sightline.transcript import Message
+from sightline.transcript import TranscriptMessage
 from sightline.tty import expand_tabs, truncate
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.blocks._gradual import GradualBlock, wrapped_lazily
+from sightline.views.console.shapes._output import job_name
 from sightline.views.console.shapes._shape import line_count, plural
 
 _POINTER, _SPOKEN = "› ", "you: "
@@ -23,8 +24,6 @@ _HOW = {"steer": "steering", "follow_up": "queued"}
 # Whoever observes the person's own words; any other source said something in the person's place.
 _PERSON = frozenset(("", "person", "agent", "claude", "codex", "gemini", "opencode"))
 _TODO, _REMINDER = "todo", "Automatic todo reminder"
-_JOB = "job"
-_job_id = re.compile(r"\bjob [a-z][a-z0-9]{5}-(\d{1,9})\b")
 # Marks for a model around what is said to it.
 _tag = re.compile(r"<(/?)([a-z]+(?:-[a-z]+)+)>")
 # What an artifact's name has before the name of the file it was: the session, and a number of its own.
@@ -34,11 +33,10 @@ _kept_as = re.compile(r"[a-z][a-z0-9]{5}-\d{1,9}-(?=.)")
 class MessageBlock(GradualBlock):
     """The words, with what was attached to them below."""
 
-    def __init__(self, message: Message, drawing: Drawing) -> None:
+    def __init__(self, message: TranscriptMessage, drawing: DrawingOptions) -> None:
         super().__init__(len(message.text), at_once=drawing.linear)
         self._message = message
         self._drawing = drawing
-        self._cut = False
 
     def _look(self) -> tuple[object, ...]:
         return self._drawing.theme.name, self._drawing.unfolded
@@ -46,10 +44,6 @@ class MessageBlock(GradualBlock):
     @property
     def source(self) -> str:
         return self._message.text
-
-    @property
-    def cut(self) -> bool:
-        return self._cut
 
     def _draw(self, width: int) -> Iterator[str]:
         message, linear, theme = self._message, self._drawing.linear, self._drawing.theme
@@ -64,10 +58,11 @@ class MessageBlock(GradualBlock):
 
     def _said(self, width: int) -> Iterator[str]:
         theme, text = self._drawing.theme, clean_text(self._message.text)
-        self._cut = not self._drawing.unfolded and _is_long(text, width)
-        if not self._cut:
+        if self._drawing.unfolded or not _is_long(text, width):
             return (theme.style("strong", row) for row in wrapped_lazily(text, width))
         rows, left = _beginning(text, width)
+        if self._message.left_out_lines:
+            left += self._message.left_out_lines - 1  # the line that says so is none of them
         more = f"… {plural(left, 'more line')}" if left else "… more of this line"
         way = self._drawing.way_to("unfold")
         hint = truncate(f"{more} ({way})" if way else more, width)
@@ -84,8 +79,7 @@ class MessageBlock(GradualBlock):
         mark = "" if drawing.linear else _MARK
         room = width - len(mark)
         first, *rest = said_in_place(self._message)
-        self._cut = bool(rest) and not drawing.unfolded
-        if self._cut:
+        if rest and not drawing.unfolded:
             rows = iter([theme.style("dim", _with_more(first, len(rest), drawing.way_to("unfold"), room))])
         else:
             whole = wrapped_lazily("\n".join((first, *rest)), room)
@@ -119,18 +113,18 @@ def _beginning(text: str, width: int) -> tuple[list[str], int]:
     return rows, line_count(text) - begun
 
 
-def is_persons(message: Message) -> bool:
+def is_persons(message: TranscriptMessage) -> bool:
     """Words of the person's own."""
     return message.source in _PERSON
 
 
-def said_in_place(message: Message) -> list[str]:
+def said_in_place(message: TranscriptMessage) -> list[str]:
     """The lines that were said in the person's place, without marks for a model; the first names who said them."""
     first, *rest = _without_tags(clean_text(message.text)).strip().split("\n")
     if message.source == _TODO:
         return [_REMINDER, first, *rest]
-    if message.source == _JOB:  # it names the job as the model does, by an id that no other session has
-        first = _job_id.sub(r"job \1", first)
+    if message.job:  # it names the job as the model does, by an id that no other session has
+        first = first.replace(message.job, job_name(message.job))
     return [f"{clean_line(message.source)}: {first}", *rest]
 
 

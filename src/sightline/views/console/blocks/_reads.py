@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from sightline.events import ReadFact, ui_fact
 from sightline.text import clean_line
-from sightline.transcript import Call
+from sightline.transcript import TranscriptCall
 from sightline.tty import measure, truncate
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.blocks._header import INDENT, sign_of
 from sightline.views.console.shapes import shape_of
-from sightline.views.console.shapes._shape import kind_of
 
 _BETWEEN = ", "
 
 
-class Read(NamedTuple):
+class ReadSummary(NamedTuple):
     """What is told of one of them. It has ended, so that this is found once."""
 
     label: str
@@ -23,12 +23,12 @@ class Read(NamedTuple):
     is_file: bool
 
 
-def read_of(call: Call, drawing: Drawing) -> Read:
+def read_of(call: TranscriptCall, drawing: DrawingOptions) -> ReadSummary:
     shape = shape_of(call, drawing)
-    return Read(clean_line(call.name), shape.title, shape.suffix, kind_of(call) == "read")
+    return ReadSummary(clean_line(call.name), shape.title, shape.suffix, isinstance(ui_fact(call.details), ReadFact))
 
 
-def group_rows(reads: Sequence[Read], drawing: Drawing, width: int) -> tuple[str, ...]:
+def group_rows(reads: Sequence[ReadSummary], drawing: DrawingOptions, width: int) -> tuple[str, ...]:
     """Names side by side as they fit; unfolded, one a row with how much it is."""
     theme = drawing.theme
     labels = list(dict.fromkeys(read.label for read in reads))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sightline.text import clean_text
 from sightline.transcript import Remark
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.blocks._gradual import GradualBlock, wrapped_lazily
 
 _MARKS = {"info": ("· ", "info"), "warning": ("! ", "warning"), "error": ("✕ ", "error"), "fatal": ("✕ ", "error")}
@@ -16,7 +16,7 @@ _HINT = "hint: "
 class RemarkBlock(GradualBlock):
     """What was said, and below it what to do about it."""
 
-    def __init__(self, remark: Remark, drawing: Drawing) -> None:
+    def __init__(self, remark: Remark, drawing: DrawingOptions) -> None:
         super().__init__(len(remark.text) + len(remark.hint), at_once=drawing.linear)
         self._remark = remark
         self._drawing = drawing

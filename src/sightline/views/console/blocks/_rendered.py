@@ -4,26 +4,26 @@ What an extension gives counts for as long as nothing changes. Where it gives no
 elsewhere), the call is drawn by its shape.
 """
 
-from sightline.transcript import Call
+from sightline.transcript import TranscriptCall
 from sightline.tty import Component, Rows
-from sightline.views.console._drawing import Drawing
-from sightline.views.console._renderers import Renderers, RenderOptions, Result
-from sightline.views.console.shapes import Body
+from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.extensions._renderers import Renderers, RenderOptions, Result
+from sightline.views.console.shapes import ShapeBody
 
 _FRAME = 0.08  # seconds a spinner stands still
 
 
-class Rendered:
+class RenderedCall:
     """Both halves of one call's drawing."""
 
-    def __init__(self, call: Call, drawing: Drawing) -> None:
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions) -> None:
         self._call = call
         self._drawing = drawing
         self._made_of: tuple[object, ...] | None = None
         self._parts: tuple[Component | None, Component | None] = (None, None)
 
     @staticmethod
-    def is_for(call: Call, renderers: Renderers) -> bool:
+    def is_for(call: TranscriptCall, renderers: Renderers) -> bool:
         return any(renderers.call_for(name) or renderers.result_for(name) for name in _names(call))
 
     def frame(self) -> int | None:
@@ -39,10 +39,10 @@ class Rendered:
         self._make()
         return _rows(self._parts[0], width)
 
-    def result(self, width: int) -> Body | None:
+    def result(self, width: int) -> ShapeBody | None:
         self._make()
         rows = _rows(self._parts[1], width)
-        return None if rows is None else Body(rows)
+        return None if rows is None else ShapeBody(rows)
 
     def forget(self) -> None:
         for part in self._parts:
@@ -76,7 +76,7 @@ class Rendered:
         return draw(result, options, self._drawing.theme, call.args)
 
 
-def _names(call: Call) -> tuple[str, ...]:
+def _names(call: TranscriptCall) -> tuple[str, ...]:
     """As the model calls the tool; where a source does not say that, as we do."""
     return (call.native_name, call.name) if call.native_name else (call.name,)
 

@@ -6,23 +6,25 @@
 
 import time
 
-from sightline.transcript import Words
+from sightline.transcript import TranscriptText
 from sightline.tty import Rows, Scrollback, on_background
 from sightline.tty.components import Markdown
-from sightline.views.console._drawing import Drawing
-from sightline.views.console.blocks._block import Block
+from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.blocks._block import TranscriptBlock
 from sightline.views.console.blocks._gradual import SLICE
 from sightline.views.console.blocks._pieces import LONG
 
 _READ_AT_ONCE = 2048  # characters
 
 
-class WordsBlock(Block, Scrollback):
+class WordsBlock(TranscriptBlock, Scrollback):
     """One text, or one thought."""
 
     open_ended = True
 
-    def __init__(self, words: Words, drawing: Drawing, start: int = 0, *, at_once: bool = False) -> None:
+    def __init__(
+        self, words: TranscriptText, drawing: DrawingOptions, start: int = 0, *, at_once: bool = False
+    ) -> None:
         """`start`: what stands before it is shown by another block. `at_once`: it is never behind."""
         self._words = words
         self._drawing = drawing
@@ -115,7 +117,7 @@ class WordsBlock(Block, Scrollback):
         return self._words.text[self._start : self._read if self._finished else None]
 
     @property
-    def long(self) -> Words | None:
+    def long(self) -> TranscriptText | None:
         """What it shows, if that is complete and more than can be drawn in a frame."""
         whole = self._closed and not self._start and len(self._words.text) >= LONG
         return self._words if whole and self._shown else None

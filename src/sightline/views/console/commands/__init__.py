@@ -1,6 +1,1 @@
-"""What can be entered after a slash."""
-
-from sightline.views.console.commands._command import SlashCommand
-from sightline.views.console.commands._registry import COMMANDS
-
-__all__ = ["COMMANDS", "SlashCommand"]
+"""Commands that are more than a list to choose from: what `_actions` names as handlers."""

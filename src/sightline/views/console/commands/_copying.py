@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from sightline.transcript import Call, Words
+from sightline.transcript import TranscriptCall, TranscriptText
 
 if TYPE_CHECKING:
     from sightline.views.console._console import Console
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 _fence = re.compile(r"^(`{3,}|~{3,})[^\n]*\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
 
 
-async def copy(console: "Console", args: str) -> None:
+def copy(console: "Console", args: str) -> None:
     what, text = _wanted(console, args.strip())
     if not text:
         console.tell(f"no {what} to copy", "warning", "/copy [all|code|output]")
@@ -24,7 +24,7 @@ def _wanted(console: "Console", kind: str) -> tuple[str, str]:
     if kind == "all":
         return "conversation", "\n\n".join(source for block in console.transcript.blocks if (source := block.source))
     if kind == "output":
-        calls = [e for e in console.state.shown if isinstance(e, Call) and e.content is not None]
+        calls = [e for e in console.state.shown if isinstance(e, TranscriptCall) and e.content is not None]
         return "output", (calls[-1].output or calls[-1].content or "") if calls else ""
     answer = last_answer(console)
     if kind == "code":
@@ -36,6 +36,6 @@ def _wanted(console: "Console", kind: str) -> tuple[str, str]:
 def last_answer(console: "Console") -> str:
     """The words the agent said last, as it wrote them."""
     for entry in reversed(console.state.shown):
-        if isinstance(entry, Words) and not entry.reasoning and not entry.agent and entry.text.strip():
+        if isinstance(entry, TranscriptText) and not entry.reasoning and not entry.agent and entry.text.strip():
             return entry.text
     return ""

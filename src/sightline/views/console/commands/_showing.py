@@ -6,12 +6,12 @@ if TYPE_CHECKING:
     from sightline.views.console._console import Console
 
 
-async def reasoning(console: "Console", args: str) -> None:
+def reasoning(console: "Console", args: str) -> None:
     console.show_reasoning(_wanted(args, console.drawing.reasoning))
     _say(console, "reasoning", console.drawing.reasoning)
 
 
-async def unfold(console: "Console", args: str) -> None:
+def unfold(console: "Console", args: str) -> None:
     console.unfold(_wanted(args, console.drawing.unfolded))
     _say(console, "more of every block", console.drawing.unfolded)
 
@@ -21,7 +21,7 @@ async def output(console: "Console", args: str) -> None:
     await console.view_output(back)
 
 
-async def redraw(console: "Console", args: str) -> None:
+def redraw(console: "Console", args: str) -> None:
     console.replay()
 
 

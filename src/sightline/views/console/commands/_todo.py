@@ -27,6 +27,10 @@ async def open(console: "Console", args: str) -> None:
         console.tell("the todo list is empty", hint="/todo edit writes one")
 
 
+def toggle(console: "Console", args: str) -> None:
+    console.show_todo(not console.todo.shown)
+
+
 def _show(console: "Console", text: str) -> None:
     from sightline.views.console.commands._todo_page import TodoPage
 

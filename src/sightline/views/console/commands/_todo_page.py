@@ -1,19 +1,19 @@
 """The whole todo list as a block of the transcript: every task, wrapped and not cut, with all its notes."""
 
 from sightline.text import clean_line
-from sightline.tools.todo import Phase, Task, from_markdown
+from sightline.tools.todo import PlannedPhase, PlannedTask, from_markdown
 from sightline.tty import Rows, measure, truncate, wrap
-from sightline.views.console._drawing import Drawing
-from sightline.views.console.blocks._block import Block
+from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.blocks._block import TranscriptBlock
 from sightline.views.console.shapes._todo import ROLES, SIGNS, SPOKEN
 
 _NARROWEST = 16
 
 
-class TodoPage(Block):
+class TodoPage(TranscriptBlock):
     """Made of the list as Markdown, which is also what is copied."""
 
-    def __init__(self, markdown: str, drawing: Drawing) -> None:
+    def __init__(self, markdown: str, drawing: DrawingOptions) -> None:
         self._source = markdown
         self._phases = from_markdown(markdown)
         self._drawing = drawing
@@ -39,11 +39,11 @@ class TodoPage(Block):
     def source(self) -> str:
         return self._source
 
-    def _phase(self, phase: Phase, width: int) -> list[str]:
+    def _phase(self, phase: PlannedPhase, width: int) -> list[str]:
         rows = [self._drawing.theme.style("strong", row) for row in wrap(clean_line(phase.name), width)]
         return rows + [row for task in phase.tasks for row in self._task(task, width)]
 
-    def _task(self, task: Task, width: int) -> list[str]:
+    def _task(self, task: PlannedTask, width: int) -> list[str]:
         theme = self._drawing.theme
         sign = (SPOKEN if self._drawing.linear else SIGNS)[task.status]
         indent = " " * (measure(sign) + 1)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def stop(console: "Console", args: str) -> None:
-    if not await console.keys.stop():
+    if not await console.stopping.stop():
         console.tell("nothing is running")
 
 
@@ -37,12 +37,19 @@ def _say_queue(console: "Console") -> None:
         console.tell("the queue is empty", hint="/queue TEXT sends it when the agent is done")
         return
     when = {"follow_up": "when the agent is done"}
-    said = [f"{when.get(str(one.get('how')), 'next')}: {one.get('text', '')}" for one in waiting]
+    said = [f"{when.get(one.how, 'next')}: {one.text}" for one in waiting]
     console.tell("\n".join(said), hint="/unqueue to edit")
 
 
+def follow_up(console: "Console", args: str) -> None:
+    """What is written is sent when the agent is done; at once where it does nothing."""
+    submission = console.prompt.take()
+    if submission is not None:
+        console.entering.enter(submission, "follow_up" if console.state.running else "")
+
+
 async def unqueue(console: "Console", args: str) -> None:
-    if not await console.keys.unqueue():
+    if not await console.stopping.unqueue():
         console.tell("the queue is empty")
 
 
@@ -52,13 +59,6 @@ async def compact(console: "Console", args: str) -> None:
         console.tell(reply.error, "error", reply.hint)
     elif isinstance(reply.data, dict) and not reply.data.get("compacted"):
         console.tell("nothing to summarise yet")
-
-
-async def new(console: "Console", args: str) -> None:
-    before = console.session if console.state.entries else ""
-    await console.switch("")
-    hint = f"the previous one: /resume, or sightline --resume {before}" if before else ""
-    console.tell("a new conversation", hint=hint)
 
 
 async def attach(console: "Console", args: str) -> None:
@@ -86,13 +86,13 @@ def _file(folder: str, name: str) -> Path:
     return Path(folder, os.path.expanduser(name))
 
 
-async def paste(console: "Console", args: str) -> None:
+def paste(console: "Console", args: str) -> None:
     console.prompt.paste_image()
 
 
-async def history(console: "Console", args: str) -> None:
+def history(console: "Console", args: str) -> None:
     console.prompt.search_history()
 
 
-async def editor(console: "Console", args: str) -> None:
+def editor(console: "Console", args: str) -> None:
     console.prompt.edit_externally()

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from sightline.views.console._desk import Ask
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._desk import Answerable
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.dialogs._approval import ApprovalDialog
 from sightline.views.console.dialogs._dialog import (
     ConfirmDialog,
@@ -13,10 +13,8 @@ from sightline.views.console.dialogs._dialog import (
     UnknownDialog,
 )
 from sightline.views.console.dialogs._dialog_frame import Dialog, Height, usual_height
-from sightline.views.console.dialogs._gone import GoneDialog
-from sightline.views.console.dialogs._leaving import LeavingDialog
 from sightline.views.console.dialogs._question import QuestionDialog
-from sightline.views.console.dialogs._running import RunningDialog, RunningSession
+from sightline.views.console.dialogs._session import GoneDialog, LeavingDialog, RunningDialog, RunningSession
 
 __all__ = [
     "ApprovalDialog",
@@ -37,7 +35,7 @@ _DIALOGS: dict[str, type[SelectDialog | ConfirmDialog | InputDialog | EditorDial
 }
 
 
-def dialog_for(request: dict[str, Any], drawing: Drawing, height: Height = usual_height) -> Ask:
+def dialog_for(request: dict[str, Any], drawing: DrawingOptions, height: Height = usual_height) -> Answerable:
     """What to show for an open request (`state.requests[id]`): its answer is the request's; None: it was closed.
 
     `height`: rows there are for it. A component of an extension's own comes from `Extensions.dialog_for`.

@@ -23,9 +23,9 @@ from typing import Any
 from sightline.text import clean_line
 from sightline.tty import Input, Key, Rows
 from sightline.tty.components import Input as TextInput
-from sightline.tty.components import Item, SelectList, Text
-from sightline.tty.components._exact_lines import Lines
-from sightline.views.console._drawing import Drawing
+from sightline.tty.components import Item, SelectList, TextComponent
+from sightline.tty.components._exact_lines import ExactLines
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.dialogs._approval_facts import (
     DOING,
     circumstances,
@@ -37,7 +37,7 @@ from sightline.views.console.dialogs._approval_facts import (
     where,
 )
 from sightline.views.console.dialogs._dialog_frame import Dialog, Height, usual_height
-from sightline.views.console.dialogs._reading import Reading
+from sightline.views.console.dialogs._reading import PartsToRead
 
 ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
 
@@ -56,7 +56,7 @@ _TOO_LOW = "Allow this? Make the window larger to answer."
 class ApprovalDialog(Dialog):
     """Answers `{"choice": …, "rule": …, "reason": …}`; None when it was closed."""
 
-    def __init__(self, request: dict[str, Any], drawing: Drawing, height: Height = usual_height) -> None:
+    def __init__(self, request: dict[str, Any], drawing: DrawingOptions, height: Height = usual_height) -> None:
         super().__init__("Allow this?", drawing, height, role="warning")
         details = request.get("details")
         self._details: dict[str, Any] = details if isinstance(details, dict) else {}
@@ -72,7 +72,7 @@ class ApprovalDialog(Dialog):
         self._given = ""
         self._scopes: SelectList | None = None
         self._what_first = False
-        self._body = Reading(*self._in_order(), drawing)
+        self._body = PartsToRead(*self._in_order(), drawing)
         self._width = 0
         self._shape = (False, False, True, False)
         """Of the choices: are there too few rows for a yes, is there room for keys, was all seen, is there room for why
@@ -137,7 +137,7 @@ class ApprovalDialog(Dialog):
         key = next(iter(self.bindings.keys("select_last")), "")
         return f"scroll to the end to allow{key and f' ({key})'}"
 
-    def _in_order(self) -> tuple[list[Lines], int]:
+    def _in_order(self) -> tuple[list[ExactLines], int]:
         """What there is to know, and how many parts of it have to be seen: up to the end of what would be done."""
         details, theme = self._details, self.theme
         leaves = details.get("leaves") is not False
@@ -145,7 +145,7 @@ class ApprovalDialog(Dialog):
             *paragraphs(head(self._request, details, comes_first=not self._what_first), None, theme),
             *paragraphs(warnings(details), "warning", theme),
         ]
-        air: list[Lines] = [] if self._what_first else [_Air()]
+        air: list[ExactLines] = [] if self._what_first else [_Air()]
         what = [*what_lines(details, theme), *paragraphs(other_arguments(details), "muted", theme)]
         held = [] if self._what_first else paragraphs(where(details), "warning" if leaves else None, theme)
         around = [*held, *paragraphs(circumstances(details), None, theme)]
@@ -205,7 +205,7 @@ class ApprovalDialog(Dialog):
     def _show_choices(self) -> None:
         self._asks_why = False
         if self._too_low:
-            warning = Text(_TOO_LOW, "warning", theme=self.theme)
+            warning = TextComponent(_TOO_LOW, "warning", theme=self.theme)
             return self.show(warning, self._list, hints=[("approve_no", "refuse")])
         waits = not self._was_seen
         hints = [("select_last", "scroll to the end to allow") if waits else ("select_confirm", "choose")]
@@ -232,7 +232,8 @@ class ApprovalDialog(Dialog):
 
     def _ask_rule(self, text: str, about: str = "", role: str = "muted") -> None:
         how_long = f" {_SCOPES[self._wanted].lower()}" if self._wanted else ""
-        self._show_input(about or f"Remember{how_long}:", text, self._take_rule, "allow", role=role)
+        then = "allow" if self._wanted else "next"
+        self._show_input(about or f"Remember{how_long}:", text, self._take_rule, then, role=role)
 
     def _take_rule(self, text: str) -> None:
         from sightline.settings import RuleMistake, parse_rule, typed_rule
@@ -264,7 +265,7 @@ class ApprovalDialog(Dialog):
         self._scopes = SelectList(items, numbered=True, bindings=self.bindings, theme=self.theme)
         self._scopes.on_select = lambda item: self.finish({"choice": item.value, "rule": self._given})
         self._scopes.on_cancel = self.cancel
-        about = Text(f"How long is {_as_shown(self._given)} allowed?", theme=self.theme)
+        about = TextComponent(f"How long is {_as_shown(self._given)} allowed?", theme=self.theme)
         self.show(self._body, about, self._scopes, hints=[("select_confirm", "allow"), ("interrupt", "back")])
 
     def _ask_reason(self) -> None:
@@ -285,10 +286,10 @@ class ApprovalDialog(Dialog):
         line.on_submit = then
         shown = f"{about} {text}" if linear and text else about
         hints = [("submit", meaning), ("interrupt", "back")]
-        self.show(self._body, Text(shown, role, theme=self.theme), line, hints=hints)
+        self.show(self._body, TextComponent(shown, role, theme=self.theme), line, hints=hints)
 
 
-class _Air(Lines):
+class _Air(ExactLines):
     """An empty row."""
 
     def __len__(self) -> int:

@@ -5,12 +5,13 @@ from typing import Any
 
 from sightline.text import clean_line, clean_text, visible
 from sightline.tty import Theme
-from sightline.tty.components._exact_lines import ExactDiff, ExactText, Lines, Paragraphs
-from sightline.views.console.dialogs._asker import asker
+from sightline.tty.components._exact_lines import ExactDiff, ExactLines, ExactText, Paragraphs
+from sightline.views.console.dialogs._dialog_frame import asker
 
 DOING = {"exec": "run", "network": "connect to", "write": "write", "read": "read"}
 _OBVIOUS = {("exec", "bash"), ("write", "write"), ("read", "read")}  # the tool is what it does
 _SHOWN_ELSEWHERE = ("input", "content", "path")  # where there is a diff
+_NO_NEWLINE = "\\ No newline at end of file"
 _SIZED_FROM = 200  # characters of one line
 
 
@@ -43,11 +44,11 @@ def circumstances(details: dict[str, Any]) -> str:
     return "\n".join(_circumstances(details))
 
 
-def what_lines(details: dict[str, Any], theme: Theme) -> list[Lines]:
+def what_lines(details: dict[str, Any], theme: Theme) -> list[ExactLines]:
     """The command or the change itself."""
     what = details.get("shown") or details.get("what") or ""
     is_command = details.get("access") == "exec"
-    parts: list[Lines] = [ExactText(visible(str(what)), "bash" if is_command else "", "strong", theme=theme)]
+    parts: list[ExactLines] = [ExactText(visible(str(what)), "bash" if is_command else "", "strong", theme=theme)]
     diff = details.get("diff")
     if isinstance(diff, str) and diff:
         parts.append(ExactDiff(diff, path=str(what), theme=theme))
@@ -78,10 +79,10 @@ def _change(diff: str, details: dict[str, Any]) -> str:
 
 
 def _added(diff: str) -> str:
-    """What a diff brings, without its marks."""
+    """What a diff brings, without its marks; its last line as it ends."""
     rows = diff.split("\n")
-    marked = (row[1:] for at, row in enumerate(rows) if row.startswith("+") and not _is_header(rows, at))
-    return "".join(f"{row}\n" for row in marked)
+    marked = [at for at, row in enumerate(rows) if row.startswith("+") and not _is_header(rows, at)]
+    return "".join(rows[at][1:] + ("" if rows[at + 1 : at + 2] == [_NO_NEWLINE] else "\n") for at in marked)
 
 
 def _is_header(rows: list[str], at: int) -> bool:
@@ -98,7 +99,7 @@ def _counted(count: int) -> str:
 
 def _bytes(text: str) -> str:
     size = len(text.encode("utf-8", "replace"))
-    return f"{size:,} bytes" if size < 1024 else f"{size / 1024:,.0f} KB"
+    return f"{size:,} byte{'s' * (size != 1)}" if size < 1024 else f"{size / 1024:,.0f} KB"
 
 
 def _circumstances(details: dict[str, Any]) -> Iterator[str]:
@@ -118,7 +119,7 @@ def _where(details: dict[str, Any]) -> str:
     if details.get("access") == "exec" and isinstance(details.get("sandboxed"), bool):
         return "in the sandbox" if details["sandboxed"] else "outside the sandbox"
     why = clean_line(str(details.get("why") or ""))
-    return why if why.startswith("outside ") else ""
+    return why if details.get("outside") is True else ""
 
 
 def _by(details: dict[str, Any]) -> Iterator[str]:
@@ -150,5 +151,5 @@ def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def paragraphs(text: str, role: str | None, theme: Theme) -> list[Lines]:
+def paragraphs(text: str, role: str | None, theme: Theme) -> list[ExactLines]:
     return [Paragraphs(text, role, theme=theme)] if text else []

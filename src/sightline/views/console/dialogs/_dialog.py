@@ -8,9 +8,9 @@ from typing import Any
 
 from sightline.text import clean_line
 from sightline.tty import Input, matches
-from sightline.tty.components import Editor, Item, SelectList, Text
+from sightline.tty.components import Editor, Item, SelectList, TextComponent
 from sightline.tty.components import Input as TextInput
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.dialogs._dialog_frame import Dialog, Height, Pane, usual_height
 
 _FILTERED_FROM = 9
@@ -30,7 +30,7 @@ class ExtensionDialog(Dialog):
 class SelectDialog(ExtensionDialog):
     """One of some texts; where there are many, letters find them."""
 
-    def __init__(self, request: dict[str, Any], drawing: Drawing, height: Height = usual_height) -> None:
+    def __init__(self, request: dict[str, Any], drawing: DrawingOptions, height: Height = usual_height) -> None:
         details = _details(request)
         super().__init__(_title(request), drawing, height)
         listed = details.get("choices") or request.get("choices") or []
@@ -46,7 +46,7 @@ class SelectDialog(ExtensionDialog):
 class ConfirmDialog(ExtensionDialog):
     """Yes or no; the letters do as well."""
 
-    def __init__(self, request: dict[str, Any], drawing: Drawing, height: Height = usual_height) -> None:
+    def __init__(self, request: dict[str, Any], drawing: DrawingOptions, height: Height = usual_height) -> None:
         super().__init__(_title(request), drawing, height)
         items = [Item("yes", "Yes"), Item("no", "No")]
         choices = SelectList(items, numbered=True, bindings=self.bindings, theme=self.theme)
@@ -66,7 +66,7 @@ class ConfirmDialog(ExtensionDialog):
 class InputDialog(ExtensionDialog):
     """One line."""
 
-    def __init__(self, request: dict[str, Any], drawing: Drawing, height: Height = usual_height) -> None:
+    def __init__(self, request: dict[str, Any], drawing: DrawingOptions, height: Height = usual_height) -> None:
         details = _details(request)
         super().__init__(_title(request), drawing, height)
         placeholder = str(details.get("placeholder") or "")
@@ -79,7 +79,7 @@ class InputDialog(ExtensionDialog):
 class EditorDialog(ExtensionDialog):
     """As many lines as one likes. Enter is done; the keys that break a line in the prompt break one here."""
 
-    def __init__(self, request: dict[str, Any], drawing: Drawing, height: Height = usual_height) -> None:
+    def __init__(self, request: dict[str, Any], drawing: DrawingOptions, height: Height = usual_height) -> None:
         details = _details(request)
         super().__init__(_title(request), drawing, height)
         rows = max(3, height() - 8)
@@ -100,10 +100,10 @@ class EditorDialog(ExtensionDialog):
 class UnknownDialog(ExtensionDialog):
     """A request this console cannot show. It says so, and can be closed."""
 
-    def __init__(self, request: dict[str, Any], drawing: Drawing, height: Height = usual_height) -> None:
+    def __init__(self, request: dict[str, Any], drawing: DrawingOptions, height: Height = usual_height) -> None:
         super().__init__(_title(request), drawing, height)
         text = clean_line(str(_details(request).get("name") or request.get("what") or "this"))
-        about = Text(f"This console does not know how to show {text}.", "warning", theme=self.theme)
+        about = TextComponent(f"This console does not know how to show {text}.", "warning", theme=self.theme)
         close = SelectList([Item("close", "Close it unanswered")], bindings=self.bindings, theme=self.theme)
         close.on_select = lambda item: self.reply(None)
         close.on_cancel = self.cancel
@@ -119,9 +119,9 @@ def _title(request: dict[str, Any]) -> str:
     return clean_line(str(request.get("text") or "")) or "An extension asks"
 
 
-def _message(details: dict[str, Any], drawing: Drawing) -> Pane | None:
+def _message(details: dict[str, Any], drawing: DrawingOptions) -> Pane | None:
     message = str(details.get("message") or "")
-    return Pane(Text(message, theme=drawing.theme), drawing) if message else None
+    return Pane(TextComponent(message, theme=drawing.theme), drawing) if message else None
 
 
 def _item(choice: Any) -> Item:

@@ -10,11 +10,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from sightline.text import clean_line
 from sightline.tty import Component, Input, Rows, measure, truncate
-from sightline.tty.components import Box, KeyHints, SelectList, Text
+from sightline.tty.components import Box, KeyHints, SelectList, TextComponent
 from sightline.tty.components._box import Border
-from sightline.views.console._desk import Ask
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._desk import Answerable
+from sightline.views.console._drawing import DrawingOptions
 
 Height = Callable[[], int]
 
@@ -33,7 +34,7 @@ def usual_height() -> int:
 class Pane(Component):
     """A part that may be longer than there is room: a window on its rows."""
 
-    def __init__(self, inner: Component, drawing: Drawing) -> None:
+    def __init__(self, inner: Component, drawing: DrawingOptions) -> None:
         self.inner = inner
         self._drawing = drawing
         self._room = 10
@@ -78,7 +79,7 @@ class Pane(Component):
     def _place(self, rows: int, window: int, width: int) -> str:
         keys = self._drawing.bindings
         up, down = (next(iter(keys.keys(name)), "") for name in ("select_page_up", "select_page_down"))
-        text = f"rows {self._top + 1}–{self._top + window} of {rows} · {up}, {down} for the rest"
+        text = f"rows {self._top + 1:,}–{self._top + window:,} of {rows:,} · {up}, {down} for the rest"
         return self._drawing.theme.style("hint", truncate(text, width))
 
 
@@ -117,10 +118,12 @@ class _Air(Component):
 _EMPTY = ("",)
 
 
-class Dialog(Box, Ask):
+class Dialog(Box, Answerable):
     """A titled box of parts. A subclass puts them in with `show`, again whenever it goes on to another step."""
 
-    def __init__(self, title: str, drawing: Drawing, height: Height = usual_height, *, role: str = "accent") -> None:
+    def __init__(
+        self, title: str, drawing: DrawingOptions, height: Height = usual_height, *, role: str = "accent"
+    ) -> None:
         super().__init__(theme=drawing.theme, border_role=role)
         self.drawing = drawing
         self.theme = drawing.theme
@@ -162,7 +165,7 @@ class Dialog(Box, Ask):
         """These parts from now on. The hints are pairs of an action's name and what it does here."""
         pairs = [(next(iter(self.bindings.keys(action)), ""), meaning) for action, meaning in hints]
         self._hints.set_hints([(key, meaning) for key, meaning in pairs if key])
-        heading = [Text(self._spoken_title, theme=self.theme)] if self.drawing.linear else []
+        heading = [TextComponent(self._spoken_title, theme=self.theme)] if self.drawing.linear else []
         self.children = [*heading, *self._apart([part for part in parts if part is not None]), self._hints]
         self.pane = next((part for part in parts if isinstance(part, Pane)), None)
         self.invalidate()
@@ -212,3 +215,8 @@ class Dialog(Box, Ask):
         inner = max(width - (4 if frame else 2), 1)
         others = sum(len(child.render(inner)) for child in self.children if child is not self.pane)
         return self.rows - others - frame
+
+
+def asker(request: dict[str, Any]) -> str:
+    """`The agent` for the root agent, otherwise its path."""
+    return clean_line(str(request.get("agent") or "")) or "The agent"

@@ -11,10 +11,9 @@ from typing import Any
 from sightline.text import clean_line
 from sightline.tty import Input, Key, Paste
 from sightline.tty.components import Input as TextInput
-from sightline.tty.components import Item, SelectList, Text
-from sightline.views.console._drawing import Drawing
-from sightline.views.console.dialogs._asker import asker
-from sightline.views.console.dialogs._dialog_frame import Dialog, Height, Pane, usual_height
+from sightline.tty.components import Item, SelectList, TextComponent
+from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.dialogs._dialog_frame import Dialog, Height, Pane, asker, usual_height
 
 _OWN, _DONE = "\x00own", "\x00done"  # no label has a control character
 _NUMBERED = 9
@@ -23,7 +22,7 @@ _NUMBERED = 9
 class QuestionDialog(Dialog):
     """Digits choose, too; any other letter begins an answer of one's own where that is allowed."""
 
-    def __init__(self, request: dict[str, Any], drawing: Drawing, height: Height = usual_height) -> None:
+    def __init__(self, request: dict[str, Any], drawing: DrawingOptions, height: Height = usual_height) -> None:
         super().__init__(f"{asker(request)} asks", drawing, height)
         details = request.get("details")
         details = details if isinstance(details, dict) else {}
@@ -32,7 +31,7 @@ class QuestionDialog(Dialog):
         self._free = bool(details.get("free_text", True)) or not self._choices
         self._ticked: list[str] = []
         self._means_words = False
-        self._text = Pane(Text(str(request.get("text") or ""), theme=self.theme), drawing)
+        self._text = Pane(TextComponent(str(request.get("text") or ""), theme=self.theme), drawing)
         self._list = SelectList(self._items(), max_rows=8, numbered=True, bindings=self.bindings, theme=self.theme)
         self._list.on_select = lambda item: self._choose(item.value)
         self._list.on_cancel = self.cancel
@@ -80,7 +79,7 @@ class QuestionDialog(Dialog):
             hints.insert(0, ("select_toggle", "tick"))
         self._means_words = False
         way = note or self._way_to_answer()
-        about = Text(way, "warning" if note else None, theme=self.theme) if way else None
+        about = TextComponent(way, "warning" if note else None, theme=self.theme) if way else None
         self.show(self._text, about, self._list, hints=hints)
 
     def _way_to_answer(self) -> str:

@@ -2,7 +2,7 @@
 
 Rules:
 
-- Only the lines in sight are laid out; where the window is in them is said in lines.
+- Only the lines in sight are laid out; where the window is in them is said in lines, and which of them are cut.
 - `unseen` tells that the end of what has to be read was not in sight yet, `all_seen` that the end of everything was.
   Another width or height does not take back that it was: who saw the end has seen it. Nor does it bring the end into
   sight: in another order one begins at the top, in another width at the beginning of the line.
@@ -10,24 +10,25 @@ Rules:
 
 from collections.abc import Callable, Sequence
 
-from sightline.tty import Rows, truncate
-from sightline.tty.components import Text
-from sightline.tty.components._exact_lines import Lines
-from sightline.views.console._drawing import Drawing
+from sightline.tty import Rows, measure, truncate
+from sightline.tty.components import TextComponent
+from sightline.tty.components._exact_lines import ExactLines
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.dialogs._dialog_frame import Pane
 
 _WAYS_FROM = 60  # columns
+_GOES_ON = " …"
 _LAID_OUT_AT_MOST = 2000  # lines remembered
 
 Place = tuple[int, int]
 """A line, and a row of it."""
 
 
-class Reading(Pane):
+class PartsToRead(Pane):
     """`to_read`: how many of the parts, from the first on, have to be seen."""
 
-    def __init__(self, parts: Sequence[Lines], to_read: int, drawing: Drawing) -> None:
-        super().__init__(Text(theme=drawing.theme), drawing)
+    def __init__(self, parts: Sequence[ExactLines], to_read: int, drawing: DrawingOptions) -> None:
+        super().__init__(TextComponent(theme=drawing.theme), drawing)
         self.unseen = False
         self.all_seen = False
         self._seen = False
@@ -38,7 +39,7 @@ class Reading(Pane):
         self._drawn: tuple[object, Rows] | None = None
         self.set_parts(parts, to_read)
 
-    def set_parts(self, parts: Sequence[Lines], to_read: int) -> None:
+    def set_parts(self, parts: Sequence[ExactLines], to_read: int) -> None:
         """The same in another order."""
         self._parts = list(parts)
         self._last_to_read = sum(len(part) for part in self._parts[:to_read]) - 1
@@ -103,14 +104,22 @@ class Reading(Pane):
     def _window(self, window: int, end: Place, width: int) -> Rows:
         first, last = self._at[0], end[0]
         rows = [row for line in range(first, last + 1) for row in self._rows_of(line)][self._at[1] :][:window]
-        return (*rows, self._place(first, last, width))
+        goes_on = end[1] < len(self._rows_of(last)) - 1
+        room = width - len(_GOES_ON)
+        if goes_on and (measure(rows[-1]) <= room or last > self._last_to_read):  # what is to be read stays exact
+            rows[-1] = truncate(rows[-1], room, "") + self._drawing.theme.style("hint", _GOES_ON)
+        cut = sorted({line for line, is_cut in ((first, self._at[1] > 0), (last, goes_on)) if is_cut})
+        return (*rows, self._place_row(first, last, cut, width))
 
-    def _place(self, first: int, last: int, width: int) -> str:
+    def _place_row(self, first: int, last: int, cut: list[int], width: int) -> str:
         keys = self._drawing.bindings
         down, to_end = (next(iter(keys.keys(name)), "") for name in ("select_page_down", "select_last"))
         ways = [f"{down} scroll"] if down and width >= _WAYS_FROM else []
         ways += [f"{to_end} jump to the end"] if to_end else []
-        text = " · ".join([f"{first + 1:,}–{last + 1:,} of {self._count:,} lines", *ways])
+        where = f"{first + 1:,}–{last + 1:,} of {self._count:,} lines"
+        if cut:
+            where += f", {' and '.join(f'{line + 1:,}' for line in cut)} cut"
+        text = " · ".join([where, *ways])
         return self._drawing.theme.style("hint", truncate(text, width))
 
     def _lay_out_for(self, width: int) -> None:

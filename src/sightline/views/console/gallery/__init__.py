@@ -8,5 +8,5 @@ def load() -> None:
     """Import what walking through the gallery needs, so that it is there when it is needed."""
     import asyncio  # noqa: F401
 
-    from sightline.tty import _listener  # noqa: F401
+    from sightline.tty.input import _listener  # noqa: F401
     from sightline.views.console.gallery import _session  # noqa: F401

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sightline.tty import Application, Component, Input, Key, Overlay, OverlayHandle, Rows, matches
-from sightline.tty.components import Box, Item, KeyHints, SelectList, Spacer, Text, Transcript
+from sightline.tty.components import BlockColumn, Box, Item, KeyHints, SelectList, Spacer, TextComponent
 from sightline.tty.components import Input as Prompt
-from sightline.views.console._gallery_paint import HINTS, PLACEHOLDER, PROMPT, TITLE
 from sightline.views.console.gallery._live import LiveStage
 from sightline.views.console.gallery._printed import Above, caption, heading
-from sightline.views.console.gallery._scene import Scene, State
+from sightline.views.console.gallery._scene import Scene, SceneState
+from sightline.views.console.paint._gallery_paint import HINTS, PLACEHOLDER, PROMPT, TITLE
 
 if TYPE_CHECKING:
     import asyncio
@@ -70,10 +70,10 @@ class Browser:
         self._display = application.display
         self._theme = application.theme
         self._scenes = scenes
-        self._transcript = Transcript(gap=0)
+        self._transcript = BlockColumn(gap=0)
         self._stage = LiveStage(application, self._transcript)
         self._at = -1
-        self._tried: State | None = None
+        self._tried: SceneState | None = None
         self._try_number = 0
         self._help: OverlayHandle | None = None
         self._ending: asyncio.TimerHandle | None = None
@@ -86,7 +86,7 @@ class Browser:
         items = [Item(scene.name, scene.name, scene.about) for scene in self._scenes]
         self._matches = _Matches(SelectList(items, _MATCHES, bindings=bindings, theme=theme))
         self._hints = KeyHints(HINTS, theme=theme)
-        self._transcript.append(Text(TITLE, wrap=False, theme=theme))
+        self._transcript.append(TextComponent(TITLE, wrap=False, theme=theme))
         for component in (self._transcript, Spacer(), self.prompt, self._matches, self._hints):
             self._display.add(component)
         self._display.set_focus(self.prompt)
@@ -129,7 +129,7 @@ class Browser:
         self._end_scene()
         return self._display.request_render()
 
-    def _append(self, state: State) -> None:
+    def _append(self, state: SceneState) -> None:
         self._transcript.append(Above(lambda width: caption(state, self._theme, width)))
         self._stage.put(state.component, live=state.live)
 
@@ -198,9 +198,9 @@ class Browser:
     def _say(self, text: str) -> None:
         """On lines: what goes on would keep it from being written."""
         self._end_scene()
-        self._transcript.append(Text(text, theme=self._theme))
+        self._transcript.append(TextComponent(text, theme=self._theme))
 
-    def _hear_trying(self, tried: State, event: Input) -> Input | None:
+    def _hear_trying(self, tried: SceneState, event: Input) -> Input | None:
         if matches(event, "ctrl+c"):
             self._take_back_keys()
         elif matches(event, "f6"):
@@ -237,7 +237,7 @@ class Browser:
         if not states:
             return self.show(self._at + 1)
         state = states[self._try_number % len(states)]
-        self._append(State(f"try: {state.caption}", state.component, live=True))
+        self._append(SceneState(f"try: {state.caption}", state.component, live=True))
         if state.attempt is not None:
             return state.attempt()
         self._tried = state
@@ -252,7 +252,7 @@ class Browser:
         states = list(self._scenes[self._at].states(self._stage)) if self._at >= 0 else []
         for state in states:
             if state.attempt is not None:
-                self._append(State(f"try: {state.caption}", state.component, live=True))
+                self._append(SceneState(f"try: {state.caption}", state.component, live=True))
                 state.attempt()
                 return self._end_soon(_GLANCE)
         return self._say("Nothing here asks anything. The overlay scene does: enter overlay, then try.")
@@ -271,7 +271,7 @@ class Browser:
     def _open_help(self) -> None:
         if self._application.linear:
             return self._say(_LINEAR_HELP)
-        box = Box(Text(_HELP, theme=self._theme), title="Keys", border_role="border_active", theme=self._theme)
+        box = Box(TextComponent(_HELP, theme=self._theme), title="Keys", border_role="border_active", theme=self._theme)
         self._help = self._display.show_overlay(box, Overlay(anchor="center", width=78))
         return None
 

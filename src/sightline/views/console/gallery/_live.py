@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sightline.tty import Application, Component, Overlay, OverlayHandle
-from sightline.tty.components import Text, Transcript
+from sightline.tty.components import BlockColumn, TextComponent
 from sightline.views.console.gallery._scene import Stage
 
 
@@ -13,7 +13,7 @@ class LiveStage(Stage):
 
     moving = True
 
-    def __init__(self, application: Application, transcript: Transcript) -> None:
+    def __init__(self, application: Application, transcript: BlockColumn) -> None:
         super().__init__(application.theme, bindings=application.bindings, images=application.display.images)
         self._run_program = application.run_program
         self._display = application.display
@@ -55,4 +55,4 @@ class LiveStage(Stage):
         return self._run_program(argv)
 
     def say(self, text: str) -> None:
-        self._transcript.append(Text(f"→ {text}", "success", theme=self.theme))
+        self._transcript.append(TextComponent(f"→ {text}", "success", theme=self.theme))

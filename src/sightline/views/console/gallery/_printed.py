@@ -5,7 +5,7 @@ from typing import Literal
 
 from sightline.text import clean_line
 from sightline.tty import CURSOR, PLAIN, Component, Depth, Theme, theme_for, wrap
-from sightline.views.console.gallery._scene import Scene, Stage, State
+from sightline.views.console.gallery._scene import Scene, SceneState, Stage
 
 Look = Literal["dark", "light"]
 
@@ -33,7 +33,7 @@ def heading(scene: Scene, theme: Theme, width: int) -> list[str]:
     return wrap(f"{theme.style('heading_mark', '##')} {name}{theme.style('muted', ': ' + scene.about)}", width)
 
 
-def caption(state: State, theme: Theme, width: int) -> list[str]:
+def caption(state: SceneState, theme: Theme, width: int) -> list[str]:
     """The rows above a state."""
     return [theme.style("dim", row) for row in wrap(f"· {state.caption}", width)]
 

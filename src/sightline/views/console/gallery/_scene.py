@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from sightline.tty import Bindings, Component, Images, Overlay, OverlayHandle, Theme
+from sightline.tty import Bindings, Component, ImageStore, Overlay, OverlayHandle, Theme
 
 
 class _NoTimer:
@@ -22,10 +22,10 @@ class Stage:
 
     moving = False
 
-    def __init__(self, theme: Theme, *, bindings: Bindings | None = None, images: Images | None = None) -> None:
+    def __init__(self, theme: Theme, *, bindings: Bindings | None = None, images: ImageStore | None = None) -> None:
         self.theme = theme
         self.bindings = bindings or Bindings()
-        self.images = images or Images()
+        self.images = images or ImageStore()
 
     def clock(self) -> float:
         return time.monotonic() if self.moving else 0.0
@@ -50,7 +50,7 @@ class Stage:
         """What came of something that was tried."""
 
 
-class State(msgspec.Struct):
+class SceneState(msgspec.Struct):
     """A component in one state."""
 
     caption: str
@@ -70,4 +70,4 @@ class Scene(msgspec.Struct, frozen=True):
 
     name: str
     about: str
-    states: Callable[[Stage], Iterable[State]]
+    states: Callable[[Stage], Iterable[SceneState]]

@@ -1,10 +1,10 @@
 """The gallery on a terminal, from the first paint or from nothing."""
 
 from sightline.tty import Application, Attributes, Depth, Terminal, run_application
-from sightline.views.console._first_paint import FirstPaint
 from sightline.views.console.gallery._browser import Browser
 from sightline.views.console.gallery._printed import Look
 from sightline.views.console.gallery._registry import SCENES, names
+from sightline.views.console.paint._first_paint import FirstPaint
 
 
 def browse(

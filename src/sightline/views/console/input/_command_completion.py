@@ -1,4 +1,4 @@
-"""`/command` at the beginning of a prompt, and what may follow it."""
+"""`/command` at the beginning of a prompt."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -8,19 +8,13 @@ from sightline.tty.components.editor import CompletionRequest, Completions
 from sightline.tty.components.editor._completion import Deliver
 
 _being_named = re.compile(r"/[^\s/]*").fullmatch
-_named = re.compile(r"/([^\s/]+)\s+(.*)", re.DOTALL).fullmatch
 
 
 class CommandCompletion:
     """Asks for the commands each time: extensions bring and take theirs."""
 
-    def __init__(
-        self,
-        commands: Callable[[], Sequence[tuple[str, str]]],
-        arguments: Callable[[str, str], Sequence[Item]],
-    ) -> None:
+    def __init__(self, commands: Callable[[], Sequence[tuple[str, str]]]) -> None:
         self._commands = commands
-        self._arguments = arguments
 
     def complete(self, request: CompletionRequest, deliver: Deliver) -> None:
         if request.line > 0:
@@ -31,8 +25,5 @@ class CommandCompletion:
             as_listed = request.before == "/"
             typed = len(request.before)
             deliver(Completions(items, typed, typed, in_order=as_listed, submits=True))
-        elif named := _named(request.before):
-            items = tuple(self._arguments(named[1], named[2]))
-            deliver(Completions(items, len(named[2]), len(named[2])) if items else None)
         else:
             deliver(None)

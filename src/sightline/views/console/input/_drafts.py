@@ -29,7 +29,7 @@ _CONSOLES = 9  # with a draft each, of one session
 _is_name = re.compile(r"[\w-]{1,100}(\.\d)?").fullmatch
 
 
-class Draft(msgspec.Struct, frozen=True):
+class PromptDraft(msgspec.Struct, frozen=True):
     text: str = ""
     attachments: list[tuple[Path, str]] = []
     """Where each is, and the name it is shown with."""
@@ -43,7 +43,7 @@ class _Kept(msgspec.Struct, frozen=True):
     cwd: str = ""
 
 
-class Place(msgspec.Struct):
+class DraftFile(msgspec.Struct):
     """Where the draft of one console is kept; nobody else has it until it is released, or the process is gone."""
 
     name: str
@@ -65,10 +65,10 @@ class Drafts:
         """`folder`: where the program keeps its files."""
         self._folder = folder / "drafts"
 
-    def claim(self, session: str) -> Place:
+    def claim(self, session: str) -> DraftFile:
         """A place for one more console that shows this session. The tenth has none that is kept."""
         if not _is_name(session):
-            return Place("")
+            return DraftFile("")
         names = [session, *(f"{session}.{number}" for number in range(1, _CONSOLES))]
         try:
             private_folder(self._folder)
@@ -77,30 +77,30 @@ class Drafts:
                 if place is not None:
                     return place
         except OSError:
-            return Place(session)  # what cannot be locked can hardly be written: saving will say it
-        return Place("")
+            return DraftFile(session)  # what cannot be locked can hardly be written: saving will say it
+        return DraftFile("")
 
-    def load(self, place: str) -> Draft:
+    def load(self, place: str) -> PromptDraft:
         """What was kept; an empty draft when nothing was, or nothing that can be read."""
         if not _is_name(place):
-            return Draft()
+            return PromptDraft()
         try:
             data = self._file(place).read_bytes()
             kept = msgspec.json.decode(data, type=_Kept)
         except (OSError, msgspec.MsgspecError):
-            return Draft()
-        return Draft(kept.text, [(Path(path), name) for path, name in kept.attachments], kept.cwd)
+            return PromptDraft()
+        return PromptDraft(kept.text, [(Path(path), name) for path, name in kept.attachments], kept.cwd)
 
-    def take_over(self, session: str, cwd: str, was_used: Callable[[str], bool]) -> Draft:
+    def take_over(self, session: str, cwd: str, was_used: Callable[[str], bool]) -> PromptDraft:
         """For a new session, the last draft in this folder whose session nobody ever said anything in: such a session
         is not stored, and its draft would be lost with it. It is this one's from now on."""
         if was_used(session):
-            return Draft()
+            return PromptDraft()
         try:
             with os.scandir(self._folder) as entries:
                 found = sorted((entry.stat().st_mtime, entry.name) for entry in entries if _is_draft(entry))
         except OSError:
-            return Draft()
+            return PromptDraft()
         for _, name in reversed(found):
             place = name.removesuffix(".json")
             if place.partition(".")[0] == session or not _is_name(place) or was_used(place.partition(".")[0]):
@@ -110,9 +110,9 @@ class Drafts:
                 self._file(place).unlink(missing_ok=True)
                 lock.release()
                 return draft
-        return Draft()
+        return PromptDraft()
 
-    def save(self, place: str, draft: Draft) -> str:
+    def save(self, place: str, draft: PromptDraft) -> str:
         """Keep it. Returns what went wrong, if anything did."""
         if not _is_name(place):
             return ""
@@ -125,7 +125,7 @@ class Drafts:
             return f"your draft is not stored: {getattr(problem, 'strerror', None) or problem}: {self._folder}"
         return ""
 
-    def _write(self, place: str, draft: Draft) -> None:
+    def _write(self, place: str, draft: PromptDraft) -> None:
         attachments = [(os.fspath(path), name) for path, name in draft.attachments]
         data = msgspec.json.encode(_Kept(draft.text, attachments, draft.cwd))
         if len(data) > LARGEST:
@@ -147,7 +147,7 @@ class Drafts:
             with suppress(FileNotFoundError):
                 os.unlink(path)
 
-    def _locked(self, name: str) -> Place | None:
+    def _locked(self, name: str) -> DraftFile | None:
         """None: somebody has it."""
         file = self._folder / f".{name}.lock"
         for _ in range(_CONSOLES):
@@ -157,7 +157,7 @@ class Drafts:
                     os.close(lock)
                     return None
                 if os.path.samestat(os.fstat(lock), os.stat(file)):
-                    return Place(name, lock, file)
+                    return DraftFile(name, lock, file)
             except FileNotFoundError:
                 pass  # another one had it until now, and has taken its file away: there is a new one to be had
             except OSError:
@@ -174,27 +174,27 @@ def _is_draft(entry: os.DirEntry[str]) -> bool:
     return entry.is_file() and not entry.name.endswith(".lock")
 
 
-class DraftKeeper:
+class DraftWriter:
     """Writes the draft of one console down as it changes, twice a second at most."""
 
     def __init__(
         self,
         drafts: Drafts,
-        place: Place,
-        spawn: Callable[[Coroutine[Any, Any, object]], None],
+        place: DraftFile,
+        spawn: Callable[[Coroutine[Any, Any, object]], object],
         say: Callable[[str], None],
     ) -> None:
         self._drafts = drafts
         self._place = place
         self._spawn = spawn
         self._say = say
-        self._next: Draft | None = None
-        self._writing: Draft | None = None
+        self._next: PromptDraft | None = None
+        self._writing: PromptDraft | None = None
         self._working = False
         self._is_last = False
         self._one_at_a_time = threading.Lock()
 
-    def changed(self, draft: Draft) -> None:
+    def changed(self, draft: PromptDraft) -> None:
         self._next = draft
         if not self._working:
             self._working = True
@@ -221,6 +221,6 @@ class DraftKeeper:
         finally:
             self._working = False
 
-    def _write(self, draft: Draft) -> str:
+    def _write(self, draft: PromptDraft) -> str:
         with self._one_at_a_time:
             return "" if self._is_last else self._drafts.save(self._place.name, draft)

@@ -34,13 +34,13 @@ class _Wanted(msgspec.Struct):
     deliver: Deliver
 
 
-class FileCompletion:
+class ProjectFileCompletion:
     """One question is worked on at a time; of those that come meanwhile the last one is next."""
 
     def __init__(
         self,
         folder: Callable[[], str],
-        spawn: Callable[[Coroutine[Any, Any, object]], None],
+        spawn: Callable[[Coroutine[Any, Any, object]], object],
         say: Callable[[str], None],
         *,
         wanted: Callable[[], bool] = lambda: True,

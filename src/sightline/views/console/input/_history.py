@@ -28,7 +28,7 @@ LONGEST = 32 * 1024
 _SECONDS = 3.0
 
 
-class Written(msgspec.Struct, frozen=True):
+class StoredPrompt(msgspec.Struct, frozen=True):
     """One prompt."""
 
     text: str
@@ -36,7 +36,7 @@ class Written(msgspec.Struct, frozen=True):
     cwd: str = ""
 
 
-_decode = msgspec.json.Decoder(Written).decode
+_decode = msgspec.json.Decoder(StoredPrompt).decode
 
 
 class PromptHistory:
@@ -47,13 +47,13 @@ class PromptHistory:
         self._file = folder / FILE
         self._masked = masked
 
-    def entries(self) -> list[Written]:
+    def entries(self) -> list[StoredPrompt]:
         """What was written, oldest first, each text once."""
         try:
             data = self._file.read_bytes()
         except OSError:
             return []
-        newest: dict[str, Written] = {}
+        newest: dict[str, StoredPrompt] = {}
         for line in reversed(data.splitlines()):
             entry = _read(line)
             if entry is not None:
@@ -65,7 +65,7 @@ class PromptHistory:
     def add(self, text: str, cwd: str) -> str:
         """Keep a prompt. Returns what went wrong, if anything did."""
         folder = os.fsencode(cwd).decode("utf-8", "replace")
-        line = msgspec.json.encode(Written(self._masked(text), time.time(), folder)) + b"\n"
+        line = msgspec.json.encode(StoredPrompt(self._masked(text), time.time(), folder)) + b"\n"
         if not text.strip() or len(line) > LONGEST:
             return ""
         try:
@@ -110,7 +110,7 @@ class PromptHistory:
         os.replace(fresh, self._file)
 
 
-def _read(line: bytes) -> Written | None:
+def _read(line: bytes) -> StoredPrompt | None:
     try:
         return _decode(line)
     except msgspec.MsgspecError:

@@ -4,20 +4,20 @@ from collections.abc import Sequence
 
 from sightline.text import clean_line, cut_graphemes
 from sightline.tty import Input
-from sightline.tty.components import Container, Item, KeyHints, SelectList, Text
-from sightline.views.console._desk import Ask
-from sightline.views.console._drawing import Drawing
-from sightline.views.console.input._history import Written
+from sightline.tty.components import Container, Item, KeyHints, SelectList, TextComponent
+from sightline.views.console._desk import Answerable
+from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.input._history import StoredPrompt
 
 _SEARCHED = 200
 _ROWS = 10
 _UNITS = ((86400 * 365, "y"), (86400 * 30, "mo"), (86400, "d"), (3600, "h"), (60, "min"))
 
 
-class HistorySearch(Ask, Container):
+class PromptSearch(Answerable, Container):
     """Prompts, newest first, with age and folder. The answer is the text of one; None when it was left."""
 
-    def __init__(self, written: Sequence[Written], drawing: Drawing, *, query: str = "") -> None:
+    def __init__(self, written: Sequence[StoredPrompt], drawing: DrawingOptions, *, query: str = "") -> None:
         self._bindings = drawing.bindings
         self._written = list(reversed(written))
         now = drawing.clock()
@@ -27,7 +27,7 @@ class HistorySearch(Ask, Container):
         self._list.on_select = lambda item: self.done(self._written[int(item.value)].text)
         self._list.on_cancel = lambda: self.done(None)
         self._list.set_query(query if self._matches(query) else "")
-        title = Text("earlier prompts", "title", wrap=False, theme=drawing.theme)
+        title = TextComponent("earlier prompts", "title", wrap=False, theme=drawing.theme)
         super().__init__([title, self._list, self._hints(drawing)])
 
     def handle_input(self, event: Input) -> bool:
@@ -46,13 +46,13 @@ class HistorySearch(Ask, Container):
         self._list.set_query(query)
         return len(self._list) > 0
 
-    def _hints(self, drawing: Drawing) -> KeyHints:
+    def _hints(self, drawing: DrawingOptions) -> KeyHints:
         meanings = (("select_confirm", "take"), ("history_search", "older"), ("select_cancel", "leave"))
         keys = [(self._bindings.keys(action), meaning) for action, meaning in meanings]
         return KeyHints([(found[0], meaning) for found, meaning in keys if found], theme=drawing.theme)
 
 
-def _item(number: int, one: Written, now: float) -> Item:
+def _item(number: int, one: StoredPrompt, now: float) -> Item:
     label = cut_graphemes(clean_line(one.text), _SEARCHED)
     folder = clean_line(one.cwd.rstrip("/").rpartition("/")[2])
     return Item(str(number), label, " · ".join(part for part in (_age(now - one.time), folder) if part))

@@ -89,7 +89,7 @@ class ProjectFiles:
 
 def _listing() -> Callable[[Path], AsyncGenerator[list[str], None]]:
     """Imported in a thread: it brings the tools along."""
-    from sightline.tools._ripgrep import listing
+    from sightline.tools.files._ripgrep import listing
 
     return listing
 

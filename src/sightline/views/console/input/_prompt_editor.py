@@ -22,21 +22,60 @@ import os
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Literal, Protocol
 
-from sightline.tty import Component, Input, Overlay, Paste
-from sightline.tty.components import Item
+from sightline.tty import Component, Input, Overlay, Paste, Rows
+from sightline.tty.components import Editor
 from sightline.tty.components.editor import CallLater
-from sightline.views.console._desk import Ask, Level
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._desk import Answerable, Level
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console._external import editor_command
 from sightline.views.console.input._chips import Chips
 from sightline.views.console.input._command_completion import CommandCompletion
-from sightline.views.console.input._drafts import Draft, DraftKeeper, Drafts
+from sightline.views.console.input._drafts import Drafts, DraftWriter, PromptDraft
 from sightline.views.console.input._empty import PLACEHOLDER
-from sightline.views.console.input._field import Field
-from sightline.views.console.input._file_completion import FileCompletion
+from sightline.views.console.input._file_completion import ProjectFileCompletion
 from sightline.views.console.input._history import PromptHistory
 from sightline.views.console.input._images import MOST, image_file, pasted_images
 from sightline.views.console.input._submission import Attachment, Mode, Submission, mode_of, submission
+
+
+class Field(Editor):
+    """An editor that asks `on_first` before anything else, and tells `on_text` of texts that were put into it too."""
+
+    on_first: Callable[[Input], bool] | None = None
+    on_text: Callable[[str], None] | None = None
+
+    def __init__(self, above: Component, **options: Any) -> None:
+        super().__init__(**options)
+        self._above = above
+        self._parts: tuple[Rows, Rows] = ((), ())
+        self._joined: Rows = ()
+
+    def handle_input(self, event: Input) -> bool:
+        if self.on_first is not None and self.on_first(event):
+            return True
+        return super().handle_input(event)
+
+    def set_text(self, text: str) -> None:
+        super().set_text(text)
+        if self.on_text is not None:
+            self.on_text(self.text)
+
+    def render(self, width: int) -> Rows:
+        rows, above = super().render(width), self._above.render(width)
+        if not above:
+            return rows
+        if rows is not self._parts[0] or above is not self._parts[1]:
+            self._parts = (rows, above)
+            self._joined = (rows[0], *above, *rows[1:])
+        return self._joined
+
+    def contains(self, component: Component) -> bool:
+        return component is self or component is self._above
+
+    def invalidate(self) -> None:
+        super().invalidate()
+        self._above.invalidate()
+
 
 _BORDERS: dict[Mode, str] = {"prompt": "border", "shell": "warning", "python": "info"}
 _TITLES: dict[Mode, str] = {"prompt": "", "shell": "shell", "python": "Python"}
@@ -48,7 +87,7 @@ class PromptHost(Protocol):
 
     cwd: str
 
-    def spawn(self, work: Coroutine[Any, Any, object]) -> None: ...
+    def spawn(self, work: Coroutine[Any, Any, object]) -> object: ...
 
     def tell(self, text: str, level: Level = "info", hint: str = "") -> None: ...
 
@@ -56,13 +95,13 @@ class PromptHost(Protocol):
 
     def run_program(self, argv: list[str]) -> int: ...
 
-    async def ask(self, component: Ask, overlay: Overlay | None = None) -> Any: ...
+    async def ask(self, component: Answerable, overlay: Overlay | None = None) -> Any: ...
 
 
 class PromptEditor:
     """Mount `component`. Set what is to be called: `on_submit(submission)`, the editor being empty again already;
     `on_change(text)`; `on_escape()`, which says whether it took the key. `commands` gives what can be typed after a
-    slash, each with a few words about it, and `arguments(command, typed)` what may follow one."""
+    slash, each with a few words about it."""
 
     on_submit: Callable[[Submission], object] | None = None
     on_change: Callable[[str], object] | None = None
@@ -73,7 +112,7 @@ class PromptEditor:
     def __init__(
         self,
         host: PromptHost,
-        drawing: Drawing,
+        drawing: DrawingOptions,
         *,
         history: PromptHistory | None = None,
         keymap: Literal["emacs", "vim"] = "emacs",
@@ -84,17 +123,19 @@ class PromptEditor:
         self._history = history
         self._chips = Chips(drawing.theme)
         self._attachments: tuple[Attachment, ...] = ()
+        self._taking = False
         self._taken: Submission | None = None
-        self._keeper: DraftKeeper | None = None
+        self._keeper: DraftWriter | None = None
         self._session: str | None = None
         self._claiming = asyncio.Lock()
         self._said: set[str] = set()
         self.was_used: Callable[[str], bool] = lambda session: True
         """Whether a session is one to come back to: it runs, or has a conversation."""
         self.commands: Callable[[], Sequence[tuple[str, str]]] = tuple
-        self.arguments: Callable[[str, str], Sequence[Item]] = lambda command, typed: ()
-        files = FileCompletion(lambda: host.cwd, host.spawn, self._say_once, wanted=lambda: self.mode == "prompt")
-        commands = CommandCompletion(lambda: self.commands(), lambda name, typed: self.arguments(name, typed))
+        files = ProjectFileCompletion(
+            lambda: host.cwd, host.spawn, self._say_once, wanted=lambda: self.mode == "prompt"
+        )
+        commands = CommandCompletion(lambda: self.commands())
         self._field = Field(
             self._chips,
             bindings=drawing.bindings,
@@ -139,6 +180,18 @@ class PromptEditor:
         return self._field.completing
 
     @property
+    def enter_takes(self) -> Literal["", "run", "insert"]:
+        """What enter does with what is offered; empty: nothing is."""
+        if not self._field.completing:
+            return ""
+        return "run" if self._field.enter_submits else "insert"
+
+    @property
+    def deletes(self) -> bool:
+        """Whether there is something after the cursor."""
+        return not self._field.at_end
+
+    @property
     def empty(self) -> bool:
         return not self._attachments and not self._field.text
 
@@ -174,13 +227,12 @@ class PromptEditor:
 
     def take(self) -> Submission | None:
         """Hand in as enter does, but to the caller: for keys that send otherwise. None when there is nothing."""
-        told, self.on_submit = self.on_submit, self._take
+        self._taking, self._taken = True, None
         try:
             self._field.submit()
         finally:
-            self.on_submit = told
-        taken, self._taken = self._taken, None
-        return taken
+            self._taking = False
+        return self._taken
 
     def attach(self, attachments: Sequence[Attachment]) -> None:
         if len(self._attachments) + len(attachments) > MOST:
@@ -230,7 +282,7 @@ class PromptEditor:
         if session == self._session or self._drawing.linear:
             return
         if self._keeper is not None:
-            self._keeper.changed(Draft())
+            self._keeper.changed(PromptDraft())
         self.close()
         self._keeper, self._session = None, session
         async with self._claiming:  # one that is left and come back to has its place, or gets it here
@@ -246,7 +298,7 @@ class PromptEditor:
         if session != self._session:
             place.release()
             return  # another one came while we looked
-        self._keeper = DraftKeeper(drafts, place, self._host.spawn, self._say_once)
+        self._keeper = DraftWriter(drafts, place, self._host.spawn, self._say_once)
         if not self.empty:
             self._changed(self.text)
         self.give_back(kept.text, attachments=[one for one in files if one is not None])
@@ -278,7 +330,7 @@ class PromptEditor:
         self._field.title = self.title if mode == "prompt" else _TITLES[mode] + (_PRIVATE if private else "")
         if self._keeper is not None:
             files = [(one.path, one.name) for one in self._attachments]
-            self._keeper.changed(Draft(text, files, self._host.cwd))
+            self._keeper.changed(PromptDraft(text, files, self._host.cwd))
         if self.on_change is not None:
             self.on_change(text)
 
@@ -295,11 +347,10 @@ class PromptEditor:
             return
         if self._history is not None and not (handed_in.mode == "prompt" and handed_in.private):
             self._host.spawn(self._remember(self._history, handed_in.written.strip()))
-        if self.on_submit is not None:
+        if self._taking:
+            self._taken = handed_in
+        elif self.on_submit is not None:
             self.on_submit(handed_in)
-
-    def _take(self, handed_in: Submission) -> None:
-        self._taken = handed_in
 
     def _escaped(self) -> None:
         taken = self.on_escape is not None and self.on_escape()
@@ -312,10 +363,10 @@ class PromptEditor:
             self._say_once(problem)
 
     async def _search_history(self) -> None:
-        from sightline.views.console.input._history_search import HistorySearch
+        from sightline.views.console.input._history_search import PromptSearch
 
         entries = [] if self._history is None else await asyncio.to_thread(self._history.entries)
-        found = await self._host.ask(HistorySearch(entries, self._drawing, query=self.text.strip()))
+        found = await self._host.ask(PromptSearch(entries, self._drawing, query=self.text.strip()))
         if isinstance(found, str):
             self.offer(found)
 

@@ -1,20 +1,19 @@
 """What waits for the agent: the messages of the person that are not sent yet, above the editor."""
 
-from typing import Any
-
+from sightline.events import QueuedMessage
 from sightline.text import clean_line, first_line
 from sightline.tty import Component, Rows, truncate
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 
 _ROWS = 4
 _LOOKED_AT = 1000  # characters of a message: no row is longer
 _WHEN = {"steer": "next", "follow_up": "after"}
 
 
-class Queue(Component):
+class QueuePanel(Component):
     """Shows the state `queue`: a row for each message, at most four, and the key that gives them back."""
 
-    def __init__(self, drawing: Drawing) -> None:
+    def __init__(self, drawing: DrawingOptions) -> None:
         self._drawing = drawing
         self._messages: tuple[tuple[str, str], ...] = ()
         self._rows: tuple[object, Rows] | None = None
@@ -22,13 +21,9 @@ class Queue(Component):
     def __len__(self) -> int:
         return len(self._messages)
 
-    def set(self, value: Any) -> None:
-        """The state's value; what is not a list of messages is none."""
-        messages = value if isinstance(value, list) else []
+    def set(self, messages: list[QueuedMessage]) -> None:
         self._messages = tuple(
-            (_WHEN.get(str(one.get("how")), "next"), clean_line(first_line(one["text"])[:_LOOKED_AT]))
-            for one in messages
-            if isinstance(one, dict) and isinstance(one.get("text"), str)
+            (_WHEN.get(one.how, "next"), clean_line(first_line(one.text)[:_LOOKED_AT])) for one in messages
         )
 
     def render(self, width: int) -> Rows:

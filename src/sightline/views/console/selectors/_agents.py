@@ -6,16 +6,26 @@ from functools import partial
 
 from sightline.host import Abort, CancelCall, Command
 from sightline.text import clean_line, clean_text
-from sightline.transcript import Agent, Call, Entry, Message, Remark, Snapshot, Words
+from sightline.transcript import (
+    Entry,
+    Remark,
+    Snapshot,
+    TranscriptAgent,
+    TranscriptCall,
+    TranscriptMessage,
+    TranscriptText,
+)
+from sightline.tty import Rows
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
-from sightline.views.console.selectors._pager import Document, show
-from sightline.views.console.selectors._pages import Told
-from sightline.views.console.selectors._panel import Choice
+from sightline.views.console.selectors._pager import PagerDocument, show
+from sightline.views.console.selectors._pages import ChangingText
+from sightline.views.console.selectors._panel import ChoicePanel
 from sightline.views.console.shapes._shape import seconds_words
-from sightline.views.console.status._facts import count
+from sightline.views.console.status._facts import Facts, count
 
 _LOOKS_APART = 0.5
+_STOP = "list_remove"
 _ROOT = "\0"  # no path of an agent, and not the empty value of a list
 
 
@@ -30,13 +40,13 @@ async def open(desk: Desk, args: str) -> None:
         await show(desk, [partial(_document, desk, _path(at))])
 
 
-class AgentsPanel(Choice):
+class AgentsPanel(ChoicePanel):
     """Answers with who is to be looked at."""
 
     def __init__(self, desk: Desk, at: str) -> None:
         self._shown: list[Item] = []
-        hints = (("list_remove", "stop"),)
-        super().__init__(desk, "Agents", (), confirm="open", hints=hints, keys={"list_remove": self._remove})
+        self._offered: bool | None = None
+        super().__init__(desk, "Agents", (), confirm="open", keys={_STOP: self._remove})
         self.look(at)
 
     def look(self, at: str = "") -> None:
@@ -44,6 +54,18 @@ class AgentsPanel(Choice):
             self._shown = items
             self.set_items(items, at)
             self.redraw()
+
+    def render(self, width: int) -> Rows:
+        if (offered := self._can_stop()) != self._offered:
+            self._offered = offered
+            self.offer(((_STOP, "stop"),) if offered else ())
+        return super().render(width)
+
+    def _can_stop(self) -> bool:
+        """Whether the one that is marked can be stopped: some programs cannot stop one of their agents alone."""
+        marked = self.list.highlighted
+        is_root = marked is None or marked.value == _ROOT
+        return is_root or Facts(self.desk.state).stops_agents
 
     async def keep_looking(self) -> None:
         while not self.finished:
@@ -94,12 +116,12 @@ def _below(state: Snapshot, parent: str, depth: int, now: float) -> Iterator[Ite
             yield from _below(state, agent.path, depth + 1, now)
 
 
-def _facts(state: Snapshot, agent: Agent | None, now: float) -> str:
+def _facts(state: Snapshot, agent: TranscriptAgent | None, now: float) -> str:
     """How it fares, in a few words; the first is its state."""
     running = state.running if agent is None else agent.running
     facts = ["running" if running else "failed" if agent is not None and agent.is_error else "done"]
     if agent is None and not running:
-        facts = ["waits"]
+        facts = ["waits for you" if state.requests else "idle"]
     if agent is not None and agent.started:
         facts.append(seconds_words((now if running else agent.ended or agent.started) - agent.started))
     total = state.totals.get("" if agent is None else agent.path)
@@ -114,7 +136,7 @@ def _path(value: str) -> str:
     return "" if value == _ROOT else value
 
 
-def _document(desk: Desk, path: str) -> Document:
+def _document(desk: Desk, path: str) -> PagerDocument:
     agent = desk.state.agents.get(path)
     title = "the agent of this session" if agent is None else f"{agent.name or path}: {agent.task}"
 
@@ -122,7 +144,7 @@ def _document(desk: Desk, path: str) -> Document:
         one = desk.state.agents.get(path)
         return desk.state.running if one is None else one.running
 
-    return Document(title, Told(lambda: transcript_of(desk.state, path), lambda: desk.state.seq), runs)
+    return PagerDocument(title, ChangingText(lambda: transcript_of(desk.state, path), lambda: desk.state.seq), runs)
 
 
 def transcript_of(state: Snapshot, path: str) -> str:
@@ -133,11 +155,11 @@ def transcript_of(state: Snapshot, path: str) -> str:
 
 def _told(entry: Entry) -> str:
     match entry:
-        case Message():
+        case TranscriptMessage():
             return "\n".join(f"> {line}" for line in clean_text(entry.text).splitlines())
-        case Words():
+        case TranscriptText():
             return "" if entry.reasoning else clean_text(entry.text).strip()
-        case Call():
+        case TranscriptCall():
             said = entry.content if entry.content is not None else entry.output
             return f"$ {clean_line(entry.name)} {clean_line(entry.arg)}\n{said}".rstrip()
         case Remark():

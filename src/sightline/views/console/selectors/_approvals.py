@@ -9,13 +9,14 @@ from typing import Any
 
 import msgspec
 
-from sightline.host import Reply, SetApproval
+from sightline.host import CommandReply, SetApproval
 from sightline.settings import shown_rule, typed_rule
 from sightline.text import clean_line
 from sightline.tty.components import Item
 from sightline.views._levels import LEVELS, LEVELS_OF_OTHERS
 from sightline.views.console._desk import Desk
-from sightline.views.console.selectors._panel import Choice
+from sightline.views.console.selectors._panel import ChoicePanel
+from sightline.views.console.status import Facts
 
 _CYCLE = ("plan", "edit", "auto")
 _ORIGINS = {
@@ -23,13 +24,14 @@ _ORIGINS = {
     "always": "always in this folder",
     "settings": "settings",
     "flag": "command line",
+    "stored": "earlier command line of this session",
     "program": "what started the session",
 }
 _FORGETTABLE = ("session", "always")
 _FORGET = "forget "
 
 
-class Row(msgspec.Struct, frozen=True):
+class RuleRow(msgspec.Struct, frozen=True):
     """A rule."""
 
     rule: str
@@ -94,15 +96,20 @@ async def _forgotten(desk: Desk, rule: str) -> str:
     return f"{reply.error} ({reply.hint})" if reply.hint else reply.error
 
 
-def next_level(now: str) -> str:
-    """What the key goes to."""
+async def next_level(desk: Desk, args: str) -> None:
+    """What the key does."""
+    if words := await set_level(desk, level_after(Facts(desk.state).approval)):
+        desk.hint(words)
+
+
+def level_after(now: str) -> str:
     return _CYCLE[(_CYCLE.index(now) + 1) % len(_CYCLE)] if now in _CYCLE else _CYCLE[0]
 
 
-class ApprovalsPanel(Choice):
+class ApprovalsPanel(ChoicePanel):
     """Answers with a level, or with a rule to forget."""
 
-    def __init__(self, desk: Desk, reply: Reply, at: str) -> None:
+    def __init__(self, desk: Desk, reply: CommandReply, at: str) -> None:
         data = _data(reply)
         self._rows = {f"rule {number}": row for number, row in enumerate(rows_of(data))}
         now = str(data.get("level", ""))
@@ -133,7 +140,7 @@ class ApprovalsPanel(Choice):
         else:
             self._explain(row)
 
-    def _explain(self, row: Row) -> None:
+    def _explain(self, row: RuleRow) -> None:
         """What can be done about a rule, which is not chosen."""
         key = next(iter(self.desk.bindings.keys("list_remove")), "")
         way = f"{key} forgets it" if key else f"/approvals forget {shown_rule(row.rule)}"
@@ -142,29 +149,29 @@ class ApprovalsPanel(Choice):
         self.redraw()
 
 
-def rows_of(data: dict[str, Any]) -> list[Row]:
+def rows_of(data: dict[str, Any]) -> list[RuleRow]:
     """Denials first: they win."""
     said = data.get("rules")
     rows = [
-        Row(*(str(each.get(name) or "") for name in ("rule", "verdict", "origin", "where")))
+        RuleRow(*(str(each.get(name) or "") for name in ("rule", "verdict", "origin", "where")))
         for each in (said if isinstance(said, list) else ())
         if isinstance(each, dict)
     ]
     passed = data.get("passed")
     names = passed if isinstance(passed, list) else ()
-    rows += [Row(str(name), "passed to every command", "settings", "") for name in names]
+    rows += [RuleRow(str(name), "passed to every command", "settings", "") for name in names]
     return sorted(rows, key=lambda row: row.verdict != "deny")
 
 
-def _item(value: str, row: Row) -> Item:
+def _item(value: str, row: RuleRow) -> Item:
     origin = _ORIGINS.get(row.origin, row.origin)
     about = f"{row.verdict} · {origin}" + (f" · {row.where}" if row.where else "")
     return Item(value, shown_rule(row.rule), clean_line(about), "rules")
 
 
 def _about(desk: Desk) -> dict[str, str]:
-    return LEVELS_OF_OTHERS if desk.state.state.get("provider") else LEVELS
+    return LEVELS_OF_OTHERS if Facts(desk.state).provider else LEVELS
 
 
-def _data(reply: Reply) -> dict[str, Any]:
+def _data(reply: CommandReply) -> dict[str, Any]:
     return reply.data if isinstance(reply.data, dict) else {}

@@ -4,11 +4,11 @@ import asyncio
 
 from sightline.exceptions import SightlineError
 from sightline.host import Outline
-from sightline.journal import Move, Tree
+from sightline.journal import SessionTree, TreeMove
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
 from sightline.views.console.selectors import _fork
-from sightline.views.console.selectors._panel import Choice
+from sightline.views.console.selectors._panel import ChoicePanel
 from sightline.views.console.selectors._tree_rows import outlined
 
 
@@ -22,14 +22,14 @@ async def open(desk: Desk, args: str) -> None:
         desk.tell("no message to branch from yet")
         return
     items = [Item(line.id, line.text, line.label) for line in lines]
-    target = await desk.ask(Choice(desk, "New session from before a message", items, at=items[-1].value))
+    target = await desk.ask(ChoicePanel(desk, "New session from before a message", items, at=items[-1].value))
     if target is not None:
         await _branched(desk, target)
 
 
 async def _branched(desk: Desk, target: str) -> None:
-    def work() -> Move:
-        return Tree.load(desk.store.folder(desk.session)).move(target)
+    def work() -> TreeMove:
+        return SessionTree.load(desk.store.folder(desk.session)).move(target)
 
     try:
         move = await asyncio.to_thread(work)

@@ -11,15 +11,16 @@ from typing import Any
 
 import msgspec
 
+from sightline.events import DiffFact
 from sightline.text import clean_line
-from sightline.transcript import Call, Entry
+from sightline.transcript import Entry, TranscriptCall
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
 from sightline.views.console._external import editor_of
-from sightline.views.console.selectors._pager import Document, show
-from sightline.views.console.selectors._pages import Kept
-from sightline.views.console.selectors._panel import Choice
-from sightline.views.console.selectors._viewer import diff_of, paint_diff
+from sightline.views.console.selectors._pager import PagerDocument, show
+from sightline.views.console.selectors._pages import TextInMemory
+from sightline.views.console.selectors._panel import ChoicePanel
+from sightline.views.console.selectors._viewer import paint_diff
 
 
 class Changed(msgspec.Struct):
@@ -54,8 +55,8 @@ async def open(desk: Desk, args: str) -> None:
             await show(desk, [partial(_document, file) for file in files.values()], list(files).index(at))
 
 
-def _panel(desk: Desk, files: dict[str, Changed], at: str) -> Choice:
-    panel = Choice(
+def _panel(desk: Desk, files: dict[str, Changed], at: str) -> ChoicePanel:
+    panel = ChoicePanel(
         desk,
         "Files changed",
         [_item(file) for file in files.values()],
@@ -71,7 +72,7 @@ def changed_files(entries: Iterable[Entry]) -> dict[str, Changed]:
     """By path, in the order they were changed first. What failed or is still being written changed nothing."""
     found: dict[str, Changed] = {}
     for entry in entries:
-        if isinstance(entry, Call) and entry.content is not None and not entry.is_error:
+        if isinstance(entry, TranscriptCall) and entry.content is not None and not entry.is_error:
             for change in _changes(entry.details):
                 file = found.setdefault(change.path, Changed(change.path, created=change.created))
                 file.diffs += change.diffs
@@ -81,19 +82,18 @@ def changed_files(entries: Iterable[Entry]) -> dict[str, Changed]:
 
 
 def _changes(details: Any) -> Iterator[Changed]:
-    diff = diff_of(details)
-    if not diff or details.get("partial"):
+    fact = DiffFact.of(details)
+    if fact is None or not fact.diff or fact.partial:
         return
-    several = details.get("per_file_results")
-    for one in several if isinstance(several, list) else [details]:
-        if isinstance(one, dict) and isinstance(one.get("path"), str) and isinstance(one.get("diff"), str):
-            lines = one["diff"].split("\n")  # a form feed or U+2028 is part of its line
+    for change in fact.changes:
+        if change.path:
+            lines = change.diff.split("\n")  # a form feed or U+2028 is part of its line
             yield Changed(
-                one["path"],
-                [one["diff"]],
+                change.path,
+                [change.diff],
                 sum(line.startswith("+") and not line.startswith("+++") for line in lines),
                 sum(line.startswith("-") and not line.startswith("---") for line in lines),
-                one.get("op") == "create",
+                change.op == "create",
             )
 
 
@@ -104,8 +104,8 @@ def _item(file: Changed) -> Item:
     )
 
 
-def _document(file: Changed) -> Document:
-    return Document(file.path, Kept("\n".join(file.diffs)), paint=paint_diff)
+def _document(file: Changed) -> PagerDocument:
+    return PagerDocument(file.path, TextInMemory("\n".join(file.diffs)), paint=paint_diff)
 
 
 def _edit(desk: Desk, path: str) -> None:

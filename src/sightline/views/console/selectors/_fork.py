@@ -3,7 +3,11 @@
 import asyncio
 
 from sightline.exceptions import SightlineError
+from sightline.text import clean_line, cut_graphemes
+from sightline.transcript import TranscriptMessage
 from sightline.views.console._desk import Desk
+
+_TITLE_AT_MOST = 60
 
 
 async def open(desk: Desk, args: str) -> None:
@@ -12,11 +16,17 @@ async def open(desk: Desk, args: str) -> None:
 
 async def fork(desk: Desk, leaf: str, draft: str) -> None:
     """A new session with everything of this one, or only the way to an entry."""
-    before = desk.session
+    before, prompt = desk.session, _first_prompt(desk)
     try:
         new = await asyncio.to_thread(desk.store.fork, before, leaf)
+        title = await asyncio.to_thread(desk.store.title_of, new) or prompt
     except (SightlineError, OSError) as error:
         desk.tell(getattr(error, "message", "") or str(error), "error", getattr(error, "hint", ""))
         return
     await desk.switch(new, draft=draft)
-    desk.tell(f"Forked from {before}")
+    desk.tell(f"Forked from “{title}” ({before})" if title else f"Forked from {before}")
+
+
+def _first_prompt(desk: Desk) -> str:
+    said = (entry.text for entry in desk.state.entries if isinstance(entry, TranscriptMessage) and not entry.source)
+    return cut_graphemes(clean_line(next(said, "")), _TITLE_AT_MOST)

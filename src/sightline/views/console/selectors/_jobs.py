@@ -5,20 +5,31 @@ from functools import partial
 
 import msgspec
 
-from sightline.host import Cancel, MaskedArtifact, secrets_here
+from sightline.events import JobsState, call_ending
+from sightline.host import CancelJob
+from sightline.secrets import MaskedArtifact, secrets_here
 from sightline.text import clean_line
-from sightline.transcript import Call, Snapshot
+from sightline.transcript import Snapshot, TranscriptCall
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
-from sightline.views.console.selectors._pager import Document, show
-from sightline.views.console.selectors._panel import Choice
+from sightline.views.console.selectors._pager import PagerDocument, show
+from sightline.views.console.selectors._panel import ChoicePanel
 from sightline.views.console.shapes._shape import seconds_words
 from sightline.views.console.status import Facts
 
 _LOOKS_APART = 0.5
+_WORDS = {
+    "running": "◌ running",
+    "completed": "✓ ok",
+    "failed": "✕ failed",
+    "cancelled": "– cancelled",
+    "timeout": "✕ timed out",
+    "lost": "? lost",
+}
+"""As `sightline jobs` has them."""
 
 
-class Job(msgspec.Struct, frozen=True):
+class JobLine(msgspec.Struct, frozen=True):
     """One line of the list."""
 
     id: str
@@ -30,7 +41,7 @@ class Job(msgspec.Struct, frozen=True):
 async def open(desk: Desk, args: str) -> None:
     at = ""
     while True:
-        panel = JobsPanel(desk, at)
+        panel = JobsSelector(desk, at)
         if not panel.jobs():
             desk.tell("no jobs in this session")
             return
@@ -42,16 +53,16 @@ async def open(desk: Desk, args: str) -> None:
         await show(desk, [partial(_document, desk, at, label)])
 
 
-class JobsPanel(Choice):
+class JobsSelector(ChoicePanel):
     """Answers with the id of a job to look at. It looks itself whether one has ended meanwhile."""
 
     def __init__(self, desk: Desk, at: str) -> None:
-        self._shown: list[Job] = []
+        self._shown: list[JobLine] = []
         hints = (("list_remove", "cancel"),)
         super().__init__(desk, "Jobs", (), confirm="open", hints=hints, keys={"list_remove": self._remove})
         self.look(at)
 
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> list[JobLine]:
         return jobs_of(self.desk.state, self.desk.drawing.clock())
 
     def look(self, at: str = "") -> None:
@@ -69,34 +80,42 @@ class JobsPanel(Choice):
         self.desk.spawn(self._cancel_job(item.value))
 
     async def _cancel_job(self, id: str) -> None:
-        reply = await self.desk.submit(Cancel(id))
+        reply = await self.desk.submit(CancelJob(id))
         self.heading.set_note("cancelled" if reply.ok else reply.error)
         self.look()
         self.redraw()
 
 
-def jobs_of(state: Snapshot, now: float) -> list[Job]:
+def jobs_of(state: Snapshot, now: float) -> list[JobLine]:
     """Those that run first. What the session says now counts for more than what its transcript does."""
-    found = {entry.id: _ended(entry) for entry in state.entries if isinstance(entry, Call) and entry.is_job}
-    listed = state.state.get("jobs")
-    for row in listed if isinstance(listed, list) else ():
-        if isinstance(row, dict) and isinstance(row.get("id"), str):
-            started, status = row.get("started"), clean_line(str(row.get("status") or ""))
-            running = status == "running"
-            facts = seconds_words(now - started) if running and isinstance(started, int | float) else status
-            found[row["id"]] = Job(row["id"], clean_line(str(row.get("label") or "")), running, facts)
+    found = {entry.id: _ended(entry) for entry in state.entries if isinstance(entry, TranscriptCall) and entry.is_job}
+    listed = JobsState.among(state.state)
+    for job in listed.jobs if listed else ():
+        status = clean_line(job.status)
+        running = status == "running"
+        facts = _WORDS.get(status, status)
+        if running and job.started is not None:
+            facts += f" · {seconds_words(now - job.started)}"
+        found[job.id] = JobLine(job.id, clean_line(job.label), running, facts)
     return sorted(found.values(), key=lambda job: (not job.running, -_number(job.id)))
 
 
-def _ended(call: Call) -> Job:
-    facts = ["lost"] if call.content is None else ["failed" if call.is_error else "done"]
+def _ended(call: TranscriptCall) -> JobLine:
+    facts = [_WORDS[_state(call)]]
     facts += [f"exit {call.exit_code}"] if call.exit_code is not None else []
     facts += [seconds_words(call.duration)] if call.duration is not None else []
     command = call.args.get("command") if isinstance(call.args, dict) else None
-    return Job(call.id, clean_line(command if isinstance(command, str) else call.name), False, " · ".join(facts))
+    return JobLine(call.id, clean_line(command if isinstance(command, str) else call.name), False, " · ".join(facts))
 
 
-def _item(job: Job) -> Item:
+def _state(call: TranscriptCall) -> str:
+    if call.content is None:
+        return "lost"
+    ended = call_ending(call.details).ended
+    return ended if ended in ("cancelled", "timeout") else "failed" if call.is_error else "completed"
+
+
+def _item(job: JobLine) -> Item:
     return Item(job.id, f"job {_number(job.id)} {job.label}".strip(), job.facts, "running" if job.running else "ended")
 
 
@@ -105,9 +124,9 @@ def _number(id: str) -> int:
     return int(digits) if digits.isascii() and digits.isdecimal() else 0
 
 
-def _document(desk: Desk, id: str, label: str) -> Document:
+def _document(desk: Desk, id: str, label: str) -> PagerDocument:
     def runs() -> bool:
-        return any(row.get("id") == id for row in Facts(desk.state).jobs)
+        return any(job.id == id for job in Facts(desk.state).jobs)
 
     source = MaskedArtifact(desk.store.artifact_path(id), secrets_here(desk.settings), runs)
-    return Document(f"job {_number(id)}: {label}", source, runs)
+    return PagerDocument(f"job {_number(id)}: {label}", source, runs)

@@ -11,12 +11,12 @@ import msgspec
 
 from sightline.text import clean_line
 from sightline.tty import Input, Key, Paste
-from sightline.tty._keys import KeySpecError, parse_key
-from sightline.tty.components import Item, Text
-from sightline.views.console._actions import ABOUT, ACTIONS, bindings_from
+from sightline.tty.components import Item, TextComponent
+from sightline.tty.input._keys import KeySpecError, parse_key
+from sightline.views.console._actions import ACTIONS, bindings_from
 from sightline.views.console._desk import Desk
 from sightline.views.console.selectors._kept import forget, keep_value
-from sightline.views.console.selectors._panel import Choice, Panel
+from sightline.views.console.selectors._panel import ChoicePanel, Panel
 
 _HELD_ALONE = ("shift", "ctrl", "alt", "super", "hyper", "meta", "level3", "level5")
 
@@ -44,8 +44,8 @@ async def open(desk: Desk, args: str) -> None:
                 await _bound(desk, at, ())
 
 
-def _panel(desk: Desk, at: str) -> Choice:
-    panel = Choice(
+def _panel(desk: Desk, at: str) -> ChoicePanel:
+    panel = ChoicePanel(
         desk,
         "Keys",
         [_item(desk, action) for action in sorted(desk.bindings.actions(), key=_order)],
@@ -62,8 +62,7 @@ def _panel(desk: Desk, at: str) -> Choice:
 
 def _item(desk: Desk, action: str) -> Item:
     keys = " ".join(desk.bindings.keys(action)) or "(none)"
-    about = f" · {ABOUT[action]}" if action in ABOUT else ""
-    return Item(action, action, keys + about, ACTIONS[action].scope)
+    return Item(action, action, f"{keys} · {ACTIONS[action].about}", ACTIONS[action].scope)
 
 
 def _order(action: str) -> int:
@@ -111,9 +110,9 @@ class KeyQuestion(Panel):
 
     def __init__(self, desk: Desk, action: str, mistake: str = "") -> None:
         super().__init__(desk, f"Press the key for {action}", (("select_cancel", "cancel"),))
-        about = Text(ABOUT.get(action, ""), "muted", theme=self.theme)
+        about = TextComponent(ACTIONS[action].about, "muted", theme=self.theme)
         said = f"{mistake}. Press it again to use it anyway" if mistake else ""
-        self._said = Text(clean_line(said), "warning", theme=self.theme)
+        self._said = TextComponent(clean_line(said), "warning", theme=self.theme)
         self.body.children = [about, self._said]
 
     def react(self, event: Input) -> bool:

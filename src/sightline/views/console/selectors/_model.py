@@ -9,15 +9,16 @@ from typing import Any
 
 import msgspec
 
+from sightline.events import ModelState
 from sightline.host import SetModel
-from sightline.models import Usable, usable
+from sightline.models import UsableModel, usable
 from sightline.text import clean_line
 from sightline.tty import Input
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
 from sightline.views.console.selectors import _thinking
 from sightline.views.console.selectors._kept import keep
-from sightline.views.console.selectors._panel import Choice
+from sightline.views.console.selectors._panel import ChoicePanel
 
 _ADD_KEY = "\0add"
 _HINTS = (("model_thinking", "thinking"), ("model_role", "use for"))
@@ -36,7 +37,7 @@ class _Wanted(msgspec.Struct, frozen=True):
     model: str = ""
 
 
-class ModelChoice(Choice):
+class ModelChoice(ChoicePanel):
     """The list; what is typed and matches nothing is a name, too."""
 
     def react(self, event: Input) -> bool:
@@ -91,12 +92,12 @@ async def _do(desk: Desk, wanted: _Wanted) -> None:
     if wanted.what == "thinking":
         await _thinking.open(desk, "")
     elif wanted.model != _ADD_KEY:
-        role = await desk.ask(Choice(desk, f"Use {wanted.model} for", _ROLES, filter=False))
+        role = await desk.ask(ChoicePanel(desk, f"Use {wanted.model} for", _ROLES, filter=False))
         if role is not None and (mistake := await keep(desk, f"models.{role}", wanted.model)):
             desk.tell(mistake, "error")
 
 
-def _item(model: Usable, now: str) -> Item:
+def _item(model: UsableModel, now: str) -> Item:
     provider, _, _ = model.name.partition("/")
     facts = ["now"] if model.name == now else []
     facts += [", ".join(model.roles)] if model.roles else []
@@ -109,5 +110,5 @@ def _item(model: Usable, now: str) -> Item:
 
 
 def model_now(desk: Desk) -> str:
-    said = desk.state.state.get("model")
-    return said if isinstance(said, str) and said else desk.state.model
+    said = ModelState.among(desk.state.state)
+    return (said.name if said else "") or desk.state.model

@@ -16,8 +16,8 @@ import msgspec
 from sightline.text import clean_line, clean_text
 from sightline.tty import Input, Key, Overlay, Rows, measure, pad, truncate
 from sightline.tty.components import Input as LineInput
-from sightline.views.console._desk import Ask, Desk
-from sightline.views.console.selectors._pages import Pages, Paint, Source
+from sightline.views.console._desk import Answerable, Desk
+from sightline.views.console.selectors._pages import PagerPosition, PagerSource, Paint
 
 COPIED_AT_MOST = 4 * 1024 * 1024
 _SAID_AT_MOST = 1024 * 1024  # where it is read out instead
@@ -25,19 +25,19 @@ _LOOKS_APART = 0.25
 _WHOLE = Overlay(anchor="top-left")
 
 
-class Document(msgspec.Struct):
+class PagerDocument(msgspec.Struct):
     """Something to look at."""
 
     title: str
-    source: Source
+    source: PagerSource
     grows: Callable[[], bool] = lambda: False
     paint: Paint | None = None
 
 
-Opens = Callable[[], Document]
+Opens = Callable[[], PagerDocument]
 """Called in a thread."""
 
-_Work = Callable[[Pages], None]
+_Work = Callable[[PagerPosition], None]
 
 
 async def show(desk: Desk, documents: Sequence[Opens], at: int = 0) -> None:
@@ -59,7 +59,7 @@ def _said(opens: Opens) -> str:
     return f"{clean_line(document.title)}\n{cut}{text}".rstrip("\n")
 
 
-class Viewer(Ask):
+class Viewer(Answerable):
     """Documents, one at a time."""
 
     def __init__(self, desk: Desk, documents: Sequence[Opens], at: int = 0) -> None:
@@ -67,8 +67,8 @@ class Viewer(Ask):
         self._theme = desk.drawing.theme
         self._documents = documents
         self._at = at
-        self._document: Document | None = None
-        self._pages: Pages | None = None
+        self._document: PagerDocument | None = None
+        self._pages: PagerPosition | None = None
         self._body: list[str] = []
         self._share = 0
         self._laid_out: tuple[int, int] | None = None
@@ -154,7 +154,7 @@ class Viewer(Ask):
             self._find(forward=forward, here=False)
 
     def wrap(self) -> None:
-        def turn(pages: Pages) -> None:
+        def turn(pages: PagerPosition) -> None:
             pages.wrapped = not pages.wrapped
             pages.move(-pages.top.row)
 
@@ -198,7 +198,7 @@ class Viewer(Ask):
         self._say("searching…" if self._words else "")
         words = self._words
 
-        def look(pages: Pages) -> None:
+        def look(pages: PagerPosition) -> None:
             pages.query = words
             found = not words or pages.find(forward=forward, here=here, stopped=lambda: self._stop_search)
             self._searching = False
@@ -225,7 +225,7 @@ class Viewer(Ask):
     def _perform(self, waiting: list[_Work]) -> None:
         if self._pages is None:
             self._document = self._documents[self._at]()
-            self._pages = Pages(self._document.source, self._theme, self._document.paint)
+            self._pages = PagerPosition(self._document.source, self._theme, self._document.paint)
             self._following = self._document.grows()
         pages = self._pages
         if self._laid_out is not None:
@@ -290,11 +290,11 @@ class Viewer(Ask):
         return [action for action, is_there in there if is_there]
 
 
-def _size_of(pages: Pages) -> int:
+def _size_of(pages: PagerPosition) -> int:
     return pages.source.size
 
 
-def _nothing(pages: Pages) -> None:
+def _nothing(pages: PagerPosition) -> None:
     """Draw again what is there."""
 
 
@@ -314,8 +314,8 @@ _ACTIONS: dict[str, Callable[[Viewer], None]] = {
     "view_down": lambda viewer: viewer.go(lambda pages: pages.move(1)),
     "view_page_up": lambda viewer: viewer.go(lambda pages: pages.move(-pages.height)),
     "view_page_down": lambda viewer: viewer.go(lambda pages: pages.move(pages.height)),
-    "view_first": lambda viewer: viewer.go(Pages.first),
-    "view_last": lambda viewer: viewer.go(Pages.last, follow=viewer.grows),
+    "view_first": lambda viewer: viewer.go(PagerPosition.first),
+    "view_last": lambda viewer: viewer.go(PagerPosition.last, follow=viewer.grows),
     "view_search": Viewer.search,
     "view_next": lambda viewer: viewer.again(forward=True),
     "view_previous": lambda viewer: viewer.again(forward=False),

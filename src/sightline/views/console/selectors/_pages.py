@@ -26,7 +26,7 @@ _LONGEST_QUERY = 1024
 Paint = Callable[[str, Theme], str]
 
 
-class Source(Protocol):
+class PagerSource(Protocol):
     """Bytes to look at; there may be more of them later."""
 
     @property
@@ -35,7 +35,7 @@ class Source(Protocol):
     def read(self, offset: int, size: int) -> bytes: ...
 
 
-class Kept:
+class TextInMemory:
     """A text that is in memory."""
 
     def __init__(self, text: str) -> None:
@@ -49,7 +49,7 @@ class Kept:
         return self._data[offset : offset + size]
 
 
-class Told:
+class ChangingText:
     """A text that changes: made again when its version is another."""
 
     def __init__(self, text: Callable[[], str], version: Callable[[], object]) -> None:
@@ -71,20 +71,20 @@ class Told:
         return self._made[1]
 
 
-class Place(msgspec.Struct, frozen=True):
+class LineRow(msgspec.Struct, frozen=True):
     """A row of a line."""
 
     offset: int = 0
     row: int = 0
 
 
-class Pages:
+class PagerPosition:
     """Where one is in a source, and what is seen from there. Slow disks make it slow: not for the loop."""
 
-    def __init__(self, source: Source, theme: Theme, paint: Paint | None = None) -> None:
+    def __init__(self, source: PagerSource, theme: Theme, paint: Paint | None = None) -> None:
         self.source = source
         self.wrapped = True
-        self.top = Place()
+        self.top = LineRow()
         self.width, self.height = 80, 24
         self.query = ""
         self._theme = theme
@@ -110,7 +110,7 @@ class Pages:
             self.top = last
 
     def first(self) -> None:
-        self.top = Place()
+        self.top = LineRow()
 
     def last(self) -> None:
         self.top = self._last_top()
@@ -134,14 +134,14 @@ class Pages:
         hit = next(hits, None)
         if hit is None or stopped():
             return False
-        self.top = Place(self._line_at(hit))
+        self.top = LineRow(self._line_at(hit))
         return True
 
     def fit(self, width: int, height: int) -> None:
         """The window has this size; what was read before may have changed."""
         self._block = (0, 0, b"")
         if width != self.width:
-            self.top = Place(self.top.offset)
+            self.top = LineRow(self.top.offset)
         self.width, self.height = max(1, width), max(1, height)
 
     def _pattern(self) -> "re.Pattern[bytes] | None":
@@ -189,33 +189,33 @@ class Pages:
         pieces = re.split(f"({re.escape(self.query)})", plain, flags=re.IGNORECASE)
         return "".join(self._theme.style("match", piece) if at % 2 else piece for at, piece in enumerate(pieces))
 
-    def _lower(self, rows: int) -> Place:
+    def _lower(self, rows: int) -> LineRow:
         left = rows + self.top.row
         place = self.top
         for offset, end in self._down(self.top.offset):
             count = len(self._drawn(offset, end))
-            place = Place(offset, min(left, count - 1))
+            place = LineRow(offset, min(left, count - 1))
             if left < count:
                 break
             left -= count
         return place
 
-    def _higher(self, rows: int, place: Place) -> Place:
+    def _higher(self, rows: int, place: LineRow) -> LineRow:
         if place.row >= rows:
-            return Place(place.offset, place.row - rows)
+            return LineRow(place.offset, place.row - rows)
         left = rows - place.row
         offset = place.offset
         while left > 0 and offset > 0:
             start = self._start_before(offset)
             count = len(self._drawn(start, offset))
             if count >= left:
-                return Place(start, count - left)
+                return LineRow(start, count - left)
             left -= count
             offset = start
-        return Place(offset)
+        return LineRow(offset)
 
-    def _last_top(self) -> Place:
-        return self._higher(self.height, Place(self.source.size))
+    def _last_top(self) -> LineRow:
+        return self._higher(self.height, LineRow(self.source.size))
 
     def _down(self, offset: int) -> Iterator[tuple[int, int]]:
         """The lines from there on: where each begins and ends."""

@@ -10,13 +10,13 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from sightline.host import Command, Reply
+from sightline.host import Command, CommandReply
 from sightline.text import clean_line
 from sightline.tty import Component, Input, Paste, Rows, Theme, measure, truncate
 from sightline.tty.components import Input as LineInput
-from sightline.tty.components import Item, KeyHints, Loader, SelectList, Text
+from sightline.tty.components import Item, KeyHints, Loader, SelectList, TextComponent
 from sightline.tty.components._container import Container, Holder
-from sightline.views.console._desk import Ask, Desk
+from sightline.views.console._desk import Answerable, Desk
 
 _SMALL = 12  # rows: below this there is no room for hints
 _AROUND = 3  # rows of the console below it
@@ -63,7 +63,7 @@ class Heading(Component):
         return row + (style("border_active", f" {'─' * rest}") if rest > 0 else "")
 
 
-class Panel(Holder, Ask):
+class Panel(Holder, Answerable):
     """A heading, a body, hints. Subclasses put their parts into `body` and say in `react` what keys mean."""
 
     def __init__(self, desk: Desk, title: str, hints: Hints = ()) -> None:
@@ -79,8 +79,15 @@ class Panel(Holder, Ask):
 
     def set_hints(self, hints: Hints) -> None:
         """Those whose action has no key are left out."""
+        self._meanings = tuple(hints)
         keyed = [(self.desk.bindings.keys(action), meaning) for action, meaning in hints]
         self.hints.set_hints([(keys[0], meaning) for keys, meaning in keyed if keys])
+
+    def say_cancel(self, meaning: str) -> None:
+        """What escape does now."""
+        hints = tuple((action, meaning if action == "select_cancel" else words) for action, words in self._meanings)
+        if hints != self._meanings:
+            self.set_hints(hints)
 
     @property
     def room(self) -> int:
@@ -125,7 +132,7 @@ class Panel(Holder, Ask):
         return self.desk.height < _SMALL
 
 
-class Choice(Panel):
+class ChoicePanel(Panel):
     """A list. Answers with the value of the item that was chosen, or with what one of `keys` makes of it.
     `confirm` is what enter does."""
 
@@ -143,8 +150,9 @@ class Choice(Panel):
         hints: Hints = (),
         keys: Mapping[str, Callable[[Item], None]] | None = None,
     ) -> None:
-        usual = (("select_confirm", confirm), *hints, ("select_cancel", "close"))
-        super().__init__(desk, title, usual)
+        super().__init__(desk, title)
+        self._confirm = confirm
+        self.offer(hints)
         self.list = SelectList(
             bindings=desk.bindings, filter=filter, placeholder="type to search", empty=empty, theme=self.theme
         )
@@ -154,6 +162,10 @@ class Choice(Panel):
         self.body.children = [self.list]
         self.list.set_query(query)
         self.set_items(items, at)
+
+    def offer(self, hints: Hints) -> None:
+        """These keys, between the one that chooses and the one that closes."""
+        self.set_hints((("select_confirm", self._confirm), *hints, ("select_cancel", "close")))
 
     def set_items(self, items: Iterable[Item], at: str = "") -> None:
         """Other items; the highlight stays with its item, or goes to the one with this value."""
@@ -166,7 +178,13 @@ class Choice(Panel):
     def render(self, width: int) -> Rows:
         # The row of the query and the one that says where one is.
         self.list.set_max_rows(min(max(5, self.desk.height // 2), self.room - 2))
+        self.say_cancel("clear" if self._clears else "close")
         return super().render(width)
+
+    @property
+    def _clears(self) -> bool:
+        """Whether escape clears what was searched for; to who listens it was said to leave."""
+        return bool(self.list.query) and not self.desk.drawing.linear
 
     def react(self, event: Input) -> bool:
         for action, act in self._keys.items():
@@ -177,13 +195,13 @@ class Choice(Panel):
         return super().react(event)
 
     def _cancel(self) -> None:
-        if self.list.query and not self.desk.drawing.linear:  # to who listens it was said to leave
+        if self._clears:
             self.list.set_query("")
         else:
             self.finish(None)
 
 
-class Question(Panel):
+class QuestionPanel(Panel):
     """One line to type. `mistake` is what was wrong with it before."""
 
     def __init__(
@@ -201,8 +219,8 @@ class Question(Panel):
         self.input = LineInput(placeholder=placeholder, bindings=desk.bindings, theme=self.theme)
         self.input.set_text(text)
         self.input.on_submit = self.finish
-        said = Text(clean_line(mistake), "error", theme=self.theme)
-        self.body.children = [Text(clean_line(about), "muted", theme=self.theme), self.input, said]
+        said = TextComponent(clean_line(mistake), "error", theme=self.theme)
+        self.body.children = [TextComponent(clean_line(about), "muted", theme=self.theme), self.input, said]
 
     def react(self, event: Input) -> bool:
         if self.desk.bindings.matches(event, "select_cancel"):
@@ -213,7 +231,7 @@ class Question(Panel):
         return self.input.handle_input(event)
 
 
-class Working(Panel):
+class WaitingPanel(Panel):
     """Something the host does meanwhile; escape stops it. Answers when the host has answered, with what it said."""
 
     def __init__(self, desk: Desk, label: str, command: Command, stop: Command) -> None:
@@ -229,16 +247,16 @@ class Working(Panel):
         self.body.children = [self._loader]
         self.children = [self.body, self.hints]
 
-    async def answer(self) -> Reply:
+    async def answer(self) -> CommandReply:
         """Show it until there is an answer."""
         if not self.desk.drawing.linear:
             self._loader.start()
         self.desk.spawn(self._work())
         try:
-            reply: Reply | None = await self.desk.ask(self)
+            reply: CommandReply | None = await self.desk.ask(self)
         finally:
             self._loader.stop()
-        return reply if reply is not None else Reply(False, error="it was stopped")
+        return reply if reply is not None else CommandReply(False, error="it was stopped")
 
     def handle_input(self, event: Input) -> bool:
         bindings = self.desk.bindings

@@ -6,20 +6,21 @@ stays; only the newest question counts.
 """
 
 import asyncio
-import os
 import time
 from collections.abc import Sequence
 
 import msgspec
 
 from sightline.exceptions import SightlineError
-from sightline.journal import SessionHit
+from sightline.journal import SessionHit, SessionRecord
 from sightline.text import clean_line
 from sightline.tty import Input, Paste
 from sightline.tty.components import Input as LineInput
 from sightline.tty.components import Item, SelectList
+from sightline.views._names import from_home, title_of
 from sightline.views.console._desk import Desk
-from sightline.views.console.selectors._panel import Choice, Panel, Question
+from sightline.views.console.selectors._panel import ChoicePanel, Panel, QuestionPanel
+from sightline.views.console.shapes._shape import plural
 
 _AT_MOST = 200
 AGAIN = ""
@@ -33,10 +34,12 @@ _HINTS = (
     ("select_cancel", "close"),
 )
 _CHANGES = ("list_rename", "list_archive", "list_remove")
+_RUNNING = "◌ running"
+"""Of one whose host does not answer."""
 _DELETE, _KEEP = "delete", "keep"
 
 
-class Looked(msgspec.Struct):
+class SessionSearch(msgspec.Struct):
     """What is looked for, and where: kept from one panel to the next."""
 
     words: str = ""
@@ -45,9 +48,13 @@ class Looked(msgspec.Struct):
     """The session that is marked."""
     note: str = ""
     """What was done last."""
+    states: dict[str, str] = {}
+    """What those that are running do, as far as their hosts say."""
+    archived: int = 0
+    """How many are archived: they are not searched."""
 
 
-class Change(msgspec.Struct, frozen=True):
+class SessionAction(msgspec.Struct, frozen=True):
     """What to do with a session instead of opening it: an action of `_CHANGES`."""
 
     action: str
@@ -56,12 +63,12 @@ class Change(msgspec.Struct, frozen=True):
 
 
 async def open(desk: Desk, args: str) -> None:
-    looked = Looked(args.strip())
+    looked = SessionSearch(args.strip())
     while True:
         hits = await asyncio.to_thread(find, desk, looked)
-        answer: str | Change | None = await desk.ask(ResumePanel(desk, looked, hits))
+        answer: str | SessionAction | None = await desk.ask(ResumePanel(desk, looked, hits))
         looked.note = ""
-        if isinstance(answer, Change):
+        if isinstance(answer, SessionAction):
             await _change(desk, looked, answer)
         elif answer != AGAIN:
             break
@@ -69,7 +76,7 @@ async def open(desk: Desk, args: str) -> None:
         await desk.switch(answer)
 
 
-async def _change(desk: Desk, looked: Looked, change: Change) -> None:
+async def _change(desk: Desk, looked: SessionSearch, change: SessionAction) -> None:
     looked.at = change.session
     try:
         looked.note = await _changed(desk, change)
@@ -77,36 +84,48 @@ async def _change(desk: Desk, looked: Looked, change: Change) -> None:
         looked.note = getattr(error, "message", "") or str(error)
 
 
-async def _changed(desk: Desk, change: Change) -> str:
+async def _changed(desk: Desk, change: SessionAction) -> str:
     """What was done, in a few words; empty: nothing was."""
     if change.action == "list_archive":
         await asyncio.to_thread(desk.store.archive, change.session)
         return f"archived; undo with: sightline sessions unarchive {change.session}"
     if change.action == "list_rename":
-        title = await desk.ask(Question(desk, "Rename the session", text=change.title, confirm="rename"))
+        title = await desk.ask(QuestionPanel(desk, "Rename the session", text=change.title, confirm="rename"))
         if title is None:
             return ""
         await asyncio.to_thread(desk.store.rename, change.session, title)
         return "renamed"
-    items = (Item(_KEEP, "No, do nothing"), Item(_DELETE, "Yes, delete it", "with its jobs and their output, for good"))
+    items = (
+        Item(_KEEP, "No, do nothing"),
+        Item(_DELETE, "Yes, delete it", "with its jobs and their output, for good"),
+    )
     question = f"Delete “{change.title}”?"
-    if await desk.ask(Choice(desk, question, items, filter=False)) != _DELETE:
+    if await desk.ask(ChoicePanel(desk, question, items, filter=False)) != _DELETE:
         return ""
     await asyncio.to_thread(desk.store.delete, change.session)
     return "deleted"
 
 
-def find(desk: Desk, looked: Looked) -> list[SessionHit]:
-    cwd = None if looked.everywhere else desk.cwd
-    if words := looked.words.strip():
-        return desk.store.search(words, cwd, _AT_MOST)
-    return [SessionHit(record, "", "") for record in desk.store.conversations(cwd, _AT_MOST)]
+def find(desk: Desk, looked: SessionSearch) -> list[SessionHit]:
+    """In a thread. What there is to know besides is noted in `looked`."""
+    from sightline.views.plain._standing import hosts_by_session, signed_standing
+
+    cwd, words = None if looked.everywhere else desk.cwd, looked.words.strip()
+    if words:
+        hits = desk.store.search(words, cwd, _AT_MOST)
+    else:
+        hits = [SessionHit(record, "", "") for record in desk.store.conversations(cwd, _AT_MOST)]
+    some_run = any(hit.session.running for hit in hits)
+    hosts = hosts_by_session(desk.store) if some_run else {}
+    looked.states = {session: signed_standing(hello) for session, hello in hosts.items()}
+    looked.archived = 0 if hits else desk.store.count(cwd, archived=True)
+    return hits
 
 
 class ResumePanel(Panel):
     """Answers with the id of a session, or (linear) that there is something new to read."""
 
-    def __init__(self, desk: Desk, looked: Looked, hits: Sequence[SessionHit]) -> None:
+    def __init__(self, desk: Desk, looked: SessionSearch, hits: Sequence[SessionHit]) -> None:
         super().__init__(desk, "Resume a conversation", _HINTS)
         self._looked = looked
         self._asked = self._answered = 0
@@ -114,7 +133,7 @@ class ResumePanel(Panel):
         self._input = LineInput(placeholder="type to search", bindings=desk.bindings, theme=self.theme)
         self._input.set_text(looked.words)
         self._input.on_change = lambda _: self._ask()
-        self.list = SelectList(bindings=desk.bindings, theme=self.theme, empty="no conversation")
+        self.list = SelectList(bindings=desk.bindings, theme=self.theme)
         self.list.on_select = lambda item: self.finish(item.value)
         self.list.on_cancel = self._cancel
         self.body.children = [self._input, self.list]
@@ -128,6 +147,7 @@ class ResumePanel(Panel):
 
     def render(self, width: int) -> Sequence[str]:
         self.list.set_max_rows(min(max(5, self.desk.height // 2), self.room - 2))
+        self.say_cancel("clear" if self._input.text else "close")
         return super().render(width)
 
     def react(self, event: Input) -> bool:
@@ -140,7 +160,7 @@ class ResumePanel(Panel):
         for action in _CHANGES:
             if bindings.matches(event, action):
                 if marked is not None and self._asked == self._answered:
-                    self.finish(Change(action, marked.value, self._titles[marked.value]))
+                    self.finish(SessionAction(action, marked.value, self._titles[marked.value]))
                 return True
         if bindings.matches(event, "select_confirm") and self._asked != self._answered:
             self._enter_waits = True
@@ -173,8 +193,9 @@ class ResumePanel(Panel):
 
     def _show(self, hits: Sequence[SessionHit]) -> None:
         now = time.time()
-        self._titles = {hit.session.id: _title(hit) for hit in hits}
-        self.list.set_items([_item(hit, now, self._looked.everywhere) for hit in hits])
+        self._titles = {hit.session.id: _title(hit.session) for hit in hits}
+        self.list.set_items([_item(hit, now, self._looked) for hit in hits])
+        self.list.set_empty(_nothing(self._looked))
         self.heading.set_note("all folders" if self._looked.everywhere else "this folder")
 
     def _cancel(self) -> None:
@@ -185,23 +206,27 @@ class ResumePanel(Panel):
             self.finish(None)
 
 
-def _item(hit: SessionHit, now: float, everywhere: bool) -> Item:
-    record, title = hit.session, _title(hit)
+def _nothing(looked: SessionSearch) -> str:
+    said = "nothing found" if looked.words.strip() else "no conversation"
+    if not looked.archived:
+        return said
+    are = "1 archived session is" if looked.archived == 1 else f"{looked.archived:,} archived sessions are"
+    return f"{said}; {are} not searched: sightline sessions --archived"
+
+
+def _item(hit: SessionHit, now: float, looked: SessionSearch) -> Item:
+    record, title = hit.session, _title(hit.session)
     words = clean_line(hit.snippet.replace("\x02", "").replace("\x03", ""))
-    facts = ["running" if record.running else _age(now - record.changed), f"{record.messages} messages"]
-    facts += [_short(clean_line(record.cwd))] if everywhere else []
+    state = looked.states.get(record.id, _RUNNING) if record.running else _age(now - record.changed)
+    facts = [state, plural(record.messages, "message")]
+    facts += [from_home(clean_line(record.cwd))] if looked.everywhere else []
     facts += [f"… {words}"] if words else []
-    return Item(record.id, f"{'● ' if record.running else ''}{title}", " · ".join(facts))
+    return Item(record.id, title, " · ".join(facts))
 
 
-def _title(hit: SessionHit) -> str:
-    record = hit.session
-    return clean_line(record.title or record.first_prompt or record.last_text or record.id)
-
-
-def _short(folder: str) -> str:
-    home = os.path.expanduser("~")
-    return f"~{folder[len(home) :]}" if folder == home or folder.startswith(f"{home}/") else folder
+def _title(record: SessionRecord) -> str:
+    """Without a title there is its id: this list has no column for that."""
+    return title_of(record) or record.id
 
 
 def _age(seconds: float) -> str:

@@ -14,15 +14,15 @@ from sightline.exceptions import SightlineError
 from sightline.settings._about import about
 from sightline.settings._fields import kind_at
 from sightline.settings._toml import split_key
-from sightline.settings.keeping import HIDDEN, Shown, shown_settings, written
+from sightline.settings.keeping import HIDDEN, EffectiveSetting, shown_settings, written
 from sightline.text import clean_line
 from sightline.tty import Rows
-from sightline.tty.components import Item, Text
+from sightline.tty.components import Item, TextComponent
 from sightline.views._levels import LEVELS
 from sightline.views.console._desk import Desk
 from sightline.views.console.selectors import _thinking
 from sightline.views.console.selectors._kept import forget, keep
-from sightline.views.console.selectors._panel import Choice, Question
+from sightline.views.console.selectors._panel import ChoicePanel, QuestionPanel
 
 _SHOWN = 200
 _VALUES = {
@@ -69,12 +69,12 @@ async def open(desk: Desk, args: str) -> None:
                 await _edited(desk, next(each for each in settings if each.key == at), project)
 
 
-class SettingsPanel(Choice):
+class SettingsPanel(ChoicePanel):
     """Below the list: what the highlighted setting does, what it may be, and its default."""
 
-    def __init__(self, desk: Desk, settings: list[Shown], **options: Any) -> None:
+    def __init__(self, desk: Desk, settings: list[EffectiveSetting], **options: Any) -> None:
         self._settings = {each.key: each for each in settings}
-        self._about = Text("", "muted", theme=desk.drawing.theme)
+        self._about = TextComponent("", "muted", theme=desk.drawing.theme)
         super().__init__(desk, "Settings", [_item(each) for each in settings], **options)
         self.body.children.append(self._about)
 
@@ -86,12 +86,12 @@ class SettingsPanel(Choice):
         return super().render(width)
 
 
-def _explained(each: Shown) -> str:
+def _explained(each: EffectiveSetting) -> str:
     what = about(split_key(each.key))
     return clean_line(
         ". ".join(
             [
-                *([what.capitalize()] if what else []),
+                *([_capital(what)] if what else []),
                 f"{_capital(each.wanted)}; default: {_text(each.default) or 'empty'}",
             ]
         )
@@ -102,7 +102,9 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _panel(desk: Desk, settings: list[Shown], notices: list[str], at: str, query: str, project: bool) -> Choice:
+def _panel(
+    desk: Desk, settings: list[EffectiveSetting], notices: list[str], at: str, query: str, project: bool
+) -> ChoicePanel:
     panel: SettingsPanel = SettingsPanel(
         desk,
         settings,
@@ -119,13 +121,13 @@ def _panel(desk: Desk, settings: list[Shown], notices: list[str], at: str, query
     return panel
 
 
-def _item(each: Shown) -> Item:
+def _item(each: EffectiveSetting) -> Item:
     counting = [said.source for said in each.said if said.counts]
     source = f" · {clean_line(counting[-1].where)}" if counting else ""
     return Item(each.key, each.key, f"{_text(each.value)}{source}", each.key.partition(".")[0])
 
 
-async def _edited(desk: Desk, each: Shown, project: bool) -> None:
+async def _edited(desk: Desk, each: EffectiveSetting, project: bool) -> None:
     """Ask until it is right, or the person leaves it."""
     mistake, text = "", "" if each.value == HIDDEN else _text(each.value)
     while True:
@@ -137,19 +139,19 @@ async def _edited(desk: Desk, each: Shown, project: bool) -> None:
             return
 
 
-def _editor(desk: Desk, each: Shown, text: str, mistake: str) -> Choice | Question:
+def _editor(desk: Desk, each: EffectiveSetting, text: str, mistake: str) -> ChoicePanel | QuestionPanel:
     kind = kind_at(split_key(each.key))
     values = ["true", "false"] if kind is bool else list(get_args(kind)) if get_origin(kind) is Literal else []
     if values:
         items = [Item(value, value, _meaning(each, value)) for value in values]
-        panel = Choice(desk, each.key, items, filter=False, at=text)
+        panel = ChoicePanel(desk, each.key, items, filter=False, at=text)
         panel.heading.set_note(mistake)
-        panel.body.children.append(Text(_explained(each), "muted", theme=panel.theme))
+        panel.body.children.append(TextComponent(_explained(each), "muted", theme=panel.theme))
         return panel
-    return Question(desk, each.key, text=text, about=_explained(each), mistake=mistake)
+    return QuestionPanel(desk, each.key, text=text, about=_explained(each), mistake=mistake)
 
 
-def _meaning(each: Shown, value: str) -> str:
+def _meaning(each: EffectiveSetting, value: str) -> str:
     meaning = _VALUES.get(each.key, {}).get(value, "")
     return " · ".join([*([meaning] if meaning else []), *(["default"] if value == _text(each.default) else [])])
 

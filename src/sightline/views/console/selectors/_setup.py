@@ -6,20 +6,22 @@ before it is stored; while it is typed only dots are shown, and no part of it go
 
 import asyncio
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sightline.exceptions import SightlineError
 from sightline.host import SetModel
 from sightline.settings import store_key, with_stored_keys
+from sightline.settings.keeping import settings_file
 from sightline.text import clean_line
 from sightline.tty import Component, Input, Key, Paste, Rows, Theme, truncate
-from sightline.tty.components import Item, Text
+from sightline.tty.components import Item, TextComponent
 from sightline.views.console._desk import Desk
 from sightline.views.console.selectors._kept import keep
-from sightline.views.console.selectors._panel import Choice, Panel, Question
+from sightline.views.console.selectors._panel import ChoicePanel, Panel, QuestionPanel
 
 if TYPE_CHECKING:
-    from sightline.models._discovery import Vendor
+    from sightline.models.choice._discovery import KeyVendor
     from sightline.views.console._console import Console
 
 _KEY, _SERVER, _DEMO = "key", "server", "demo"
@@ -63,12 +65,12 @@ async def offer(console: "Console", *, above: bool, yields_to_draft: bool = Fals
             return True
 
 
-class SetupPanel(Choice):
+class SetupPanel(ChoicePanel):
     """Answers with one of the ways to a model."""
 
     def __init__(self, desk: Desk, installed: list[str], at: str) -> None:
         super().__init__(desk, "Choose a model to work with", _items(installed), filter=False, at=at)
-        self.body.children.insert(0, Text(f"Choose one, or {_VARIABLE_WAY}.", "muted", theme=self.theme))
+        self.body.children.insert(0, TextComponent(f"Choose one, or {_VARIABLE_WAY}.", "muted", theme=self.theme))
 
 
 def installed_clis() -> list[str]:
@@ -106,7 +108,7 @@ async def _done(console: "Console", choice: str) -> bool:
 
 
 async def _pasted(console: "Console") -> bool:
-    from sightline.models._keys import TITLES, could_be_key, key_problem, vendor_of_key
+    from sightline.models.choice._keys import TITLES, could_be_key, key_problem, vendor_of_key
 
     mistake = ""
     while (key := await console.ask(KeyPanel(console, mistake))) is not None:
@@ -135,22 +137,20 @@ async def _pasted(console: "Console") -> bool:
     return False
 
 
-async def _whose(console: "Console") -> "Vendor | None":
-    from sightline.models._discovery import VENDORS
-    from sightline.models._keys import TITLES
+async def _whose(console: "Console") -> "KeyVendor | None":
+    from sightline.models.choice._discovery import VENDORS
+    from sightline.models.choice._keys import TITLES
 
     items = [Item(one.name, TITLES[one.name], one.keys[0]) for one in VENDORS]
-    name = await console.ask(Choice(console, "Whose key is this?", items, filter=False))
+    name = await console.ask(ChoicePanel(console, "Whose key is this?", items, filter=False))
     return next((one for one in VENDORS if one.name == name), None)
 
 
 async def _served(console: "Console") -> bool:
-    from sightline.models._keys import server_problem
-
-    about = f"Press enter for {_SERVER_URL}, or type another address, up to and including /v1."
+    about = f"Press enter for {_SERVER_URL}, or type another address."
     mistake = text = ""
     while True:
-        question = Question(
+        question = QuestionPanel(
             console,
             "Use a local server",
             text=text,
@@ -165,15 +165,29 @@ async def _served(console: "Console") -> bool:
         text = answer.strip()
         address = text or _SERVER_URL
         url = address if "://" in address else f"http://{address}"
-        problem = await Checking(console, f"Asking {clean_line(url)} for its models…").answer(server_problem, url)
-        if problem is None:
+        found = await Checking(console, f"Asking {clean_line(url)} for its models…").answer(_server_at, url)
+        if found is None:
             continue
+        url, problem = found
         if problem:
             mistake = f"No models at {clean_line(url)}: {clean_line(problem)}"
             continue
         if mistake := await keep(console, f"models.servers.{_SERVER_NAME}.base_url", url):
             continue
+        file = settings_file(Path(console.cwd), project=False)
+        console.tell(f"The server {clean_line(url)} is stored in {file}")
         return await _use_best(console)
+
+
+def _server_at(url: str) -> tuple[str, str]:
+    """Where its models can be had, there or at /v1 below it, and why not; empty: they can."""
+    from sightline.models.choice._keys import server_problem
+
+    problem = server_problem(url)
+    below = f"{url.rstrip('/')}/v1"
+    if problem and not url.rstrip("/").endswith("/v1") and not server_problem(below):
+        return below, ""
+    return url, problem
 
 
 async def _use_best(console: "Console") -> bool:
@@ -187,7 +201,7 @@ async def _use_best(console: "Console") -> bool:
         return True
     reply = await console.submit(SetModel(model=name))
     if reply.ok:
-        console.tell(f"{name} works in this session", hint="/model chooses another")
+        console.tell(f"{name} works from now on, in new sessions as well", hint="/model chooses another")
     else:
         console.tell(reply.error, "error", reply.hint)
     return True
@@ -240,8 +254,8 @@ class KeyPanel(Panel):
         super().__init__(desk, "Paste an API key", (("submit", "check and store"), ("select_cancel", "back")))
         self.line = SecretLine(self.theme)
         about = f"It is checked with one request to its provider and stored for you alone. Or {_VARIABLE_WAY}."
-        said = Text(mistake, "error", theme=self.theme)
-        self.body.children = [Text(about, "muted", theme=self.theme), self.line, said]
+        said = TextComponent(mistake, "error", theme=self.theme)
+        self.body.children = [TextComponent(about, "muted", theme=self.theme), self.line, said]
 
     def react(self, event: Input) -> bool:
         if self.desk.bindings.matches(event, "select_cancel"):

@@ -3,7 +3,7 @@
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
 from sightline.views.console.selectors._kept import keep
-from sightline.views.console.selectors._panel import Choice
+from sightline.views.console.selectors._panel import ChoicePanel
 
 _THEMES = (
     Item("auto", "auto", "match the terminal's background"),
@@ -28,7 +28,7 @@ async def open(desk: Desk, args: str) -> None:
 
 
 async def _chosen(desk: Desk, before: str) -> str | None:
-    panel = Choice(desk, "Theme", _THEMES, filter=False, at=before)
+    panel = ChoicePanel(desk, "Theme", _THEMES, filter=False, at=before)
     panel.list.on_highlight = lambda item: desk.set_theme(item.value)
     chosen: str | None = await desk.ask(panel)
     return chosen

@@ -2,11 +2,12 @@
 
 from typing import get_args
 
+from sightline.events import ThinkingState
 from sightline.host import SetModel
 from sightline.settings import Thinking
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
-from sightline.views.console.selectors._panel import Choice
+from sightline.views.console.selectors._panel import ChoicePanel
 
 LEVELS: tuple[str, ...] = get_args(Thinking)
 ABOUT = {"off": "answers at once", "max": "slow and expensive"}
@@ -21,7 +22,7 @@ async def open(desk: Desk, args: str) -> None:
 async def chosen_level(desk: Desk) -> str | None:
     now = level_now(desk)
     items = [Item(level, f"{level} (now)" if level == now else level, ABOUT.get(level, "")) for level in LEVELS]
-    chosen: str | None = await desk.ask(Choice(desk, "Thinking", items, filter=False, at=now))
+    chosen: str | None = await desk.ask(ChoicePanel(desk, "Thinking", items, filter=False, at=now))
     return chosen
 
 
@@ -31,6 +32,12 @@ async def set_level(desk: Desk, level: str) -> None:
         desk.tell(reply.error, "error", reply.hint)
 
 
+async def next_level(desk: Desk, args: str) -> None:
+    """What the key does."""
+    now = desk.state.state.get("thinking")
+    await set_level(desk, LEVELS[(LEVELS.index(now) + 1) % len(LEVELS)] if now in LEVELS else "medium")
+
+
 def level_now(desk: Desk) -> str:
-    said = desk.state.state.get("thinking")
-    return said if isinstance(said, str) and said else desk.settings.models.thinking
+    said = ThinkingState.among(desk.state.state)
+    return (said.level if said else "") or desk.settings.models.thinking

@@ -4,11 +4,11 @@ Choosing one of the person's messages goes to before it, with its words in the e
 right behind it. What is left can be summarised first, where the settings say so.
 """
 
-from sightline.host import Abort, Move, Outline, Reply
+from sightline.host import Abort, CommandReply, MoveTo, Outline
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
-from sightline.views.console.selectors._panel import Choice, Question, Working
-from sightline.views.console.selectors._tree_panel import Picked, TreePanel, TreeView
+from sightline.views.console.selectors._panel import ChoicePanel, QuestionPanel, WaitingPanel
+from sightline.views.console.selectors._tree_panel import PickedLine, TreePanel, TreeView
 from sightline.views.console.selectors._tree_rows import TreeLine, outlined
 
 _NO_SUMMARY, _SUMMARY, _CUSTOM = "none", "summary", "custom"
@@ -37,30 +37,30 @@ async def _picked(desk: Desk, view: TreeView) -> TreeLine | None:
         if not reply.ok:
             desk.tell(reply.error, "error", reply.hint)
             return None
-        picked: Picked | None = await desk.ask(TreePanel(desk, view, outlined(reply.data).lines))
+        picked: PickedLine | None = await desk.ask(TreePanel(desk, view, outlined(reply.data).lines))
         if picked is None or picked.line is not None:
             return None if picked is None else picked.line
 
 
-async def _how(desk: Desk, line: TreeLine) -> Move | None:
+async def _how(desk: Desk, line: TreeLine) -> MoveTo | None:
     """What to ask of the host; None: back to the tree."""
     if not desk.settings.branch_summary.enabled:
-        return Move(line.id)
+        return MoveTo(line.id)
     while True:
-        choice = await desk.ask(Choice(desk, "Summarize the branch you leave?", _CHOICES, filter=False))
+        choice = await desk.ask(ChoicePanel(desk, "Summarize the branch you leave?", _CHOICES, filter=False))
         if choice is None:
             return None
         if choice != _CUSTOM:
-            return Move(line.id, summarize=choice == _SUMMARY)
-        words = await desk.ask(Question(desk, "What should the summary be about?", confirm="summarize"))
+            return MoveTo(line.id, summarize=choice == _SUMMARY)
+        words = await desk.ask(QuestionPanel(desk, "What should the summary be about?", confirm="summarize"))
         if words is not None:
-            return Move(line.id, summarize=True, instructions=words)
+            return MoveTo(line.id, summarize=True, instructions=words)
 
 
-async def _moved(desk: Desk, move: Move) -> bool:
+async def _moved(desk: Desk, move: MoveTo) -> bool:
     """Whether this is over; otherwise the person looks at the tree again, and nothing was moved."""
     if move.summarize:
-        working = Working(desk, "Summarizing the branch you leave…", move, Abort())
+        working = WaitingPanel(desk, "Summarizing the branch you leave…", move, Abort())
         reply = await working.answer()
         if not reply.ok:
             if not working.stopped:
@@ -72,7 +72,7 @@ async def _moved(desk: Desk, move: Move) -> bool:
     return True
 
 
-def _tell(desk: Desk, reply: Reply) -> None:
+def _tell(desk: Desk, reply: CommandReply) -> None:
     if not reply.ok:
         desk.tell(reply.error, "error", reply.hint)
         return

@@ -38,7 +38,7 @@ class TreeView(msgspec.Struct):
     at: str = ""
 
 
-class Picked(msgspec.Struct, frozen=True):
+class PickedLine(msgspec.Struct, frozen=True):
     """The answer: a line, or (linear) that there is something new to read."""
 
     line: TreeLine | None = None
@@ -68,7 +68,7 @@ class _Search(Component):
 
 
 class TreePanel(Panel):
-    """Answers with `Picked`, or None."""
+    """Answers with `PickedLine`, or None."""
 
     def __init__(self, desk: Desk, view: TreeView, lines: Sequence[TreeLine]) -> None:
         super().__init__(desk, "Session tree", _HINTS)
@@ -150,7 +150,7 @@ class TreePanel(Panel):
         if not reply.ok:
             self.heading.set_note(reply.error)
         elif self.desk.drawing.linear:
-            self.finish(Picked())
+            self.finish(PickedLine())
         else:
             self._show(outlined(reply.data).lines)
             if entered:
@@ -172,7 +172,7 @@ class TreePanel(Panel):
     def _choose(self, _: object) -> None:
         if (line := self.list.line) is not None:
             self.view.at = line.id
-            self.finish(Picked(line))
+            self.finish(PickedLine(line))
 
     def _cancel(self) -> None:
         if self.view.search:

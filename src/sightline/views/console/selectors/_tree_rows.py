@@ -11,8 +11,8 @@ import msgspec
 
 from sightline.text import clean_line
 from sightline.tty import Theme, measure, truncate
-from sightline.tty._theme import selected
 from sightline.tty.components import Item, SelectList
+from sightline.tty.theme._theme import selected
 
 ACTIVE = "•"
 
@@ -31,19 +31,19 @@ class TreeLine(msgspec.Struct, frozen=True):
     time: float = 0.0
 
 
-class Outlined(msgspec.Struct, frozen=True):
+class OutlineReply(msgspec.Struct, frozen=True):
     """The answer to `Outline`."""
 
     lines: list[TreeLine] = []
     leaf: str = ""
 
 
-def outlined(data: Any) -> Outlined:
+def outlined(data: Any) -> OutlineReply:
     """What the host said; nothing, if it is not that."""
     try:
-        return msgspec.convert(data, Outlined)
+        return msgspec.convert(data, OutlineReply)
     except msgspec.ValidationError:
-        return Outlined()
+        return OutlineReply()
 
 
 def prefixes(lines: Iterable[TreeLine]) -> dict[str, str]:

@@ -1,17 +1,16 @@
 """A command: its line, the end of what it writes while it writes it, and how it ended."""
 
+from sightline.events import CommandFact, call_ending
 from sightline.text import clean_line, clean_text
-from sightline.transcript import Call
+from sightline.transcript import TranscriptCall
 from sightline.tty.components import Code
 from sightline.views._network import network_words
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.shapes._command_line import command_of
 from sightline.views.console.shapes._output import OutputShape, ending_words, job_name, output_text, size_words
 from sightline.views.console.shapes._shape import (
-    Body,
     Shape,
-    details_of,
-    kind_of,
+    ShapeBody,
     record,
     styled,
     text_in,
@@ -45,34 +44,34 @@ class CommandShape(OutputShape):
     def source(self) -> str:
         return f"$ {self.title}\n{output_text(self.call)}" if self.title else output_text(self.call)
 
-    def body(self, width: int) -> Body:
+    def body(self, width: int) -> ShapeBody:
         body = self._written(width)
-        if details_of(self.call).get("binary"):
-            body = Body([*body.rows, self._not_shown(width)], cut=True, from_end=True)
+        if call_ending(self.call.details).binary:
+            body = ShapeBody([*body.rows, self._not_shown(width)], from_end=True)
         network = network_words(self.call)
         if not network:
             return body
         return body._replace(rows=[*body.rows, *styled(self.drawing.theme, "muted", wrapped(network, width))])
 
-    def _written(self, width: int) -> Body:
+    def _written(self, width: int) -> ShapeBody:
         call = self.call
         if any(piece.text for piece in call.pieces) and not has_more_than_pieces(call):
             return self.tail_rows(width)
-        if call.content is None or details_of(call).get("ended") == "job":
-            return Body()
+        if call.content is None or call_ending(call.details).ended == "job":
+            return ShapeBody()
         return self.last_of(below_header(call), width)
 
     def _not_shown(self, width: int) -> str:
         """What came before the first byte that is no text is text, and stands above."""
-        size = details_of(self.call).get("bytes")
-        words = f"binary output, {size_words(size)}" if isinstance(size, int) else "binary output"
+        size = call_ending(self.call.details).bytes
+        words = "binary output" if size is None else f"binary output, {size_words(size)}"
         return self._hint(f"{words}, not shown", "view_output", width)
 
 
 class CellShape(CommandShape):
     """Code of a language in place of a command line: shown as code above its output."""
 
-    def __init__(self, call: Call, drawing: Drawing) -> None:
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions) -> None:
         super().__init__(call, drawing)
         self._code: Code | None = None
 
@@ -89,13 +88,13 @@ class CellShape(CommandShape):
     def source(self) -> str:
         return f"{text_in(record(self.call.args), 'code')}\n{output_text(self.call)}"
 
-    def body(self, width: int) -> Body:
+    def body(self, width: int) -> ShapeBody:
         below = super().body(width)
         code = text_in(record(self.call.args), "code").strip("\n")
         if "\n" not in code.strip():
             return below
         above = self.beginning(code, width, lambda text: self._coloured(text).render(width))
-        return Body([*above.rows, *below.rows], above.cut or below.cut, from_end=False)
+        return ShapeBody([*above.rows, *below.rows])
 
     def _coloured(self, text: str) -> Code:
         if self._code is None or self._code.text != text:
@@ -105,23 +104,23 @@ class CellShape(CommandShape):
         return self._code
 
 
-def _is_outside(call: Call) -> bool:
+def _is_outside(call: TranscriptCall) -> bool:
     """An agent's command that no sandbox held; before it runs, whoever may allow it says so."""
-    return details_of(call).get("sandboxed") is False and not call.is_persons
+    return call_ending(call.details).sandboxed is False and not call.is_persons
 
 
-def _mark(call: Call) -> str:
+def _mark(call: TranscriptCall) -> str:
     """Whose command it is: what a person typed has the sign it was typed with."""
     return "!!" if call.is_private else "!" if call.is_persons else "$"
 
 
-def command(call: Call, drawing: Drawing) -> Shape | None:
-    if kind_of(call) == "command" or command_of(call.args):
+def command(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
+    if CommandFact.of(call.details) is not None or command_of(call.args):
         if not command_of(call.args) and text_in(record(call.args), "code"):
             return CellShape(call, drawing)
         return CommandShape(call, drawing)
     return None
 
 
-def cell(call: Call, drawing: Drawing) -> Shape | None:
+def cell(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
     return CellShape(call, drawing) if text_in(record(call.args), "code") else None

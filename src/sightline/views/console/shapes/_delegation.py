@@ -7,10 +7,10 @@ A live one comes with `details.ui.kind == "agent_delegation"`, a plan from argum
 from collections.abc import Sequence
 
 from sightline.events import Delegation, DelegationItem, delegation_from_args, delegation_from_details
-from sightline.transcript import Call
+from sightline.transcript import TranscriptCall
 from sightline.tty import truncate
-from sightline.views.console._drawing import Drawing
-from sightline.views.console.shapes._shape import Body, Shape, plural, short
+from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.shapes._shape import Shape, ShapeBody, plural, short
 
 _AGENT, _TASK, _PREVIEW = 24, 80, 120
 _SIGNS = {"running": "◌", "pending": "○", "ok": "✓", "error": "✕", None: "·"}
@@ -21,7 +21,7 @@ _ROLES = {"running": "accent", "ok": "success", "error": "error"}
 class DelegationShape(Shape):
     folded, unfolded = 8, 50
 
-    def __init__(self, call: Call, drawing: Drawing, steps: Delegation) -> None:
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, steps: Delegation) -> None:
         super().__init__(call, drawing)
         self._steps = steps
 
@@ -47,14 +47,13 @@ class DelegationShape(Shape):
     def source(self) -> str:
         return self.call.content or "\n".join(f"{item.agent}: {item.task}" for item in self._steps.items)
 
-    def body(self, width: int) -> Body:
+    def body(self, width: int) -> ShapeBody:
         most = self.unfolded if self.drawing.unfolded else self.folded
         items = self._steps.items
         rows = [row for item in items[:most] for row in self._step(item, width)]
         if len(items) > most:
             rows.append(self.more_items(len(items) - most, width))
-        said = self._said(width)
-        return Body([*rows, *said.rows], cut=len(items) > most or said.cut)
+        return ShapeBody([*rows, *self._said(width).rows])
 
     def _step(self, item: DelegationItem, width: int) -> Sequence[str]:
         theme = self.drawing.theme
@@ -68,24 +67,24 @@ class DelegationShape(Shape):
             rows.append("  " + theme.style("muted", truncate(short(item.preview, _PREVIEW), width - 2)))
         return rows
 
-    def _said(self, width: int) -> Body:
+    def _said(self, width: int) -> ShapeBody:
         """What the call itself came to, where the list cannot say it: it failed, or only planned."""
         call = self.call
         if not call.content:
-            return Body()
+            return ShapeBody()
         if call.is_error:
             return self.text_rows(call.content, width, "error")
         planned = any(item.status is None for item in self._steps.items)
-        return self.text_rows(call.content, width) if planned else Body()
+        return self.text_rows(call.content, width) if planned else ShapeBody()
 
 
-def delegation(call: Call, drawing: Drawing) -> Shape | None:
+def delegation(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
     """Live progress."""
     steps = delegation_from_details(call.details)
     return None if steps is None else DelegationShape(call, drawing, steps)
 
 
-def delegation_plan(call: Call, drawing: Drawing) -> Shape | None:
+def delegation_plan(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
     """Arguments that say who is to do what."""
     steps = delegation_from_args(call.args)
     return None if steps is None else DelegationShape(call, drawing, steps)

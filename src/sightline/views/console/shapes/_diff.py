@@ -6,22 +6,19 @@ A diff that grows shows its end, where it grows; one that is complete its beginn
 import re
 from typing import Any
 
+from sightline.events import DiffFact, SecretsInFile
 from sightline.text import clean_line
-from sightline.transcript import Call
+from sightline.transcript import TranscriptCall
 from sightline.tty.components import Diff
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.shapes._shape import (
     PATHS,
-    Body,
     Shape,
-    details_of,
-    kind_of,
+    ShapeBody,
     near,
-    number_in,
     record,
     short,
     text_in,
-    texts,
 )
 
 _OLD = ("old_string", "oldString", "old_text", "old_str")
@@ -34,31 +31,26 @@ _NO_CHANGE = "no change"
 class DiffShape(Shape):
     folded, unfolded = 20, 400
 
-    def __init__(self, call: Call, drawing: Drawing, diff: str) -> None:
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, fact: DiffFact) -> None:
         super().__init__(call, drawing)
-        self._text = diff
+        self._fact = fact
+        self._text = fact.diff
         self._diff: Diff | None = None
 
     @property
     def title(self) -> str:
-        details = details_of(self.call)
-        several = details.get("per_file_results")
-        names = [text_in(record(one), "path") for one in several] if isinstance(several, list) else []
-        listed = [name for name in names if name] or [self._path]
+        listed = [change.path for change in self._fact.changes if change.path] or [self._path]
         shown = ", ".join(near(short(name, 200), self.drawing.cwd) for name in listed if name)
         return shown or super().title
 
     @property
     def _path(self) -> str:
-        return text_in(details_of(self.call), "path") or text_in(record(self.call.args), *PATHS)
+        return self._fact.path or text_in(record(self.call.args), *PATHS)
 
     @property
     def suffix(self) -> str:
-        details = details_of(self.call)
-        several = details.get("per_file_results")
-        told = [record(one) for one in several] if isinstance(several, list) else [details]
-        added = [number_in(one, "added") for one in told]
-        removed = [number_in(one, "removed") for one in told]
+        added = [change.added for change in self._fact.changes]
+        removed = [change.removed for change in self._fact.changes]
         if None in added or None in removed:
             return ""
         return f"+{sum(n or 0 for n in added)} -{sum(n or 0 for n in removed)}"
@@ -67,25 +59,25 @@ class DiffShape(Shape):
     def source(self) -> str:
         return self._text
 
-    def body(self, width: int) -> Body:
+    def body(self, width: int) -> ShapeBody:
         lines = self._lines()
         body = self._beginning(lines, width) if self.call.content is not None else self._end(lines, width)
-        return Body([*body.rows, *self._remarks(width)], body.cut, body.from_end)
+        return ShapeBody([*body.rows, *self._remarks(width)], body.from_end)
 
-    def _beginning(self, lines: list[str], width: int) -> Body:
+    def _beginning(self, lines: list[str], width: int) -> ShapeBody:
         room = self.room
         rows = self._drawn(lines[: room + 1], width)
         if len(rows) <= room:
-            return Body(rows)
-        return Body([*rows[: room - 1], self.more(max(_counted(lines) - room + 1, 1), "line", width)], cut=True)
+            return ShapeBody(rows)
+        return ShapeBody([*rows[: room - 1], self.more(max(_counted(lines) - room + 1, 1), "line", width)])
 
-    def _end(self, lines: list[str], width: int) -> Body:
+    def _end(self, lines: list[str], width: int) -> ShapeBody:
         room = self.room
         rows = self._drawn(lines if len(lines) <= room else last_lines(lines, room + 1), width)
         if len(rows) <= room:
-            return Body(rows, from_end=True)
+            return ShapeBody(rows, from_end=True)
         above = self.more(max(_counted(lines) - room + 1, 1), "line", width)
-        return Body([above, *rows[1 - room :]], cut=True, from_end=True)
+        return ShapeBody([above, *rows[1 - room :]], from_end=True)
 
     def _drawn(self, lines: list[str], width: int) -> list[str]:
         text = "\n".join(lines)
@@ -103,8 +95,8 @@ class DiffShape(Shape):
 
     def _remarks(self, width: int) -> list[str]:
         call, theme = self.call, self.drawing.theme
-        warnings = [clean_line(warning) for warning in texts(details_of(call).get("warnings"))]
-        warnings += _about_secrets(details_of(call))
+        warnings = [clean_line(warning) for warning in self._fact.warnings or ()]
+        warnings += _about_secrets(self._fact.secrets or SecretsInFile())
         rows = [theme.style("warning", row) for warning in warnings for row in self.text_rows(warning, width).rows]
         if call.is_error and call.content:
             rows = [*self.text_rows(call.content, width, "error").rows, *rows]
@@ -118,10 +110,9 @@ def _counted(lines: list[str]) -> int:
     return sum(not line.startswith("@@") for line in lines)
 
 
-def _about_secrets(details: dict[str, Any]) -> list[str]:
+def _about_secrets(secrets: SecretsInFile) -> list[str]:
     """Which secret values a file holds again, and which it was not given."""
-    secrets = record(details.get("secrets"))
-    restored, left = ([clean_line(name) for name in texts(secrets.get(key))] for key in ("restored", "left"))
+    restored, left = ([clean_line(name) for name in names] for names in (secrets.restored, secrets.left))
     rows = (
         [f"restored {len(restored)} secret value{'s' * (len(restored) > 1)}: {', '.join(restored)}"] if restored else []
     )
@@ -141,16 +132,16 @@ def last_lines(lines: list[str], count: int) -> list[str]:
     return [f"@@ -{old},{count} +{new},{count} @@", *lines[cut:]]
 
 
-def diff(call: Call, drawing: Drawing) -> Shape | None:
+def diff(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
     """`details.diff` of a result or an update."""
-    text = details_of(call).get("diff") if kind_of(call) == "diff" else None
-    return DiffShape(call, drawing, text) if isinstance(text, str) else None
+    fact = DiffFact.of(call.details)
+    return None if fact is None else DiffShape(call, drawing, fact)
 
 
-def edited(call: Call, drawing: Drawing) -> Shape | None:
+def edited(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
     """Arguments that say what is replaced by what."""
     text = diff_in(record(call.args))
-    return DiffShape(call, drawing, text) if text else None
+    return DiffShape(call, drawing, DiffFact(diff=text)) if text else None
 
 
 def diff_in(args: dict[str, Any]) -> str:

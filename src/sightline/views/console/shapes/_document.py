@@ -3,27 +3,23 @@
 from pathlib import PurePath
 from typing import Any
 
+from sightline.events import CodeFact, ImageFact, ListingFact, MarkdownFact, ReadFact, ResourceFact, ui_fact
 from sightline.text import clean_line
-from sightline.transcript import Call
+from sightline.transcript import TranscriptCall
 from sightline.tty import Component
-from sightline.tty.components import Code, Image, Markdown
-from sightline.views.console._drawing import Drawing
+from sightline.tty.components import Code, ImageComponent, Markdown
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.shapes._output import size_words
 from sightline.views.console.shapes._shape import (
     PATHS,
-    Body,
     Shape,
-    details_of,
+    ShapeBody,
     displayed,
-    kind_of,
-    number_in,
     plural,
     record,
     text_in,
-    ui_of,
 )
 
-READ = frozenset(("read", "listing"))
 _WRITTEN = ("content", "contents", "file_text", "text")
 _PICTURE_ROWS = 12
 
@@ -33,7 +29,7 @@ class CodeShape(Shape):
 
     folded, unfolded = 10, 200
 
-    def __init__(self, call: Call, drawing: Drawing, text: str) -> None:
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, text: str) -> None:
         super().__init__(call, drawing)
         self._text = text
         self._code: Code | None = None
@@ -46,7 +42,7 @@ class CodeShape(Shape):
     def source(self) -> str:
         return self._text
 
-    def body(self, width: int) -> Body:
+    def body(self, width: int) -> ShapeBody:
         if self.call.is_error and self.call.content:
             return self.text_rows(self.call.content, width, "error")
         return self.beginning(self._text, width, lambda text: self._colour(text).render(width))
@@ -63,36 +59,32 @@ class ReadShape(CodeShape):
 
     folded, unfolded = 0, 40
 
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, fact: ReadFact | ListingFact) -> None:
+        super().__init__(call, drawing, displayed(fact, call))
+        self._fact = fact
+
     @property
     def title(self) -> str:
-        ui = ui_of(self.call)
-        first, last, total = (number_in(ui, name) for name in ("first", "last", "total"))
+        first, last, total = self._fact.first, self._fact.last, self._fact.total
         name = super().title
         whole = first in (None, 0, 1) and (last is None or total is None or last >= total)
         return name if whole or name.endswith(f":{first}-{last}") else f"{name}:{first}-{last}"
 
     @property
     def suffix(self) -> str:
-        ui = ui_of(self.call)
-        total, entries = number_in(ui, "total"), number_in(ui, "entries")
-        return (
-            plural(total, "line")
-            if total is not None
-            else plural(entries, "entry")
-            if entries == 1
-            else (f"{entries:,} entries" if entries is not None else "")
-        )
+        total, entries = self._fact.total, self._fact.entries
+        if total is not None:
+            return plural(total, "line")
+        return "" if entries is None else "1 entry" if entries == 1 else f"{entries:,} entries"
 
-    def body(self, width: int) -> Body:
-        if self.room:
-            return super().body(width)
-        return Body(cut=bool(self._text))
+    def body(self, width: int) -> ShapeBody:
+        return super().body(width) if self.room else ShapeBody()
 
 
 class MarkdownShape(Shape):
     folded, unfolded = 10, 200
 
-    def __init__(self, call: Call, drawing: Drawing, text: str) -> None:
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, text: str) -> None:
         super().__init__(call, drawing)
         self._text = text
         self._markdown: Markdown | None = None
@@ -101,7 +93,7 @@ class MarkdownShape(Shape):
     def source(self) -> str:
         return self._text
 
-    def body(self, width: int) -> Body:
+    def body(self, width: int) -> ShapeBody:
         return self.beginning(self._text, width, lambda text: self._laid_out(text).render(width))
 
     def _laid_out(self, text: str) -> Markdown:
@@ -116,29 +108,33 @@ class ResourceShape(Shape):
 
     folded, unfolded = 8, 200
 
-    def body(self, width: int) -> Body:
-        return self.text_rows(displayed(self.call), width)
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, fact: ResourceFact) -> None:
+        super().__init__(call, drawing)
+        self._fact = fact
+
+    def body(self, width: int) -> ShapeBody:
+        return self.text_rows(displayed(self._fact, self.call), width)
 
 
 class ImageShape(Shape):
     """The picture where the terminal can show it and its bytes are at hand; else what it is."""
 
-    def __init__(self, call: Call, drawing: Drawing) -> None:
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, fact: ImageFact) -> None:
         super().__init__(call, drawing)
+        self._fact = fact
         self._picture: Component | None = None
         self._asked = self._missing = False
 
     @property
     def suffix(self) -> str:
-        ui = ui_of(self.call)
-        size = number_in(ui, "bytes")
-        parts = [clean_line(text_in(ui, "media_type")), size_words(size) if size else ""]
+        size = self._fact.bytes
+        parts = [clean_line(self._fact.media_type), size_words(size) if size else ""]
         return " · ".join([part for part in parts if part])
 
-    def body(self, width: int) -> Body:
+    def body(self, width: int) -> ShapeBody:
         self._ask()
         if self._picture is not None:
-            return Body(self._picture.render(width))
+            return ShapeBody(self._picture.render(width))
         return self.text_rows(self.call.content or "", width, "image_fallback")
 
     @property
@@ -155,7 +151,7 @@ class ImageShape(Shape):
         if fetch is None or self._asked or self.drawing.linear or self.call.content is None:
             return
         self._asked = True
-        kind = text_in(ui_of(self.call), "media_type").rpartition("/")[2] or "png"
+        kind = self._fact.media_type.rpartition("/")[2] or "png"
         fetch(f"{self.call.id}-image0.{kind}", self._got)
 
     def _got(self, data: bytes | None) -> None:
@@ -163,7 +159,9 @@ class ImageShape(Shape):
             self._missing = True
             return
         images = self.drawing.images
-        self._picture = Image(data, self.title, images=images, max_rows=_PICTURE_ROWS, theme=self.drawing.theme)
+        self._picture = ImageComponent(
+            data, self.title, images=images, max_rows=_PICTURE_ROWS, theme=self.drawing.theme
+        )
         if images.on_change is not None:
             images.on_change(self._picture)
 
@@ -180,20 +178,22 @@ def written_text(args: Any) -> str:
     return text_in(given, *_WRITTEN) if text_in(given, *PATHS) else ""
 
 
-def document(call: Call, drawing: Drawing) -> Shape | None:
-    kind = kind_of(call)
-    if kind in READ:
-        return ReadShape(call, drawing, displayed(call))
-    if kind == "code":
-        return CodeShape(call, drawing, text_in(details_of(call), "code") or displayed(call))
-    if kind == "markdown":
-        return MarkdownShape(call, drawing, text_in(details_of(call), "markdown") or displayed(call))
-    if kind == "resource":
-        return ResourceShape(call, drawing)
-    return ImageShape(call, drawing) if kind == "image" else None
+def document(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
+    match ui_fact(call.details):
+        case ReadFact() | ListingFact() as fact:
+            return ReadShape(call, drawing, fact)
+        case CodeFact() as fact:
+            return CodeShape(call, drawing, fact.code or displayed(fact, call))
+        case MarkdownFact() as fact:
+            return MarkdownShape(call, drawing, fact.markdown or displayed(fact, call))
+        case ResourceFact() as fact:
+            return ResourceShape(call, drawing, fact)
+        case ImageFact() as fact:
+            return ImageShape(call, drawing, fact)
+    return None
 
 
-def written(call: Call, drawing: Drawing) -> Shape | None:
+def written(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
     """Arguments that are a whole file."""
     text = written_text(call.args)
     return CodeShape(call, drawing, text) if text else None

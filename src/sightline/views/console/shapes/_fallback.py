@@ -2,11 +2,12 @@
 
 import msgspec
 
-from sightline.transcript import Call
-from sightline.views.console._drawing import Drawing
+from sightline.events import call_ending
+from sightline.transcript import TranscriptCall
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.shapes._json import tree_rows
 from sightline.views.console.shapes._output import OutputShape, ending_words
-from sightline.views.console.shapes._shape import Body, Shape, details_of, record
+from sightline.views.console.shapes._shape import Shape, ShapeBody, record
 
 
 class FallbackShape(OutputShape):
@@ -21,13 +22,13 @@ class FallbackShape(OutputShape):
 
     @property
     def suffix(self) -> str:
-        return ending_words(self.call) if self.call.exit_code or details_of(self.call).get("ended") else ""
+        return ending_words(self.call) if self.call.exit_code or call_ending(self.call.details).ended else ""
 
     @property
     def source(self) -> str:
         return self.call.content or self.call.output or _as_json(self.call)
 
-    def body(self, width: int) -> Body:
+    def body(self, width: int) -> ShapeBody:
         call = self.call
         if call.content:
             if call.is_error:
@@ -37,17 +38,17 @@ class FallbackShape(OutputShape):
             return self.tail_rows(width)
         return self._arguments(width)
 
-    def _arguments(self, width: int) -> Body:
+    def _arguments(self, width: int) -> ShapeBody:
         args = record(self.call.args)
         if not args or set(map(str, args.values())) <= {self.call.arg, self.title}:
-            return Body()
+            return ShapeBody()
         rows = tree_rows(args, self.drawing.theme, width)
         return self.first_of([row for row, _ in zip(rows, range(self.unfolded + 1), strict=False)], width)
 
 
-def _as_json(call: Call) -> str:
+def _as_json(call: TranscriptCall) -> str:
     return msgspec.json.format(msgspec.json.encode(call.args), indent=2).decode() if call.args else ""
 
 
-def fallback(call: Call, drawing: Drawing) -> Shape:
+def fallback(call: TranscriptCall, drawing: DrawingOptions) -> Shape:
     return FallbackShape(call, drawing)

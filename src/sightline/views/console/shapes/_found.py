@@ -2,20 +2,17 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
+from sightline.events import FilesFact, SearchFact
 from sightline.text import clean_line
-from sightline.transcript import Call
+from sightline.transcript import TranscriptCall
 from sightline.tty import expand_tabs, truncate
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.shapes._shape import (
-    Body,
     Shape,
-    details_of,
+    ShapeBody,
     displayed,
-    kind_of,
     near,
-    number_in,
     plural,
     record,
     short,
@@ -32,6 +29,10 @@ class SearchShape(Shape):
 
     folded, unfolded = 8, 200
 
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, fact: SearchFact) -> None:
+        super().__init__(call, drawing)
+        self._fact = fact
+
     @property
     def title(self) -> str:
         args = record(self.call.args)
@@ -40,18 +41,17 @@ class SearchShape(Shape):
 
     @property
     def suffix(self) -> str:
-        details = details_of(self.call)
-        matches, files = number_in(details, "match_count"), number_in(details, "file_count")
+        matches, files = self._fact.match_count, self._fact.file_count
         if matches is None:
             return ""
         found = "1 match" if matches == 1 else f"{matches:,} matches"
         return found if not files else f"{found} in {plural(files, 'file')}"
 
-    def body(self, width: int) -> Body:
-        text = displayed(self.call)
-        return Body() if not text else self._lines(text, width)
+    def body(self, width: int) -> ShapeBody:
+        text = displayed(self._fact, self.call)
+        return ShapeBody() if not text else self._lines(text, width)
 
-    def _lines(self, text: str, width: int) -> Body:
+    def _lines(self, text: str, width: int) -> ShapeBody:
         return self.beginning(text, width, lambda shown: self._drawn(shown.split("\n"), width))
 
     def _drawn(self, lines: Sequence[str], width: int) -> list[str]:
@@ -76,54 +76,41 @@ class FilesShape(Shape):
 
     folded, unfolded = 8, 200
 
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, fact: FilesFact) -> None:
+        super().__init__(call, drawing)
+        self._fact = fact
+        self._names = [clean_line(name) for name in fact.names]
+
     @property
     def suffix(self) -> str:
-        count = number_in(details_of(self.call), "file_count")
-        return plural(len(self._names()) if count is None else count, "file")
+        count = self._fact.file_count
+        return plural(len(self._names) if count is None else count, "file")
 
     @property
     def source(self) -> str:
-        return "\n".join(self._names()) or super().source
+        return "\n".join(self._names) or super().source
 
-    def body(self, width: int) -> Body:
-        names = self._names()
+    def body(self, width: int) -> ShapeBody:
+        names = self._names
         if not names:
-            return self.text_rows(displayed(self.call), width)
+            return self.text_rows(displayed(self._fact, self.call), width)
         if self.call.is_error and self.call.content:
             return self.text_rows(self.call.content, width)
         room, theme = self.room, self.drawing.theme
         shown = names if len(names) <= room else names[: room - 1]
         rows = [truncate(near(name, self.drawing.cwd), width) for name in shown]
-        count = max(number_in(details_of(self.call), "file_count") or 0, len(names))
-        problems = _problems(details_of(self.call).get("files"))
-        rows += [theme.style("error", truncate(problem, width)) for problem in problems]
+        count = max(self._fact.file_count or 0, len(names))
+        rows += [theme.style("error", truncate(clean_line(problem), width)) for problem in self._fact.problems]
         if count > len(shown):
             rows.append(self.more(count - len(shown), "file", width))
-        return Body(rows, cut=count > len(shown))
-
-    def _names(self) -> Sequence[str]:
-        files = details_of(self.call).get("files")
-        if not isinstance(files, list):
-            return []
-        return [clean_line(name) for item in files if isinstance(name := _path(item), str)]
+        return ShapeBody(rows)
 
 
-def _path(item: Any) -> Any:
-    return item.get("path") if isinstance(item, dict) else item
+def search(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
+    fact = SearchFact.of(call.details)
+    return None if fact is None else SearchShape(call, drawing, fact)
 
 
-def _problems(files: Any) -> list[str]:
-    listed = [item for item in files if isinstance(item, dict)] if isinstance(files, list) else []
-    return [
-        clean_line(f"{item.get('path')}: {item['problem']}")
-        for item in listed
-        if isinstance(item.get("problem"), str) and item["problem"]
-    ]
-
-
-def search(call: Call, drawing: Drawing) -> Shape | None:
-    return SearchShape(call, drawing) if kind_of(call) == "search" else None
-
-
-def files(call: Call, drawing: Drawing) -> Shape | None:
-    return FilesShape(call, drawing) if kind_of(call) == "files" else None
+def files(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
+    fact = FilesFact.of(call.details)
+    return None if fact is None else FilesShape(call, drawing, fact)

@@ -1,26 +1,20 @@
 """Background jobs: one row each, with what a failed one said."""
 
-from typing import Any, NamedTuple
-
+from sightline.events import JobsFact, ShownJob
 from sightline.text import clean_line, clean_text
-from sightline.transcript import Call
+from sightline.transcript import TranscriptCall
 from sightline.tty import truncate
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.shapes._output import job_name
 from sightline.views.console.shapes._shape import (
     FAILED_ROWS,
-    Body,
     Shape,
+    ShapeBody,
     clipped_lines,
-    details_of,
     indented,
-    kind_of,
-    number_in,
-    record,
     seconds_words,
     short,
     styled,
-    text_in,
     wrapped,
 )
 
@@ -34,20 +28,12 @@ _SPOKEN = {"running": "running:", "completed": "ok:", "failed": "failed:", "canc
 _OUTCOMES = {"cancelled": "cancelled", "not_found": "not found", "already_completed": "had already ended"}
 
 
-class Job(NamedTuple):
-    id: str
-    status: str
-    label: str
-    milliseconds: int
-    said: str
-
-
 class JobsShape(Shape):
     folded, unfolded = 8, 50
 
-    def __init__(self, call: Call, drawing: Drawing, jobs: list[Job]) -> None:
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, fact: JobsFact) -> None:
         super().__init__(call, drawing)
-        self._jobs = jobs
+        self._jobs, self._ends = fact.jobs, fact.cancelled or []
 
     @property
     def title(self) -> str:
@@ -62,7 +48,7 @@ class JobsShape(Shape):
         parts.append(f"{failed} failed" if failed else "")
         return " · ".join([part for part in parts if part])
 
-    def body(self, width: int) -> Body:
+    def body(self, width: int) -> ShapeBody:
         if not self._jobs and not self._cancelled():
             return self.text_rows(self.call.content or "", width)
         most = self.unfolded if self.drawing.unfolded else self.folded
@@ -70,51 +56,30 @@ class JobsShape(Shape):
         rows += [row for job in self._jobs[:most] for row in self._job(job, width)]
         if len(self._jobs) > most:
             rows.append(self.more_items(len(self._jobs) - most, width))
-        said = any(job.said for job in self._jobs if job.status != "failed")
-        return Body(rows, cut=len(self._jobs) > most or (said and self.call.content is not None))
+        return ShapeBody(rows)
 
     def _cancelled(self) -> list[str]:
-        listed = details_of(self.call).get("cancelled")
-        found = [record(item) for item in listed] if isinstance(listed, list) else []
-        return [
-            clean_line(f"job {job_name(item['id'])}: {_OUTCOMES[item['status']]}")
-            for item in found
-            if isinstance(item.get("id"), str) and item.get("status") in _OUTCOMES
-        ]
+        known = [end for end in self._ends if end.status in _OUTCOMES]
+        return [clean_line(f"job {job_name(end.id)}: {_OUTCOMES[end.status]}") for end in known]
 
-    def _job(self, job: Job, width: int) -> list[str]:
+    def _job(self, job: ShownJob, width: int) -> list[str]:
         theme = self.drawing.theme
         sign, role = _LOOKS[job.status]
         sign = _SPOKEN[job.status] if self.drawing.linear else sign
-        after = f"job {job_name(job.id)} · {seconds_words(job.milliseconds / 1000)}"
+        after = f"job {job_name(job.id)} · {seconds_words(job.seconds)}"
         row = f"{theme.style(role, sign)} {short(job.label, 120)} {theme.style('dim', after)}"
         rows = [truncate(row, width)]
+        words = job.error_text or job.result_text or ""
         if job.status == "failed":
-            lines = job.said.removesuffix("\n").rsplit("\n", FAILED_ROWS)[-FAILED_ROWS:] if job.said else []
+            lines = words.removesuffix("\n").rsplit("\n", FAILED_ROWS)[-FAILED_ROWS:] if words else []
             said = [row for line in lines for row in wrapped(clean_text(line[:2000]), max(width - 2, 2))]
             rows += indented(styled(theme, "error", said[-FAILED_ROWS:]))
-        elif self.drawing.unfolded and job.said:
-            last = job.said.rstrip("\n").rpartition("\n")[2]
+        elif self.drawing.unfolded and words:
+            last = words.rstrip("\n").rpartition("\n")[2]
             rows += indented(styled(theme, "muted", [truncate(line, width - 2) for line in clipped_lines(last, 1)]))
         return rows
 
 
-def _jobs(value: Any) -> list[Job] | None:
-    if not isinstance(value, list):
-        return None
-    jobs = [_one(record(item)) for item in value]
-    complete = [job for job in jobs if job is not None]
-    return complete if len(complete) == len(jobs) else None
-
-
-def _one(item: dict[str, Any]) -> Job | None:
-    ident, status, label = item.get("id"), item.get("status"), item.get("label")
-    if not (isinstance(ident, str) and isinstance(label, str) and isinstance(status, str) and status in _LOOKS):
-        return None
-    said = text_in(item, "error_text", "result_text")
-    return Job(clean_line(ident), status, clean_line(label), number_in(item, "duration_ms") or 0, said)
-
-
-def jobs(call: Call, drawing: Drawing) -> Shape | None:
-    found = _jobs(details_of(call).get("jobs")) if kind_of(call) == "jobs" else None
-    return None if found is None else JobsShape(call, drawing, found)
+def jobs(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
+    fact = JobsFact.of(call.details)
+    return None if fact is None else JobsShape(call, drawing, fact)

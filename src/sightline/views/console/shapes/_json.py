@@ -6,11 +6,12 @@ from typing import Any
 
 import msgspec
 
+from sightline.events import JsonFact
 from sightline.text import clean_line
-from sightline.transcript import Call
+from sightline.transcript import TranscriptCall
 from sightline.tty import Theme, truncate
-from sightline.views.console._drawing import Drawing
-from sightline.views.console.shapes._shape import Body, Shape, details_of, kind_of, ui_of
+from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.shapes._shape import Shape, ShapeBody
 
 _AT_MOST = 256 * 1024  # of text that is looked at for being JSON
 _VALUE = 500
@@ -19,7 +20,7 @@ _VALUE = 500
 class JsonShape(Shape):
     folded, unfolded = 10, 200
 
-    def __init__(self, call: Call, drawing: Drawing, value: Any) -> None:
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, value: Any) -> None:
         super().__init__(call, drawing)
         self._value = value
 
@@ -27,12 +28,12 @@ class JsonShape(Shape):
     def source(self) -> str:
         return msgspec.json.format(msgspec.json.encode(self._value), indent=2).decode()
 
-    def body(self, width: int) -> Body:
+    def body(self, width: int) -> ShapeBody:
         room = self.room
         rows = list(islice(tree_rows(self._value, self.drawing.theme, width), room + 1))
         if len(rows) <= room:
-            return Body(rows)
-        return Body([*rows[: room - 1], self._hint("… more", "view_output", width)], cut=True)
+            return ShapeBody(rows)
+        return ShapeBody([*rows[: room - 1], self._hint("… more", "view_output", width)])
 
 
 def tree_rows(value: Any, theme: Theme, width: int) -> Iterator[str]:
@@ -63,17 +64,15 @@ def _shown(item: Any, theme: Theme) -> str:
     return theme.style("syntax_number", clean_line(str(item)[:_VALUE]))
 
 
-def json_tree(call: Call, drawing: Drawing) -> Shape | None:
+def json_tree(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
     """`ui.kind == "json"`: `details.data`, or the content."""
-    if kind_of(call) != "json":
+    fact = JsonFact.of(call.details)
+    if fact is None:
         return None
-    for values in (ui_of(call), details_of(call)):
-        if "data" in values:
-            return JsonShape(call, drawing, values["data"])
-    return json_text(call, drawing)
+    return json_text(call, drawing) if fact.data is msgspec.UNSET else JsonShape(call, drawing, fact.data)
 
 
-def json_text(call: Call, drawing: Drawing) -> Shape | None:
+def json_text(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
     """Content that is JSON of a few values at least."""
     text = (call.content or "").strip()
     if call.is_error or not text or len(text) > _AT_MOST or text[0] + text[-1] not in ("{}", "[]"):

@@ -3,10 +3,11 @@
 What a call came to is drawn from what the fold keeps of it alone, so that it looks the same live and replayed.
 """
 
+from sightline.events import call_ending
 from sightline.text import clean_line, clean_text
-from sightline.transcript import Call
-from sightline.views.console._drawing import Drawing
-from sightline.views.console.shapes._shape import FAILED_ROWS, Body, Shape, details_of, line_count, styled, wrapped
+from sightline.transcript import TranscriptCall
+from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.shapes._shape import FAILED_ROWS, Shape, ShapeBody, line_count, styled, wrapped
 from sightline.views.console.shapes._tail import Tail, styled_row
 from sightline.views.console.shapes._told import below_header, has_more_than_pieces, lines_in_all, plain_output
 
@@ -29,7 +30,7 @@ class OutputShape(Shape):
 
     gutter = True
 
-    def __init__(self, call: Call, drawing: Drawing) -> None:
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions) -> None:
         super().__init__(call, drawing)
         self._tail: Tail | None = None
         self._tail_for: tuple[int, bool] | None = None
@@ -40,7 +41,7 @@ class OutputShape(Shape):
         for the sake of little."""
         return self.room if self.call.content is None else max(self.room * 3 // 2, _FEW)
 
-    def tail_rows(self, width: int) -> Body:
+    def tail_rows(self, width: int) -> ShapeBody:
         call, theme = self.call, self.drawing.theme
         key = (width, call.content is None)  # the fold lets go of most of it when the call ends
         if self._tail is None or key != self._tail_for:
@@ -51,19 +52,19 @@ class OutputShape(Shape):
         shown = [styled_row(row, theme, width, failed=call.is_error) for row in kept]
         if cut:
             shown.insert(0, self._before(self._tail.count, len(shown), width))
-        return Body(shown, cut, from_end=True)
+        return ShapeBody(shown, from_end=True)
 
-    def last_of(self, text: str, width: int) -> Body:
+    def last_of(self, text: str, width: int) -> ShapeBody:
         total, most = line_count(text), self.whole
         lines = text.removesuffix("\n").rsplit("\n", most + 1)[-most - 1 :] if text else []
         rows = self._laid_out(lines, width)
         if len(rows) <= most and len(lines) == total:
-            return Body(rows, from_end=True)
+            return ShapeBody(rows, from_end=True)
         # How something that failed began may say why.
         head = self._laid_out(text.split("\n", _HEAD)[:_HEAD], width)[:_HEAD] if self.call.is_error else []
         shown = rows[1 + len(head) - self.room :]
         left_out = self.more(max(total - len(head) - len(shown), 1), "line", width)
-        return Body([*head, left_out, *shown], cut=True, from_end=True)
+        return ShapeBody([*head, left_out, *shown], from_end=True)
 
     def _laid_out(self, lines: list[str], width: int) -> list[str]:
         rows = [row for line in lines for row in wrapped(clean_text(line[-_LONGEST_LINE:]), width)]
@@ -83,18 +84,16 @@ class OutputShape(Shape):
         return self._hint(words, "view_output", width)
 
 
-def ending_words(call: Call) -> str:
+def ending_words(call: TranscriptCall) -> str:
     """How it ended: the exit code, and what else there is to say."""
     if call.content is None:
         return ""
-    details = details_of(call)
-    ended, signal = details.get("ended"), details.get("signal")
-    if ended == "job":
-        job = details.get("job")
-        return "running in background" + (f", job {job_name(job)}" if isinstance(job, str) else "")
-    words = _ENDED.get(ended, "") if isinstance(ended, str) else ""
-    if isinstance(signal, int) and not words:
-        words = f"signal {signal}"
+    ending = call_ending(call.details)
+    if ending.ended == "job":
+        return "running in background" + (f", job {job_name(ending.job)}" if ending.job else "")
+    words = _ENDED.get(ending.ended, "")
+    if ending.signal is not None and not words:
+        words = f"signal {ending.signal}"
     code = "" if call.exit_code is None else f"exit {call.exit_code}"
     return " · ".join([part for part in (words, code) if part])
 
@@ -104,7 +103,7 @@ def job_name(id: str) -> str:
     return clean_line(id).rpartition("-")[2]
 
 
-def output_text(call: Call) -> str:
+def output_text(call: TranscriptCall) -> str:
     """What it wrote, as plain text: all of it where it is here, else what the model was told, else its end."""
     if call.pieces and not has_more_than_pieces(call) and (not call.skipped or not call.content):
         return plain_output(call)

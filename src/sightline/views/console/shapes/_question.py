@@ -5,10 +5,11 @@ As long as it is open its dialog shows it whole, with the choices: here it is on
 
 from typing import Any
 
+from sightline.events import QuestionFact, ui_fact
 from sightline.text import clean_line, clean_text
-from sightline.transcript import Call
-from sightline.views.console._drawing import Drawing
-from sightline.views.console.shapes._shape import Body, Shape, details_of, kind_of, record, text_in, texts, wrapped
+from sightline.transcript import TranscriptCall
+from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.shapes._shape import Shape, ShapeBody, record, text_in, wrapped
 
 _NO_ANSWER = "not answered"
 _FIELDS = frozenset(("question", "text", "choices", "several", "questions"))
@@ -19,18 +20,19 @@ class QuestionShape(Shape):
 
     @property
     def title(self) -> str:
-        return clean_line(text_in(details_of(self.call), "question") or _question_in(self.call.args))
+        fact = QuestionFact.of(self.call.details)
+        return clean_line((fact.question if fact else "") or _question_in(self.call.args))
 
     @property
     def source(self) -> str:
         return "\n".join([self.title, *_answers(self.call)])
 
-    def body(self, width: int) -> Body:
+    def body(self, width: int) -> ShapeBody:
         if self.call.content is None:
-            return Body()
+            return ShapeBody()
         theme, answers = self.drawing.theme, _answers(self.call)
         if not answers:
-            return Body([theme.style("muted", _NO_ANSWER)])
+            return ShapeBody([theme.style("muted", _NO_ANSWER)])
         rows = [row for answer in answers for row in wrapped(f"→ {answer}", width)]
         return self.first_of([theme.style("strong", row) for row in rows], width)
 
@@ -41,19 +43,13 @@ class OpenQuestionShape(QuestionShape):
     title_rows = (1, 1)
 
 
-def _answers(call: Call) -> list[str]:
-    details = details_of(call)
-    if isinstance(details.get("answers"), list):
-        return [
-            f"{clean_line(text_in(one, 'question'))}: {said}"
-            for one in map(record, details["answers"])
-            for said in _said(one)
-        ]
-    return _said(details)
-
-
-def _said(details: dict[str, Any]) -> list[str]:
-    return [*map(clean_line, texts(details.get("chosen"))), *filter(None, [clean_text(text_in(details, "text"))])]
+def _answers(call: TranscriptCall) -> list[str]:
+    fact = QuestionFact.of(call.details)
+    if fact is None:
+        return []
+    if fact.answers is not None:
+        return [f"{clean_line(one.question)}: {clean_text(said)}" for one in fact.answers for said in one.said]
+    return [clean_text(said) for said in fact.said]
 
 
 def _question_in(args: Any) -> str:
@@ -63,21 +59,21 @@ def _question_in(args: Any) -> str:
     return text_in(given, "question", "text") if is_one else ""
 
 
-def is_unanswered(call: Call) -> bool:
+def is_unanswered(call: TranscriptCall) -> bool:
     return _is_question(call) and call.content is not None and not _answers(call)
 
 
-def _is_question(call: Call) -> bool:
-    return kind_of(call) == "question" and not (call.is_error and call.content is not None)
+def _is_question(call: TranscriptCall) -> bool:
+    return isinstance(ui_fact(call.details), QuestionFact) and not (call.is_error and call.content is not None)
 
 
-def question(call: Call, drawing: Drawing) -> Shape | None:
+def question(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
     if not _is_question(call):
         return None
     return OpenQuestionShape(call, drawing) if call.content is None else QuestionShape(call, drawing)
 
 
-def asked(call: Call, drawing: Drawing) -> Shape | None:
+def asked(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
     """Arguments that are a question which is still open."""
     is_open = call.content is None and bool(_question_in(call.args))
     return OpenQuestionShape(call, drawing) if is_open else None

@@ -3,7 +3,7 @@
 Rules:
 
 - A shape reads the call it was made for whenever it draws: the fold changes it in place.
-- It draws at most as many rows as it is given room for, says whether anything is left out, and how one gets to see it.
+- It draws at most as many rows as it is given room for. A row says what is left out, and how one gets to see it.
 - Details, arguments and output are untrusted. A shape that does not find what it needs does not apply: the guard that
   looks for it gives None, and the next one is tried.
 - Text of `details` came through an event, so that nothing in it drives a terminal; line breaks and tabs are the
@@ -13,21 +13,20 @@ Rules:
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from sightline.events import DiffFact, FilesFact, SearchFact, TextFact, ui_fact
 from sightline.text import clean_line, clean_text, cut_graphemes, first_line
-from sightline.transcript import Call
+from sightline.transcript import TranscriptCall
 from sightline.tty import Theme, expand_tabs, measure, truncate, wrap
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 
 FAILED_ROWS = 20
 """What went wrong is not folded away: so many rows of it are always shown."""
 
 
-class Body(NamedTuple):
+class ShapeBody(NamedTuple):
     """Rows of at most the width asked for."""
 
     rows: Sequence[str] = ()
-    cut: bool = False
-    """Something is left out; the rows say so."""
     from_end: bool = False
     """What counts is the end: where not all rows can be shown at once, the last are."""
 
@@ -45,7 +44,7 @@ class Shape:
     gutter = False
     """A thin line stands beside the body: it is what something else wrote."""
 
-    def __init__(self, call: Call, drawing: Drawing) -> None:
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions) -> None:
         self.call = call
         self.drawing = drawing
 
@@ -74,7 +73,7 @@ class Shape:
         """For copying."""
         return self.call.content if self.call.content is not None else self.call.output
 
-    def body(self, width: int) -> Body:
+    def body(self, width: int) -> ShapeBody:
         raise NotImplementedError
 
     @property
@@ -97,25 +96,25 @@ class Shape:
         text = f"{words} ({way})" if way else words
         return self.drawing.theme.style("muted", truncate(text if measure(text) <= width else words, width))
 
-    def first_of(self, rows: Sequence[str], width: int, what: str = "line") -> Body:
+    def first_of(self, rows: Sequence[str], width: int) -> ShapeBody:
         """The first rows, and how many more there are."""
         room = self.room
         if len(rows) <= room:
-            return Body(rows)
-        return Body([*rows[: room - 1], self.more(len(rows) - room + 1, what, width)], cut=True)
+            return ShapeBody(rows)
+        return ShapeBody([*rows[: room - 1], self.more(len(rows) - room + 1, "line", width)])
 
-    def beginning(self, text: str, width: int, draw: Callable[[str], Sequence[str]]) -> Body:
+    def beginning(self, text: str, width: int, draw: Callable[[str], Sequence[str]]) -> ShapeBody:
         """What is drawn of the first lines of a text; those that cannot be seen are not drawn."""
         room = self.room
         lines = clipped_lines(text, room + 1)
         rows = draw("\n".join(lines))
         left = line_count(text) - len(lines)
         if left <= 0 and len(rows) <= room:
-            return Body(rows)
+            return ShapeBody(rows)
         shown = rows[: room - 1]
-        return Body([*shown, self.more(max(left + len(lines) - len(shown), 1), "line", width)], cut=True)
+        return ShapeBody([*shown, self.more(max(left + len(lines) - len(shown), 1), "line", width)])
 
-    def text_rows(self, text: str, width: int, role: str = "") -> Body:
+    def text_rows(self, text: str, width: int, role: str = "") -> ShapeBody:
         """The first lines of a text; more of it than can be shown is not even looked at."""
 
         def draw(shown: str) -> list[str]:
@@ -153,17 +152,8 @@ def record(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def details_of(call: Call) -> dict[str, Any]:
+def details_of(call: TranscriptCall) -> dict[str, Any]:
     return record(call.details)
-
-
-def ui_of(call: Call) -> dict[str, Any]:
-    return record(details_of(call).get("ui"))
-
-
-def kind_of(call: Call) -> str:
-    kind = ui_of(call).get("kind")
-    return kind if isinstance(kind, str) else ""
 
 
 def texts(value: Any) -> list[str]:
@@ -175,26 +165,20 @@ def text_in(values: dict[str, Any], *names: str) -> str:
     return next((found for name in names if isinstance(found := values.get(name), str) and found), "")
 
 
-def number_in(values: dict[str, Any], name: str) -> int | None:
-    value = values.get(name)
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value == value else None
-
-
-def displayed(call: Call) -> str:
+def displayed(fact: TextFact | SearchFact | FilesFact, call: TranscriptCall) -> str:
     """The text a tool puts aside for views; else what the model was told."""
-    shown = details_of(call).get("display_content")
-    if isinstance(shown, dict):
-        shown = shown.get("text")
-    return shown if isinstance(shown, str) else call.content or ""
+    shown = fact.displayed if isinstance(fact, TextFact) else fact.display_content
+    return call.content or "" if shown is None else shown
 
 
 PATHS = ("path", "file_path", "filePath", "notebook_path", "absolute_path", "file")
 _TELLING = (*PATHS, "pattern", "query", "url", "description", "title", "subject", "task", "prompt", "name")
 
 
-def telling(call: Call, cwd: str) -> str:
+def telling(call: TranscriptCall, cwd: str) -> str:
     """What a call is about: a path, a pattern, an address, or what its marker says."""
-    path = text_in(ui_of(call), "path") or text_in(details_of(call), "path")
+    fact = ui_fact(call.details)
+    path = fact.path if isinstance(fact, TextFact | DiffFact) else text_in(details_of(call), "path")
     found = path or text_in(record(call.args), *_TELLING) or call.arg
     return near(short(found, 500), cwd)
 

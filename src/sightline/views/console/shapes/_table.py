@@ -5,11 +5,12 @@ from collections.abc import Callable, Sequence
 from itertools import islice, takewhile
 from typing import Any
 
+from sightline.events import TableFact
 from sightline.text import clean_line
-from sightline.transcript import Call
+from sightline.transcript import TranscriptCall
 from sightline.tty.components import Table
-from sightline.views.console._drawing import Drawing
-from sightline.views.console.shapes._shape import Body, Shape, details_of, displayed, kind_of, number_in, plural, ui_of
+from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.shapes._shape import Shape, ShapeBody, displayed, plural
 
 _rule = re.compile(r"[-+| ]*-[-+| ]*").fullmatch
 _BETWEEN = " | "
@@ -19,26 +20,29 @@ _LOOKED_AT = 500  # rows
 class TableShape(Shape):
     folded, unfolded = 10, 100
 
-    def __init__(self, call: Call, drawing: Drawing, header: Sequence[str], rows: "_Rows") -> None:
+    def __init__(
+        self, call: TranscriptCall, drawing: DrawingOptions, header: Sequence[str], rows: "_Rows", total: int | None
+    ) -> None:
         super().__init__(call, drawing)
+        self._total = total
         self._table = Table(header, rows.first(_LOOKED_AT), theme=drawing.theme)
         self._header = header
         self._cells = rows
 
     @property
     def suffix(self) -> str:
-        total = number_in(ui_of(self.call), "total")
-        return plural(len(self._cells) if total is None else total, "row")
+        return plural(len(self._cells) if self._total is None else self._total, "row")
 
     @property
     def source(self) -> str:
         return "\n".join("\t".join(map(str, row)) for row in [self._header, *self._cells.first(len(self._cells))])
 
-    def body(self, width: int) -> Body:
-        body = self.first_of(self._table.render(width), width, "row")
-        if body.cut or len(self._cells) <= _LOOKED_AT:
-            return body
-        return Body([*body.rows, self.more(len(self._cells) - _LOOKED_AT, "row", width)], cut=True)
+    def body(self, width: int) -> ShapeBody:
+        rows, room = self._table.render(width), self.room
+        if len(rows) <= room:
+            return ShapeBody(rows)
+        left_out = len(rows) - room + 1 + max(len(self._cells) - _LOOKED_AT, 0)
+        return ShapeBody([*rows[: room - 1], self.more(left_out, "row", width)])
 
 
 class TableTextShape(Shape):
@@ -46,18 +50,22 @@ class TableTextShape(Shape):
 
     folded, unfolded = 10, 100
 
-    def body(self, width: int) -> Body:
-        return self.text_rows(displayed(self.call), width)
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, fact: TableFact) -> None:
+        super().__init__(call, drawing)
+        self._fact = fact
+
+    def body(self, width: int) -> ShapeBody:
+        return self.text_rows(displayed(self._fact, self.call), width)
 
 
-def table(call: Call, drawing: Drawing) -> Shape | None:
-    if kind_of(call) != "table":
+def table(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
+    fact = TableFact.of(call.details)
+    if fact is None:
         return None
-    details = details_of(call)
-    found = _data(details.get("columns"), details.get("rows")) or _parsed(displayed(call))
+    found = _data(fact) or _parsed(displayed(fact, call))
     if found is None or call.is_error:
-        return TableTextShape(call, drawing)
-    return TableShape(call, drawing, *found)
+        return TableTextShape(call, drawing, fact)
+    return TableShape(call, drawing, *found, fact.total)
 
 
 class _Rows:
@@ -74,12 +82,10 @@ class _Rows:
         return [self._read(row) for row in self._rows[:count]]
 
 
-def _data(columns: Any, rows: Any) -> tuple[list[str], _Rows] | None:
-    if not isinstance(columns, list) or not columns or not isinstance(rows, list):
+def _data(fact: TableFact) -> tuple[list[str], _Rows] | None:
+    if not fact.columns or not isinstance(fact.rows, list):
         return None
-    if not all(isinstance(row, list) for row in rows):
-        return None
-    return [_cell(name) for name in columns], _Rows(rows, lambda row: [_cell(value) for value in row])
+    return [_cell(name) for name in fact.columns], _Rows(fact.rows, lambda row: [_cell(value) for value in row])
 
 
 def _cell(value: Any) -> str:

@@ -8,8 +8,8 @@
 
 from collections import deque
 
-from sightline.text import DEFAULT, Row, Screen, clean_output
-from sightline.transcript import Call, Piece
+from sightline.text import DEFAULT, OutputScreen, Row, clean_output
+from sightline.transcript import TranscriptCall, TranscriptPiece
 from sightline.tty import Theme, measure, truncate
 
 _LIVE = 50
@@ -19,16 +19,16 @@ _RESET = "\x1b[0m"
 class Tail:
     """Rows of one call's output, for one width."""
 
-    def __init__(self, call: Call, width: int, most: int, *, live: int = _LIVE) -> None:
+    def __init__(self, call: TranscriptCall, width: int, most: int, *, live: int = _LIVE) -> None:
         self._call = call
         self._width = max(width, 2)
         self._most = most
         self._live = live
-        self._last: Piece | None = None
+        self._last: TranscriptPiece | None = None
         self._begin()
 
     def _begin(self) -> None:
-        self._screen = Screen(self._width, self._live)
+        self._screen = OutputScreen(self._width, self._live)
         self._settled: deque[Row] = deque(maxlen=self._most)
         self._settled_ever = 0
         self._half = False
@@ -69,7 +69,7 @@ class Tail:
         if self._call.pieces:
             self._last = self._call.pieces[-1]
 
-    def _unread(self) -> list[Piece]:
+    def _unread(self) -> list[TranscriptPiece]:
         pieces, last = self._call.pieces, self._last
         if not pieces or pieces[-1] is last:
             return []
@@ -81,7 +81,7 @@ class Tail:
         return pieces
 
 
-def _after(pieces: list[Piece], last: Piece) -> list[Piece] | None:
+def _after(pieces: list[TranscriptPiece], last: TranscriptPiece) -> list[TranscriptPiece] | None:
     """What came after a piece, which may have grown since; None when that cannot be told."""
     if not last.size:  # a source that does not count: only what was just added can be told
         at = len(pieces) - 1
@@ -94,11 +94,11 @@ def _after(pieces: list[Piece], last: Piece) -> list[Piece] | None:
     if at < 0 or not _is_grown(last, pieces[at]):
         return None
     grown = pieces[at]
-    rest = Piece(grown.stream, grown.text[len(last.text) :], size=1)
+    rest = TranscriptPiece(grown.stream, grown.text[len(last.text) :], size=1)
     return [rest, *pieces[at + 1 :]]
 
 
-def _is_grown(old: Piece, new: Piece) -> bool:
+def _is_grown(old: TranscriptPiece, new: TranscriptPiece) -> bool:
     same = old.stream == new.stream and old.offset == new.offset and old.dropped == new.dropped
     return same and len(new.text) >= len(old.text) and new.text.startswith(old.text)
 

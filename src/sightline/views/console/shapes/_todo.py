@@ -5,15 +5,16 @@ It comes as `details.phases`, or, from agents that have no phases, as a list of 
 
 from typing import Any, NamedTuple
 
+from sightline.events import TodoFact
 from sightline.text import clean_line
-from sightline.transcript import Call
+from sightline.transcript import TranscriptCall
 from sightline.tty import Theme, truncate, wrap
-from sightline.views.console._drawing import Drawing
-from sightline.views.console.shapes._shape import Body, Shape, details_of, kind_of, plural, record, text_in, texts
+from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.shapes._shape import Shape, ShapeBody, plural, record, text_in, texts
 
 FOLDED = 8
-SIGNS = {"pending": "○", "in_progress": "◌", "completed": "✓", "abandoned": "✕"}
-SPOKEN = {"pending": "to do:", "in_progress": "doing:", "completed": "done:", "abandoned": "given up:"}
+SIGNS = {"pending": "○", "in_progress": "◌", "completed": "✓", "abandoned": "–"}
+SPOKEN = {"pending": "to do:", "in_progress": "doing:", "completed": "done:", "abandoned": "dropped:"}
 ROLES = {"pending": "muted", "in_progress": "accent", "completed": "success", "abandoned": "dim"}
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WORDS = ("content", "text", "step", "description", "subject", "title")
@@ -23,21 +24,21 @@ FAILED = "Todo update failed"
 _INIT, _NEW_LIST = "init", "new list"
 
 
-class Task(NamedTuple):
+class TaskRow(NamedTuple):
     content: str
     status: str
     notes: list[str]
 
 
-class Phase(NamedTuple):
+class PhaseRow(NamedTuple):
     name: str
-    tasks: list[Task]
+    tasks: list[TaskRow]
 
 
 class TodoShape(Shape):
     folded, unfolded = FOLDED, 100
 
-    def __init__(self, call: Call, drawing: Drawing, phases: list[Phase]) -> None:
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, phases: list[PhaseRow]) -> None:
         super().__init__(call, drawing)
         self._phases = phases
 
@@ -57,12 +58,12 @@ class TodoShape(Shape):
     def source(self) -> str:
         return as_text(self._phases)
 
-    def body(self, width: int) -> Body:
+    def body(self, width: int) -> ShapeBody:
         """The list is in its panel: here, a change of it is one row. On lines there is no panel."""
         most = self.unfolded if self.drawing.unfolded else self.folded
         rows = self._errors(width)
         if self._phases and not (self.drawing.unfolded or self.drawing.linear or self.call.is_error):
-            return Body(rows)
+            return ShapeBody(rows)
         shown, before, after = window(self._phases, most)
         if before:
             rows.append(self.more_items(before, width))
@@ -71,7 +72,7 @@ class TodoShape(Shape):
             rows.append(self.more_items(after, width))
         if not self._phases and self.call.content and not self.call.is_error:
             rows.append(truncate(clean_line(self.call.content), width))
-        return Body(rows, cut=bool(before or after))
+        return ShapeBody(rows)
 
     def _errors(self, width: int) -> list[str]:
         content = self.call.content or ""
@@ -81,7 +82,7 @@ class TodoShape(Shape):
         return [self.drawing.theme.style("error", row) for row in wrap(said, width)]
 
 
-def window(phases: list[Phase], most: int) -> tuple[list[Phase], int, int]:
+def window(phases: list[PhaseRow], most: int) -> tuple[list[PhaseRow], int, int]:
     """As many tasks as may be shown, the one in progress among them, and how many there are before and after."""
     total = sum(len(phase.tasks) for phase in phases)
     if total <= most:
@@ -91,14 +92,14 @@ def window(phases: list[Phase], most: int) -> tuple[list[Phase], int, int]:
     first = max(0, min(active - _BEFORE_ACTIVE, total - most))
     chosen = flat[first : first + most]
     shown = [
-        Phase(phase.name, [task for at, task in chosen if at == index])
+        PhaseRow(phase.name, [task for at, task in chosen if at == index])
         for index, phase in enumerate(phases)
         if any(at == index for at, _ in chosen)
     ]
     return shown, first, total - first - most
 
 
-def plan_rows(phases: list[Phase], theme: Theme, width: int, *, spoken: bool = False) -> list[str]:
+def plan_rows(phases: list[PhaseRow], theme: Theme, width: int, *, spoken: bool = False) -> list[str]:
     """The tree. A plan of one phase without a name is a list, and so is one that is listened to."""
     rows: list[str] = []
     for phase in phases:
@@ -111,7 +112,7 @@ def plan_rows(phases: list[Phase], theme: Theme, width: int, *, spoken: bool = F
     return rows
 
 
-def _task_rows(task: Task, guides: tuple[str, str], theme: Theme, width: int, *, spoken: bool) -> list[str]:
+def _task_rows(task: TaskRow, guides: tuple[str, str], theme: Theme, width: int, *, spoken: bool) -> list[str]:
     role = ROLES[task.status]
     sign = (SPOKEN if spoken else SIGNS)[task.status]
     count = str(len(task.notes)).translate(_SUPERSCRIPTS) if task.notes else ""
@@ -131,46 +132,38 @@ def _task_rows(task: Task, guides: tuple[str, str], theme: Theme, width: int, *,
     return rows
 
 
-def phases_of(value: Any) -> list[Phase] | None:
-    """Phases as a tool tells them; None when they are none."""
-    if not isinstance(value, list):
-        return None
-    phases = [_phase(item) for item in value]
-    complete = [phase for phase in phases if phase is not None]
-    return complete if len(complete) == len(phases) else None
+def phases_of(fact: TodoFact) -> list[PhaseRow]:
+    """Phases as a tool has them."""
+    return [
+        PhaseRow(
+            clean_line(phase.name), [TaskRow(clean_line(task.content), task.status, task.notes) for task in phase.tasks]
+        )
+        for phase in fact.phases
+    ]
 
 
-def _phase(item: Any) -> Phase | None:
-    name, tasks = record(item).get("name"), record(item).get("tasks")
-    if not isinstance(name, str) or not isinstance(tasks, list):
-        return None
-    found = [_task(task) for task in tasks]
-    complete = [task for task in found if task is not None]
-    return Phase(clean_line(name), complete) if len(complete) == len(found) else None
-
-
-def _task(item: Any) -> Task | None:
+def _task(item: Any) -> TaskRow | None:
     step = record(item)
     words, status = text_in(step, *_WORDS), step.get("status", "pending")
     if not words or status not in SIGNS:
         return None
-    return Task(clean_line(words), str(status), texts(step.get("notes")))
+    return TaskRow(clean_line(words), str(status), texts(step.get("notes")))
 
 
-def steps_of(value: Any) -> list[Phase] | None:
+def steps_of(value: Any) -> list[PhaseRow] | None:
     """Steps as a `state` of the key todo tells them, or arguments of that shape: with or without phases."""
     if not isinstance(value, list) or not value:
         return None
-    phases: dict[str, list[Task]] = {}
+    phases: dict[str, list[TaskRow]] = {}
     for item in value:
         task = _task(item)
         if task is None:
             return None
         phases.setdefault(clean_line(text_in(record(item), "phase")), []).append(task)
-    return [Phase(name, tasks) for name, tasks in phases.items()]
+    return [PhaseRow(name, tasks) for name, tasks in phases.items()]
 
 
-def as_text(phases: list[Phase]) -> str:
+def as_text(phases: list[PhaseRow]) -> str:
     """For copying: headings and check lists."""
     marks = {"pending": " ", "in_progress": "/", "completed": "x", "abandoned": "-"}
     lines: list[str] = []
@@ -181,12 +174,12 @@ def as_text(phases: list[Phase]) -> str:
     return "\n".join(lines)
 
 
-def todo(call: Call, drawing: Drawing) -> Shape | None:
-    phases = phases_of(details_of(call).get("phases")) if kind_of(call) == "todo" else None
-    return None if phases is None else TodoShape(call, drawing, phases)
+def todo(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
+    fact = TodoFact.of(call.details)
+    return None if fact is None else TodoShape(call, drawing, phases_of(fact))
 
 
-def planned(call: Call, drawing: Drawing) -> Shape | None:
+def planned(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
     """Arguments that are a plan."""
     args = record(call.args)
     for name in _LISTS:

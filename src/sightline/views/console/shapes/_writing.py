@@ -5,14 +5,14 @@ lines at a frame, more when much is waiting, so that it flows however it arrives
 """
 
 from sightline.text import clean_text
-from sightline.transcript import Call
+from sightline.transcript import TranscriptCall
 from sightline.tty import expand_tabs
 from sightline.tty.components import Code
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.shapes._diff import replacing
 from sightline.views.console.shapes._document import language_of
 from sightline.views.console.shapes._partial import Growing, Partial
-from sightline.views.console.shapes._shape import PATHS, Body, Shape, near, plural, short, styled, wrapped
+from sightline.views.console.shapes._shape import PATHS, Shape, ShapeBody, near, plural, short, styled, wrapped
 
 _LINES_A_FRAME = 4
 _SHARE = 4  # of what waits, a frame reveals this part at least
@@ -28,7 +28,7 @@ _TITLES = (*PATHS, "pattern", "query", "url", "description", "title", "task")
 class WritingShape(Shape):
     folded, unfolded = 10, 40
 
-    def __init__(self, call: Call, drawing: Drawing) -> None:
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions) -> None:
         super().__init__(call, drawing)
         self._partial = Partial()
         self._code: Code | None = None
@@ -63,19 +63,19 @@ class WritingShape(Shape):
     def source(self) -> str:
         return self.call.written
 
-    def body(self, width: int) -> Body:
+    def body(self, width: int) -> ShapeBody:
         self._partial.read(self.call.written)
         fields = self._partial.fields
         old = next((fields[name] for name in _OLD if name in fields), None)
         if old is not None:
             return self._replacement(old, next((fields[name] for name in _NEW if name in fields), None), width)
         name = next((name for name in _TEXTS if name in fields), "")
-        return self._grown(name, fields[name], width) if name else Body()
+        return self._grown(name, fields[name], width) if name else ShapeBody()
 
     def _command(self) -> Growing | None:
         return next((self._partial.fields[name] for name in _COMMANDS if name in self._partial.fields), None)
 
-    def _grown(self, name: str, growing: Growing, width: int) -> Body:
+    def _grown(self, name: str, growing: Growing, width: int) -> ShapeBody:
         """Lines of code; those that are not shown any more are let go."""
         if self._code is None or self._code_of != name:
             language = {"code": "python", "patch": "diff", "diff": "diff"}.get(name) or language_of(self.title)
@@ -92,7 +92,7 @@ class WritingShape(Shape):
             rows = self._code.render(width)
         return self._end_of(list(rows), text.count("\n"), width)
 
-    def _replacement(self, old: Growing, new: Growing | None, width: int) -> Body:
+    def _replacement(self, old: Growing, new: Growing | None, width: int) -> ShapeBody:
         theme = self.drawing.theme
         lines = replacing(clean_text(old.text), clean_text(new.text) if new else "").split("\n")[-_KEPT:]
         rows: list[str] = []
@@ -101,13 +101,13 @@ class WritingShape(Shape):
             rows += styled(theme, role, wrapped(line[:1] + " " + line[1:], width))
         return self._end_of(rows, len(lines), width)
 
-    def _end_of(self, rows: list[str], lines: int, width: int) -> Body:
+    def _end_of(self, rows: list[str], lines: int, width: int) -> ShapeBody:
         room = self.room
         if len(rows) <= room and lines <= len(rows):
-            return Body(rows, from_end=True)
+            return ShapeBody(rows, from_end=True)
         shown = rows[-(room - 1) :]
         above = f"… {plural(max(lines + 1 - len(shown), 1), 'line')} above"
-        return Body([self.drawing.theme.style("muted", above), *shown], cut=False, from_end=True)
+        return ShapeBody([self.drawing.theme.style("muted", above), *shown], from_end=True)
 
 
 def _portion(waiting: str) -> tuple[str, str]:
@@ -119,7 +119,7 @@ def _portion(waiting: str) -> tuple[str, str]:
     return "\n".join(lines[:count]) + "\n", "\n".join(lines[count:])
 
 
-def writing(call: Call, drawing: Drawing) -> Shape | None:
+def writing(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
     """Nothing but what was written of it is known."""
     being_written = bool(call.written) and call.args is None and call.content is None
     return WritingShape(call, drawing) if being_written and not call.pieces else None

@@ -6,6 +6,6 @@ from sightline.views.console.status._jobs import JobsPanel
 from sightline.views.console.status._line import StatusLine
 from sightline.views.console.status._pulse import Pulse
 from sightline.views.console.status._todo import TodoPanel
-from sightline.views.console.status._working import AGENT, Working
+from sightline.views.console.status._working import AGENT, WorkingRow
 
-__all__ = ["AGENT", "Attention", "Facts", "JobsPanel", "Pulse", "StatusLine", "TodoPanel", "Working"]
+__all__ = ["AGENT", "Attention", "Facts", "JobsPanel", "Pulse", "StatusLine", "TodoPanel", "WorkingRow"]

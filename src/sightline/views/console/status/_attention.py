@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from sightline.text import clean_line, cut_graphemes
-from sightline.transcript import Message, Snapshot
+from sightline.transcript import Snapshot, TranscriptMessage
 
 _LONG = 10.0  # seconds of work after which its end is worth a notification
 _TITLE = 60
@@ -69,5 +69,5 @@ class Attention:
 
 
 def _about(state: Snapshot) -> str:
-    first = next((entry for entry in state.entries if isinstance(entry, Message) and not entry.agent), None)
+    first = next((entry for entry in state.entries if isinstance(entry, TranscriptMessage) and not entry.agent), None)
     return "" if first is None else cut_graphemes(clean_line(first.text[:_LOOKED_AT]), _TITLE)

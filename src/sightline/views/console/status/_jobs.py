@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 
-from sightline.text import Screen, clean_line, row_text
-from sightline.transcript import Call, Snapshot
+from sightline.events import SessionJob
+from sightline.text import OutputScreen, clean_line, row_text
+from sightline.transcript import Snapshot, TranscriptCall
 from sightline.tty import Component, Rows, measure, truncate
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.shapes._output import job_name
 from sightline.views.console.shapes._shape import seconds_words
 from sightline.views.console.status._facts import Facts
@@ -17,11 +18,11 @@ _TAIL = 400  # characters of output its last line is looked for in
 class JobsPanel(Component):
     """No rows while no job runs."""
 
-    def __init__(self, drawing: Drawing, state: Callable[[], Snapshot]) -> None:
+    def __init__(self, drawing: DrawingOptions, state: Callable[[], Snapshot]) -> None:
         self._drawing = drawing
         self._state = state
         self._rows: Rows = ()
-        self._calls: tuple[Snapshot, dict[str, Call]] | None = None
+        self._calls: tuple[Snapshot, dict[str, TranscriptCall]] | None = None
 
     @property
     def ticks(self) -> bool:
@@ -39,13 +40,12 @@ class JobsPanel(Component):
             self._rows = tuple(rows)
         return self._rows
 
-    def _row(self, job: dict[str, object], now: float, width: int) -> str:
+    def _row(self, job: SessionJob, now: float, width: int) -> str:
         theme = self._drawing.theme
-        started = job.get("started")
-        since = seconds_words(now - started) if isinstance(started, float | int) else ""
-        head = clean_line(f"▸ job {job_name(str(job.get('id', '')))} {job.get('label', '')}")
+        since = seconds_words(now - job.started) if job.started is not None else ""
+        head = clean_line(f"◌ job {job_name(job.id)} {job.label}")
         head = truncate(f"{truncate(head, max(10, width // 2))} · {since}", width)
-        said = self._last_line(str(job.get("id", "")))
+        said = self._last_line(job.id)
         room = width - measure(head) - 3
         if not said or room < 10:
             return theme.style("accent", head)
@@ -55,14 +55,14 @@ class JobsPanel(Component):
         call = self._call(id)
         return "" if call is None else _last_row("".join([piece.text for piece in call.pieces[-2:]])[-_TAIL:])
 
-    def _call(self, id: str) -> Call | None:
+    def _call(self, id: str) -> TranscriptCall | None:
         """Looked for once: a job may have begun long ago, and this is asked with every frame."""
         state = self._state()
         if self._calls is None or self._calls[0] is not state:
             self._calls = (state, {})
         known = self._calls[1]
         if id not in known:
-            found = (entry for entry in reversed(state.entries) if isinstance(entry, Call) and entry.id == id)
+            found = (entry for entry in reversed(state.entries) if isinstance(entry, TranscriptCall) and entry.id == id)
             call = next(found, None)
             if call is None:
                 return None
@@ -72,7 +72,7 @@ class JobsPanel(Component):
 
 def _last_row(output: str) -> str:
     """The last row with something in it, as it would stand on a screen."""
-    screen = Screen()
+    screen = OutputScreen()
     screen.feed(output)
     rows = [clean_line(row_text(row)) for row in (*screen.take_settled(), *screen.live)]
     return next((row for row in reversed(rows) if row.strip()), "")

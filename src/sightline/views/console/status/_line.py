@@ -2,14 +2,14 @@
 
 The approval level is always there: what the agent may do is never left out for the sake of something else."""
 
-import os
 from collections.abc import Callable
 from typing import NamedTuple
 
 from sightline.transcript import Snapshot
 from sightline.tty import Component, Rows, measure, truncate
-from sightline.views.console._console_paint import STARTING
-from sightline.views.console._drawing import Drawing
+from sightline.views._names import from_home
+from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.paint._console_paint import STARTING
 from sightline.views.console.status._facts import Facts, count
 
 _BETWEEN = " · "
@@ -32,7 +32,7 @@ class _Part(NamedTuple):
 class StatusLine(Component):
     """One row. `session` is whose state it shows; None while there is none."""
 
-    def __init__(self, drawing: Drawing, state: Callable[[], Snapshot]) -> None:
+    def __init__(self, drawing: DrawingOptions, state: Callable[[], Snapshot]) -> None:
         self._drawing = drawing
         self._state = state
         self.note = STARTING
@@ -111,9 +111,8 @@ class StatusLine(Component):
 
 
 def _home(folder: str) -> str:
-    """A folder as people say it, from its end if it is long."""
-    home = os.path.expanduser("~")
-    shown = "~" + folder[len(home) :] if folder == home or folder.startswith(home + "/") else folder
+    """A folder as people write it, from its end if it is long."""
+    shown = from_home(folder)
     return shown if len(shown) <= _NAME else "…" + shown[-_NAME + 1 :]
 
 

@@ -7,37 +7,39 @@ a command that was entered here comes first. Once it was asked for, that it is b
 from collections.abc import Callable, Sequence
 from math import ceil
 
+from sightline.events import RetryState
 from sightline.text import clean_line
-from sightline.transcript import Call, Snapshot
+from sightline.transcript import Snapshot, TranscriptCall
 from sightline.tty import Component, Rows
 from sightline.tty.components import Loader
 from sightline.tty.components._loader import CallLater
-from sightline.views.console._drawing import Drawing
+from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.shapes._shape import seconds_words
 from sightline.views.console.status._facts import Facts
 
 AGENT = "agent"
 
 
-class Working(Component):
+class WorkingRow(Component):
     """No rows while nothing goes on."""
 
     def __init__(
         self,
-        drawing: Drawing,
+        drawing: DrawingOptions,
         state: Callable[[], Snapshot],
+        entered: Callable[[], Sequence[str]] = tuple,
         *,
         call_later: CallLater,
         request_render: Callable[[Component], None],
     ) -> None:
+        """`entered`: the ids of commands that were entered here and go on, the last one last."""
         self._drawing = drawing
         self._state = state
+        self._entered = entered
         self._loader = Loader(call_later=call_later, request_render=lambda _: request_render(self), theme=drawing.theme)
         self._since: float | None = None
         self._about: object = None
         self._retry: tuple[object, float] = (None, 0.0)
-        self.entered: Callable[[], Sequence[str]] = lambda: ()
-        """The ids of commands that were entered here and go on, the last one last."""
         self.stopping = ""
         """What is being stopped: `AGENT`, or the id of a command of the person's."""
 
@@ -49,8 +51,9 @@ class Working(Component):
     def update(self) -> None:
         """What goes on may have changed."""
         state, facts = self._state(), Facts(self._state())
-        if facts.retry is not self._retry[0]:
-            self._retry = (facts.retry, self._drawing.clock())
+        said = state.state.get(RetryState.KEY)  # the same retry said again is another
+        if said is not self._retry[0]:
+            self._retry = (said, self._drawing.clock())
         typed = facts.typed
         about = (AGENT, state.running and state.began) if facts.going_on else typed and typed.id
         if about != self._about:
@@ -104,19 +107,19 @@ class Working(Component):
 
     def _left(self) -> float | None:
         """Seconds until the server is asked again."""
-        retry, told = self._retry
-        seconds = retry.get("seconds") if isinstance(retry, dict) else None
-        if not isinstance(seconds, int | float):
+        said, since = self._retry
+        retry = RetryState.of(said)
+        if retry is None or retry.seconds is None:
             return None
-        return max(0, ceil(told + seconds - self._drawing.clock()))
+        return max(0, ceil(since + retry.seconds - self._drawing.clock()))
 
-    def _way_out(self, facts: Facts, typed: Call | None) -> str:
+    def _way_out(self, facts: Facts, typed: TranscriptCall | None) -> str:
         key = next(iter(self._drawing.bindings.keys("interrupt")), "")
         if not key or self.stopping == AGENT:
             return ""
         if facts.waits:
             return f" · press {key} twice to stop the agent"
-        first = next(reversed(self.entered()), "")
+        first = next(reversed(self._entered()), "")
         if not facts.going_on:
             return f" · {key} stop" if typed is not None and typed.id == first else ""
         if not first:
@@ -131,6 +134,6 @@ class Working(Component):
         self._loader.dispose()
 
 
-def _typed(call: Call) -> str:
+def _typed(call: TranscriptCall) -> str:
     """As it was entered."""
     return clean_line(f"{'$' if call.name == 'Python' else '!'}{call.arg}")

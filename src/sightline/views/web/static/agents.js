@@ -71,7 +71,7 @@ class Group {
     this.element.dataset.state = state;
     const { sign, word } = stateOf(state);
     setText(this.sign, sign);
-    const time = this.elapsed.value ? seconds(this.elapsed.now, { running: this.elapsed.running }) : "";
+    const time = this.elapsed.value ? seconds(this.elapsed.now) : "";
     setText(this.facts, [word, count(this.calls.size, "call", "calls"), time].filter(Boolean).join(" · "));
   }
 

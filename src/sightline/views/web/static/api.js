@@ -10,7 +10,7 @@ export class ApiError extends Error {
   }
 }
 
-export const SIGN_IN = "This page is not signed in. Open the URL that `sightline serve` printed.";
+export const SIGN_IN = "This page is not signed in. Open the address that sightline serve printed.";
 
 const job = (id, rest = "") => `/api/jobs/${encodeURIComponent(id)}${rest}`;
 
@@ -74,6 +74,9 @@ export const image = async (session, name) =>
 
 export const start = async (body, session) =>
   (await post(session ? `/api/sessions/${encodeURIComponent(session)}/jobs` : "/api/sessions", body)).json();
+
+// Sessions with a conversation that has all these words.
+export const search = async (text, signal) => (await ask(`/api/search?${new URLSearchParams({ text })}`, { signal })).json();
 
 // What a session can be started with in a folder.
 export const agentChoices = async (cwd, signal) => (await ask(`/api/agents?${new URLSearchParams({ cwd })}`, { signal })).json();

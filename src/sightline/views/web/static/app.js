@@ -13,6 +13,7 @@ import { Notices } from "./notify.js";
 import { Requests } from "./requests.js";
 import { say, toast } from "./say.js";
 import { SessionMenu } from "./sessionmenu.js";
+import { SessionSearch } from "./sessionsearch.js";
 import { StartForm } from "./start.js";
 import { Status } from "./status.js";
 import { Stream } from "./stream.js";
@@ -25,9 +26,10 @@ const ASK = "Ask for something below.";
 
 const menu = new SessionMenu((session) => { if (session === chosen) location.hash = NEW; });
 const list = new List((session, title, opener) => menu.open(session, title, opener));
+const sessionSearch = new SessionSearch(list);
 const transcript = new Transcript(showEmptiness);
 const start = new StartForm(({ job }) => { location.hash = job; });
-const talk = new Talk({ sent: () => transcript.follow(), create: () => { location.hash = NEW; }, sessions: showSessions });
+const talk = new Talk({ sent: () => transcript.follow(), create: () => { location.hash = NEW; }, sessions: searchSessions });
 const newSession = new NewSession(started);
 const notices = new Notices((session) => { location.hash = session; });
 const status = new Status();
@@ -39,6 +41,7 @@ let connected = false;
 let listed = false;
 let wasLost = false;
 let gone = false;
+let signedOut = false;
 let goingTo = null; // the session whose request is to have the focus as soon as it is there
 
 const stream = new Stream({
@@ -67,6 +70,14 @@ new Keys({
 function showSessions() {
   showSidebar(true);
   (document.querySelector(".sessions [aria-current]") ?? document.querySelector(".sessions a"))?.focus();
+}
+
+// `words`: what they are searched for; empty: all of them.
+function searchSessions(words) {
+  sessionSearch.search(words);
+  if (!words) return showSessions();
+  showSidebar(true);
+  return sessionSearch.focus();
 }
 
 function takeList(message) {
@@ -205,8 +216,9 @@ function showHead() {
 
 function showEmptiness() {
   const empty = byId("empty");
-  empty.hidden = transcript.size > 0 || newSession.shown;
-  if (gone) setText(empty, "This session no longer exists.");
+  empty.hidden = transcript.size > 0 || (newSession.shown && (listed || !signedOut));
+  if (signedOut && !listed) setText(empty, api.SIGN_IN);
+  else if (gone) setText(empty, "This session no longer exists.");
   else if (talk.usable) setText(empty, ASK);
   else if (connected) setText(empty, "Nothing here yet.");
 }
@@ -216,8 +228,12 @@ function showConnection(state, detail) {
   const banner = byId("banner");
   if (connected && wasLost) transcript.reconnected();
   wasLost = !connected;
-  setText(banner, detail ?? "");
-  banner.hidden = connected;
+  signedOut = state === "refused";
+  document.body.classList.toggle("signed-out", signedOut); // what was read before stays; nothing can be asked of the server
+  const isBare = signedOut && !listed;
+  setText(banner, isBare ? "" : detail ?? "");
+  banner.hidden = connected || isBare;
+  showEmptiness();
 }
 
 const narrow = matchMedia("(max-width: 760px)");

@@ -2,13 +2,22 @@
 // with it. A click anywhere in the row opens and closes it.
 
 import { Elapsed } from "./clock.js";
-import { button, make, setText } from "./dom.js";
+import { button, byId, make, setText } from "./dom.js";
 import { bytes, count, seconds, stateOf } from "./format.js";
 import { coloured } from "./highlight.js";
 import { commandOf, jobName } from "./jobs.js";
+import { Menu } from "./menu.js";
 
 const LONG_COMMAND = 400; // characters; above this, or above LONG_LINES, a command is shown in part until asked for
 const LONG_LINES = 5;
+const WORTH_SHOWING = 1; // seconds, of a call that does not run
+
+let menu = null; // one for all blocks
+
+function blockMenu() {
+  menu ??= new Menu(byId("block-menu"));
+  return menu;
+}
 
 export class BlockHead {
   // actions: { fold, cancel, copyOutput, copyCommand, search, follow, output, args, download }
@@ -31,11 +40,12 @@ export class BlockHead {
     this.copy = button("Copy output", actions.copyOutput);
     this.copyCommand = button("Copy command", actions.copyCommand);
     this.download = button("Download", actions.download);
+    this.menu = button("⋯", () => this.openMenu(), { className: "actions", "aria-expanded": "false", "aria-controls": "block-menu" });
     this.tools = make("div", { className: "tools", role: "group" },
       this.follow, this.output, this.args, this.search, this.copy, this.copyCommand, this.download);
     this.title = make("h3", { id: `${id}-title` }, this.label, this.command);
     this.standing = make("p", { className: "standing" }, this.state, this.outside, this.facts, this.time);
-    this.element = make("header", {}, this.fold, this.sign, this.title, this.more, this.standing, this.cancel, this.tools);
+    this.element = make("header", {}, this.fold, this.sign, this.title, this.more, this.standing, this.cancel, this.menu, this.tools);
     this.element.addEventListener("click", (event) => {
       if (!event.target.closest("button") && !getSelection().toString()) actions.fold();
     });
@@ -47,10 +57,10 @@ export class BlockHead {
     if (called !== this.called) this.setCommand(called, entry, Boolean(command));
     this.command.classList.toggle("by-person", entry.by === "person");
     this.command.classList.toggle("private", Boolean(entry.private));
-    const { sign, word } = stateOf(entry.state);
+    const { sign, word } = stateOf(entry.waits ? "waiting" : entry.state);
     setText(this.sign, sign);
     setText(this.state, entry.job ? `${word}, ${jobName(entry.job)}` : word);
-    if (entry !== this.entry) this.elapsed.set(entry.elapsed, entry.running); // drawn again, the clock goes on
+    if (entry !== this.entry) this.elapsed.set(entry.elapsed, entry.running && !entry.waits); // drawn again, the clock goes on
     this.entry = entry;
     this.tick();
     this.setFacts(entry, total);
@@ -66,11 +76,24 @@ export class BlockHead {
     this.copyCommand.hidden = !entry.command;
     const written = entry.bytes || (entry.running && total);
     this.download.hidden = !written || (entry.kept === 0 && !entry.running) || deleted;
+    this.showMenu();
+  }
+
+  // On a phone, in place of the actions side by side.
+  openMenu() {
+    const shown = [...this.tools.children].filter((tool) => !tool.hidden);
+    blockMenu().open(this.menu, this.tools.getAttribute("aria-label"), shown.map((tool) =>
+      button(tool.textContent, () => tool.click(), { "aria-pressed": tool.getAttribute("aria-pressed") ?? undefined })));
   }
 
   setArgs(known, shown) {
     this.args.hidden = !known;
     this.args.setAttribute("aria-pressed", String(shown));
+    this.showMenu();
+  }
+
+  showMenu() {
+    this.menu.hidden = [...this.tools.children].every((tool) => tool.hidden);
   }
 
   setFacts(entry, total) {
@@ -87,8 +110,8 @@ export class BlockHead {
   }
 
   tick() {
-    setText(this.time, this.elapsed.value || this.elapsed.running
-      ? seconds(this.elapsed.now, { running: this.elapsed.running }) : "");
+    const { now, running } = this.elapsed;
+    setText(this.time, running || now >= WORTH_SHOWING ? seconds(now) : "");
   }
 
   setCommand(called, entry, isCommand) {
@@ -98,7 +121,7 @@ export class BlockHead {
     else setText(this.command, entry.arg ?? "");
     this.command.classList.toggle("typed", isCommand);
     const short = called.length > 60 ? `${called.slice(0, 60)}…` : called;
-    this.tools.setAttribute("aria-label", `Actions for ${short}`);
+    for (const each of [this.tools, this.menu]) each.setAttribute("aria-label", `Actions for ${short}`);
     this.long = called.length > LONG_COMMAND || called.split("\n").length > LONG_LINES;
     this.more.hidden = !this.long;
     this.title.classList.toggle("clamped", this.long);

@@ -11,56 +11,90 @@ export function commandIn(written) {
   return name === undefined ? null : { name: name || "help", args: args.trim() };
 }
 
-// Each: (page, args) → what there is to say of it. `page`: { session, facts, actions }.
+// In the words of the console; a test holds that they agree. run: (page, args) → what there is to say of it, a text or
+// `{ help }`. `page`: { session, facts, actions }.
 const COMMANDS = {
-  approvals: async ({ session, facts }, level) => {
-    const levels = facts.levels ?? {};
-    if (!level) return `Approval level ${facts.approval?.level ?? "unknown"}. Change it with /approvals ${Object.keys(levels).filter((name) => name !== "full").join("|")}`;
-    if (level === "full") throw new Error("The level full can be chosen in a terminal only.");
-    const { data } = await api.setApproval(session, level);
-    return `approval ${level}${data?.next ? ", from the next prompt on" : ""}: ${levels[level] ?? ""}`;
+  help: { about: "commands and keys", run: ({ facts }) => ({ help: commandsOf(facts) }) },
+  model: {
+    about: "choose the model",
+    args: "[NAME]",
+    run: async ({ session, facts }, model) => {
+      if (!model) return `Model ${facts.model || "unknown"}. Change it with /model NAME`;
+      const { data } = await api.setModel(session, { model });
+      return `Model ${data?.model ?? model}`;
+    },
   },
-  clear: ({ actions }) => actions.create(),
-  compact: async ({ session }, focus) => {
-    const { data } = await api.compact(session, focus);
-    return data?.compacted === false ? "There is nothing to summarise yet." : "";
+  thinking: {
+    about: "how long the model thinks",
+    args: "[LEVEL]",
+    run: async ({ session, facts }, thinking) => {
+      if (!thinking) return `Thinking ${facts.thinking || "unknown"}. Change it with /thinking LEVEL`;
+      const { data } = await api.setModel(session, { thinking });
+      return `Thinking ${data?.thinking ?? thinking}`;
+    },
   },
-  help: () => `Commands on this page: ${NAMES}. The others work in the console.`,
-  model: async ({ session, facts }, model) => {
-    if (!model) return `Model ${facts.model || "unknown"}. Change it with /model NAME`;
-    const { data } = await api.setModel(session, { model });
-    return `Model ${data?.model ?? model}`;
+  approvals: {
+    about: "what the agent may do: the approval level",
+    args: "[LEVEL]",
+    run: async ({ session, facts }, level) => {
+      const { levels = {}, level_choices: choices = [] } = facts;
+      if (!level) return `Approval level ${facts.approval?.level ?? "unknown"}. Change it with /approvals ${choices.join("|")}`;
+      if (levels[level] && !choices.includes(level)) throw new Error(`The level ${level} can be chosen in a terminal only.`);
+      const { data } = await api.setApproval(session, level);
+      return `approval ${level}${data?.next ? ", from the next prompt on" : ""}: ${levels[level] ?? ""}`;
+    },
   },
-  new: ({ actions }) => actions.create(),
-  queue: async ({ session }, text) => {
-    if (!text) throw new Error("Which message? /queue TEXT");
-    await api.prompt(session, text, "follow_up");
+  stop: { about: "stop the agent", run: ({ actions }) => actions.stop() },
+  queue: {
+    about: "send this when the agent is done",
+    args: "[TEXT]",
+    run: async ({ session }, text) => {
+      if (!text) throw new Error("Which message? /queue TEXT");
+      await api.prompt(session, text, "follow_up");
+    },
   },
-  reasoning: (_, on) => {
-    showReasoning(on ? on === "on" : !reasoningIsShown());
+  unqueue: { about: "edit queued messages", run: ({ actions }) => actions.unqueue() },
+  compact: {
+    about: "summarise the older part of the conversation",
+    args: "[FOCUS]",
+    run: async ({ session }, focus) => {
+      const { data } = await api.compact(session, focus);
+      return data?.compacted === false ? "There is nothing to summarise yet." : "";
+    },
   },
-  rename: async ({ session }, title) => {
-    if (!title) throw new Error("Which title? /rename TITLE");
-    await api.rename(session, title);
-    return `Renamed to: ${title}`;
+  reasoning: {
+    about: "show or hide what the model thinks",
+    args: "[on|off]",
+    run: (_, on) => showReasoning(on ? on === "on" : !reasoningIsShown()),
   },
-  resume: ({ actions }) => actions.sessions(),
-  stop: ({ actions }) => actions.stop(),
-  thinking: async ({ session, facts }, thinking) => {
-    if (!thinking) return `Thinking ${facts.thinking || "unknown"}. Change it with /thinking LEVEL`;
-    const { data } = await api.setModel(session, { thinking });
-    return `Thinking ${data?.thinking ?? thinking}`;
+  new: { about: "start a new session", run: ({ actions }) => actions.create() },
+  clear: { about: "the same as /new", run: ({ actions }) => actions.create() },
+  resume: { about: "open another session", args: "[WORDS]", run: ({ actions }, words) => actions.sessions(words) },
+  rename: {
+    about: "give this session a title",
+    args: "TITLE",
+    run: async ({ session }, title) => {
+      if (!title) throw new Error("Which title? /rename TITLE");
+      await api.rename(session, title);
+      return `Renamed to: ${title}`;
+    },
   },
-  unqueue: ({ actions }) => actions.unqueue(),
 };
 
 const NAMES = Object.keys(COMMANDS).map((name) => `/${name}`).join(", ");
+
+// [{ name, args, about }] of what can be entered here; those of extensions last.
+export function commandsOf({ commands = [] }) {
+  const ours = Object.entries(COMMANDS).map(([name, { about, args = "" }]) => ({ name, about, args }));
+  const theirs = commands.filter((each) => each?.name && !Object.hasOwn(COMMANDS, each.name));
+  return [...ours, ...theirs.map(({ name, about = "" }) => ({ name, about, args: "[TEXT]" }))];
+}
 
 // Whether the host runs it: a command of an extension.
 export const isHosts = ({ name }, { commands = [] }) => commands.some((each) => each?.name === name);
 
 export async function run({ name, args }, page) {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : null;
-  if (!command) throw new Error(`/${name} does not work on this page. ${COMMANDS.help()} Begin with a space to send it to the agent.`);
-  return (await command(page, args)) || "";
+  if (!command) throw new Error(`/${name} does not work on this page. Commands on this page: ${NAMES}. The others work in the console. Begin with a space to send it to the agent.`);
+  return (await command.run(page, args)) || "";
 }

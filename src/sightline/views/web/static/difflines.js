@@ -4,9 +4,24 @@
 
 const HUNK = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/;
 const REDUNDANT = /^(diff |index |new file mode|deleted file mode|similarity index|rename (from|to)|--- )/;
+const NONE = "/dev/null";
 const KINDS = { "+": "added", "-": "removed", " ": "same" };
 
-export function readDiff(text) {
+function nameOf(before, after, whole) {
+  if (after === NONE) return whole ? `${before} (deleted)` : before;
+  return whole && before !== NONE && before !== after ? `${before} → ${after}` : after;
+}
+
+// What a diff brings, without its signs.
+export function addedText(text) {
+  const lines = readDiff(text);
+  const added = lines.filter((line) => line.kind === "added").map((line) => line.text).join("\n");
+  const last = lines.findLastIndex((line) => line.kind === "added");
+  return last >= 0 && lines[last + 1]?.kind !== "note" ? `${added}\n` : added; // "No newline at end of file"
+}
+
+// `whole`: all there is to know, also of a file's name and mode.
+export function readDiff(text, { whole = false } = {}) {
   const lines = [];
   let [old, now, oldLeft, nowLeft] = [0, 0, 0, 0];
   let numbered = false;
@@ -22,10 +37,10 @@ export function readDiff(text) {
     } else if (!inside && line.startsWith("@@")) {
       if (lines.length && lines.at(-1).kind !== "file") lines.push({ kind: "gap", text: "" });
     } else if (!inside && line.startsWith("--- ") && source[at + 1]?.startsWith("+++ ")) {
-      const name = [source[at + 1], line].map((one) => one.slice(4).replace(/^[ab]\//, "").split("\t")[0]).find((one) => one !== "/dev/null");
-      lines.push({ kind: "file", text: name ?? "" });
+      const [before, after] = [line, source[at + 1]].map((one) => one.slice(4).replace(/^[ab]\//, "").split("\t")[0]);
+      lines.push({ kind: "file", text: nameOf(before, after, whole) });
       numbered = false;
-    } else if (!inside && (REDUNDANT.test(line) || (line.startsWith("+++ ") && source[at - 1]?.startsWith("--- ")))) {
+    } else if (!inside && ((line.startsWith("+++ ") && source[at - 1]?.startsWith("--- ")) || (!whole && REDUNDANT.test(line)))) {
       // said by the file's line
     } else if (line.startsWith("\\")) {
       lines.push({ kind: "note", text: line.slice(2) });

@@ -4,7 +4,7 @@ import { make, setText } from "./dom.js";
 import { Markdown } from "./markdown.js";
 import { picture } from "./shapes.js";
 
-const LEVELS = { error: "✗ Error", fatal: "✗ Error", warning: "! Warning", notice: "· Note", info: "· Note" };
+const LEVELS = { error: "✕ Error", fatal: "✕ Error", warning: "! Warning", notice: "· Note", info: "· Note" };
 const HOW = { steer: " · steering", follow_up: " · queued" };
 const AUTOMATIC = { todo: "Automatic todo reminder", job: "Automatic job report", summary: "Summary of the conversation so far" };
 const REASONING = "sightline.reasoning";

@@ -2,6 +2,7 @@
 // and every line its number, so that one that is wrapped does not pass for two. `visible` is that of text/_visible.py,
 // which says why; a test holds that they agree.
 
+import { readDiff } from "./difflines.js";
 import { make } from "./dom.js";
 
 const BLANKS_AS_DOTS = 16;
@@ -15,7 +16,7 @@ const LEFTWARD = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{
 const JOINED = /(?<=[\p{So}\p{Sk}\ufe0f])\u200d(?=[\p{So}\p{Sk}])|(?<=[\p{So}\p{Sk}])\ufe0f/gu;
 const BLANKS = /\t|^ +| +$| {2,}/g;
 const SIGNS = /(⟨[^⟨⟩]{1,20}⟩|[␀-␟␡]+|·+|→ {3})/;
-const KINDS = { "+": "added", "-": "removed", " ": "same" };
+const SIGN_OF = { added: "+", removed: "-", same: " " };
 
 const numbered = (character) => `⟨U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
 
@@ -50,16 +51,13 @@ export function exactText(text, className) {
   return make("pre", { className: `exact ${className}` }, ...rows);
 }
 
-export function exactDiff(text) {
-  let [old, now] = [0, 0];
-  const rows = visible(text).replace(/\n$/, "").split("\n").map((line) => {
-    const hunk = line.match(/^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/);
-    if (hunk) [old, now] = [Number(hunk[1]), Number(hunk[2])];
-    const kind = hunk ? "hunk" : old + now === 0 ? "file" : KINDS[line[0]] ?? "file";
-    const number = kind === "removed" ? old : kind === "added" || kind === "same" ? now : undefined;
-    if (kind === "removed" || kind === "same") old += 1;
-    if (kind === "added" || kind === "same") now += 1;
-    return make("span", { className: `exact-line ${kind}`, "data-n": number }, line[0] ?? "", ...signed(line.slice(1)));
-  });
+// `path`: the file that is named beside it; where the diff is of that one alone, it is not named again.
+export function exactDiff(text, path = "") {
+  const lines = readDiff(visible(text), { whole: true });
+  const names = lines.filter((line) => line.kind === "file").map((line) => line.text);
+  const isNamed = names.length === 1 && names[0] && `/${visible(path)}`.endsWith(`/${names[0].replace(/^\//, "")}`);
+  const rows = lines.filter((line) => !(isNamed && line.kind === "file")).map(({ kind, number, text: content }) =>
+    make("span", { className: `exact-line ${kind}`, "data-n": number, role: kind === "gap" ? "separator" : undefined },
+      SIGN_OF[kind] ?? "", ...signed(content)));
   return make("pre", { className: "exact diff" }, ...rows);
 }

@@ -1,15 +1,18 @@
-// How the page says sizes, durations and states. A state is always a sign and a word, never a colour alone.
+// How the page says sizes, durations and states, with the signs and words of the console (tests hold some of it). A state
+// is always a sign and a word, never a colour alone.
 
 const STATES = {
-  running: { sign: "●", word: "running" },
+  running: { sign: "◌", word: "running" },
   ok: { sign: "✓", word: "ok" },
-  failed: { sign: "✗", word: "failed" },
-  cancelled: { sign: "⊘", word: "cancelled" },
-  timed_out: { sign: "◷", word: "timed out" },
-  refused: { sign: "⊘", word: "refused" },
+  failed: { sign: "✕", word: "failed" },
+  cancelled: { sign: "–", word: "cancelled" },
+  unanswered: { sign: "–", word: "not answered" },
+  unfinished: { sign: "–", word: "not run" },
+  timed_out: { sign: "✕", word: "timed out" },
+  refused: { sign: "✕", word: "refused" },
   job: { sign: "↗", word: "running in background" },
   lost: { sign: "?", word: "lost" },
-  working: { sign: "●", word: "working" },
+  working: { sign: "◌", word: "working" },
   waiting: { sign: "◆", word: "waits for you" },
   idle: { sign: "○", word: "idle" },
   ended: { sign: "·", word: "ended" },
@@ -33,17 +36,19 @@ export function bytes(size) {
   return "";
 }
 
-// Tokens: what matters is their order of magnitude.
+// Tokens: `950`, `12.3k`, `128k`, `1M`, `1.2M`.
 export function tokens(value) {
-  if (value < 1000) return String(value);
-  return value < 1e6 ? `${(value / 1e3).toFixed(value < 1e4 ? 1 : 0)}k` : `${(value / 1e6).toFixed(1)}M`;
+  const short = (size) => size.toFixed(1).replace(/\.0$/, "");
+  if (value < 1000) return String(Math.trunc(value));
+  if (value < 99_950) return `${short(value / 1e3)}k`;
+  return value < 999_500 ? `${Math.round(value / 1e3)}k` : `${short(value / 1e6)}M`;
 }
 
-// A running clock shows whole seconds: tenths would flicker without telling more.
-export function seconds(value, { running = false } = {}) {
+export const dollars = (cost) => `$${cost.toFixed(cost < 0.01 ? 4 : 2)}`;
+
+export function seconds(value) {
   const whole = Math.max(0, Math.floor(value));
-  if (whole < 60) return running ? `${whole} s` : `${value < 10 ? value.toFixed(2) : value.toFixed(1)} s`;
-  const pad = (part) => String(part).padStart(2, "0");
-  if (whole < 3600) return `${Math.floor(whole / 60)} m ${pad(whole % 60)} s`;
-  return `${Math.floor(whole / 3600)} h ${pad(Math.floor((whole % 3600) / 60))} m`;
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }

@@ -1,4 +1,5 @@
 // One drawing per frame: whatever arrives marks itself dirty, and each dirty thing draws once, at the next frame.
+// What can wait (`later`: the list of sessions) is drawn after the rest, so that a frame that is full still shows new output.
 // A hidden tab gets no frames, so it draws nothing and catches up with one drawing when it is shown again.
 
 const BUDGET_MS = 12; // a frame that runs longer than this hands the rest to the next, so that keys and clicks get through
@@ -18,7 +19,7 @@ function run(started) {
   asked = false;
   const end = performance.now() + BUDGET_MS;
   const again = [];
-  for (const thing of dirty) {
+  for (const thing of [...dirty].sort((a, b) => Boolean(a.later) - Boolean(b.later))) {
     dirty.delete(thing);
     if (thing.draw(end)) again.push(thing); // true: there is more to do than fits in this frame
     if (performance.now() > end) break;

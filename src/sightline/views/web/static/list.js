@@ -12,7 +12,8 @@ class Item {
     this.sign = make("span", { className: "sign", "aria-hidden": "true" });
     this.title = make("span", { className: "title" });
     this.meta = make("span", { className: "meta" });
-    this.link = make("a", { href }, this.sign, this.title, this.meta);
+    this.snippet = make("span", { className: "snippet", hidden: true });
+    this.link = make("a", { href }, this.sign, this.title, this.meta, this.snippet);
     this.elapsed = new Elapsed();
   }
 
@@ -22,11 +23,20 @@ class Item {
     setText(this.meta, meta);
     this.link.dataset.state = state;
   }
+
+  // parts: the text around what was searched for; every second one is a match.
+  setSnippet(parts) {
+    const now = parts.join("\u0000");
+    if (now === (this.shown ?? "")) return;
+    this.shown = now;
+    this.snippet.hidden = !now;
+    this.snippet.replaceChildren(...parts.map((text, n) => (n % 2 ? make("mark", { text }) : text)));
+  }
 }
 
 // What a session is called, in the list and above its transcript.
 export const titleOf = (session) =>
-  session.title || session.jobs?.[0]?.command || (session.agent ? "New session" : session.id);
+  session.title || session.jobs?.[0]?.command || (session.agent ? "Untitled" : session.id);
 
 export class List {
   // onMenu(session, title, button): the menu of a session is wanted.
@@ -38,6 +48,8 @@ export class List {
     this.older = byId("older");
     this.beyond = byId("beyond");
     this.sessions = [];
+    this.later = true;
+    this.found = null; // [{ session, snippet }] of a search
     this.shown = STEP;
     this.chosen = null;
     this.known = null; // how the agent of the chosen session stands: sooner than the list has it
@@ -68,8 +80,9 @@ export class List {
 
   // facts: of the chosen session; empty as long as nothing is known of it.
   know({ live, running, requests = [], lost = null }) {
+    const before = JSON.stringify(this.known);
     this.known = live === undefined ? null : { busy: running, waiting: requests.length, lost: lost !== null };
-    draw(this);
+    if (JSON.stringify(this.known) !== before) draw(this); // facts come with every step of an agent
   }
 
   // Those that wait for an answer, in the order of the list.
@@ -86,11 +99,36 @@ export class List {
   }
 
   find(id) {
-    return this.sessions.find((session) => session.id === id);
+    return this.sessions.find((session) => session.id === id) ?? this.found?.find(({ session }) => session.id === id)?.session;
+  }
+
+  // found: [{ session, snippet }] to show in place of the list; null: the list again.
+  showFound(found) {
+    this.found = found;
+    this.shown = STEP;
+    this.draw();
+  }
+
+  // Sessions without a conversation that have all these words in their title or a command.
+  matching(words) {
+    const wanted = words.toLowerCase().split(/\s+/);
+    const texts = (session) => [session.title, ...(session.jobs ?? []).map((job) => job.command)].join("\n").toLowerCase();
+    const all = this.sessions.filter((session) => !session.agent && wanted.every((word) => texts(session).includes(word)));
+    return all.map((session) => ({ session, snippet: [] }));
+  }
+
+  get first() {
+    return this.element.querySelector("a");
+  }
+
+  get listed() {
+    if (this.found) return this.found.map(({ session }) => this.find(session.id));
+    return this.sessions.filter((session) => !session.archived || this.showArchived || session.id === this.chosen);
   }
 
   draw() {
-    const listed = this.sessions.filter((session) => !session.archived || this.showArchived || session.id === this.chosen);
+    const { listed } = this;
+    const snippets = new Map((this.found ?? []).map(({ session, snippet }) => [session.id, snippet]));
     const shown = listed.slice(0, this.shown);
     const ids = new Set(shown.map((session) => session.id));
     for (const [id, held] of this.items) {
@@ -102,16 +140,17 @@ export class List {
     for (const session of shown) {
       const held = this.items.get(session.id) ?? this.make(session.id);
       this.update(held, session);
+      held.item.setSnippet(snippets.get(session.id) ?? []);
       if (held.element === before) before = before.nextElementSibling;
       else this.element.insertBefore(held.element, before);
     }
     this.older.hidden = listed.length <= this.shown;
     const archived = this.sessions.filter((session) => session.archived).length;
-    this.archived.hidden = archived === 0;
+    this.archived.hidden = archived === 0 || this.found !== null;
     this.archived.setAttribute("aria-expanded", String(this.showArchived));
     setText(this.archived, this.showArchived ? "Hide archived" : `Show archived (${archived})`);
-    this.beyond.hidden = !this.older.hidden || !this.more;
-    setText(this.beyond, `${count(this.more, "older job is", "older jobs are")} listed by \`sightline jobs\`.`);
+    this.beyond.hidden = !this.older.hidden || !this.more || this.found !== null;
+    setText(this.beyond, `${count(this.more, "older job is", "older jobs are")} listed by: sightline jobs`);
   }
 
   make(id) {
@@ -130,7 +169,7 @@ export class List {
     const running = jobs.filter((job) => job.state === "running").length;
     const said = session.kind === "recording" ? "recording" : `${session.archived ? "archived, " : ""}${stateOf(state).word}`;
     const many = running && session.agent ? `${count(running, "job", "jobs")} running` : jobs.length > 1 ? count(jobs.length, "job", "jobs") : "";
-    held.item.set(titleOf(session), state, [said, many, this.folders.get(session.cwd), when(session.started)].filter(Boolean).join(" · "));
+    held.item.set(titleOf(session), state, [said, many, this.folders.get(session.cwd), when(session.changed || session.started)].filter(Boolean).join(" · "));
     held.item.link.title = session.cwd ?? "";
     held.menu.hidden = !session.agent && (session.state !== "running" || session.kind === "recording");
     held.menu.setAttribute("aria-label", `Actions for ${titleOf(session)}`);
@@ -173,7 +212,7 @@ export class List {
 
 function showJob(item) {
   const { job } = item;
-  const time = seconds(item.elapsed.now, { running: item.elapsed.running });
+  const time = seconds(item.elapsed.now);
   const exit = job.state === "failed" && job.exit_code !== null ? ` ${job.exit_code}` : "";
   item.set(job.command, job.state, `${stateOf(job.state).word}${exit} · ${time}`);
 }

@@ -4,6 +4,7 @@
 
 import * as api from "./api.js";
 import { button, byId, make, setText } from "./dom.js";
+import { addedText } from "./difflines.js";
 import { exactDiff, exactText } from "./exact.js";
 import { say } from "./say.js";
 
@@ -108,11 +109,15 @@ class Card {
   }
 }
 
-// A command stands below in full; a title that repeats it would only be longer.
-function titleOf(request, { tool, access, sandboxed }) {
+// As the console writes it. The command or the path stands below in full; a title that repeats it would only be longer.
+const DOING = { exec: "run a command", write: "write a file", read: "read a file", network: "connect to a host" };
+const OBVIOUS = { exec: "bash", write: "write", read: "read" }; // the tool is what it does
+
+function titleOf(request, { tool, access, sandboxed, what }) {
   const who = request.agent || "The agent";
-  if (request.what === "approval" && access === "exec") return `${who} wants to run a command${placeOf(sandboxed)}${tool && tool.toLowerCase() !== "bash" ? ` (${tool})` : ""}`;
-  return request.text || `${who} waits for an answer`;
+  if (request.what !== "approval" || !DOING[access] || !what) return request.text || `${who} waits for an answer`;
+  const by = tool && tool.toLowerCase() !== OBVIOUS[access] ? ` (${tool})` : "";
+  return `${who} wants to ${DOING[access]}${access === "exec" ? placeOf(sandboxed) : ""}${by}`;
 }
 
 // An agent of another program has no sandbox of ours, and says nothing of it.
@@ -140,12 +145,12 @@ async function approval(card) {
 }
 
 function drawApproval(card, place) {
-  const { tool, access, cwd, why, passed, rule, about, unseen } = card.details;
+  const { cwd, why, passed, rule, about, unseen } = card.details;
   const size = sizeOf(card.details);
   const { box, end } = contentOf(card);
   place.append(...(size ? [make("p", { className: "size", text: size })] : []),
     ...[unseen, about].filter(Boolean).map((text) => make("p", { className: "problem", text: sentence(text) })),
-    box, make("dl", {}, ...fact("Folder", cwd), ...(access === "exec" ? [] : fact("Tool", tool)), ...fact("Why", why),
+    box, make("dl", {}, ...fact("Folder", cwd), ...fact("Why", why),
       ...fact("Gets", passed?.length ? `${passed.join(", ")} (permissions.pass_env)` : "")));
   // A field of one line would make another command of one that has several.
   const lines = (rule ?? "").split("\n").length;
@@ -163,7 +168,8 @@ function drawApproval(card, place) {
   const buttons = choices.map((choice) => button(LABELS[choice] ?? choice, () => card.answer((answers[choice] ?? (() => ({ choice })))()),
     { "data-choice": choice }));
   const answering = make("div", { className: "answering" }, make("div", { className: "choices" }, ...buttons));
-  place.append(make("div", { className: "fields" }, ...(rule ? [ruled.row] : []), reason.row), answering);
+  place.append(make("div", { className: "fields" }, ...(rule ? [ruled.row] : []), reason.row));
+  place.after(answering);
   reason.input.addEventListener("keydown", (event) => { if (event.key === "Enter") card.answer(answers[NO]()); });
   const allowing = buttons.filter((each) => each.dataset.choice !== NO);
   waitForEnd(card, box, end, allowing, answering);
@@ -174,15 +180,15 @@ const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
 
 // The command or the change, and the other arguments of the call; `end`: what is seen when all of it was.
 function contentOf(card) {
-  const { what = "", shown, access, diff, path, args = {}, cwd } = card.details;
+  const { what = "", shown, access, diff, args = {}, cwd } = card.details;
   const asked = shown ?? what;
   const known = new Set([what, shown, ...(diff ? [args.path, args.content, args.input] : [])]);
   const others = Object.entries(args).filter(([name, value]) => !known.has(value) && !(name === "cwd" && cwd) && !(name === "sandbox" && access === "exec"));
   const rest = others.map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join("\n");
   const end = make("span", { className: "end", "aria-hidden": "true" });
   const box = make("div", { className: "content", tabindex: "0", role: "region", "aria-label": "What is asked for" },
-    ...(asked && !(diff && asked === path && diff.includes(path)) ? [exactText(asked, access === "exec" ? "command-text" : "path-text")] : []),
-    ...(diff ? [exactDiff(diff)] : []), ...(rest ? [exactText(rest, "args-text")] : []), end);
+    ...(asked ? [exactText(asked, access === "exec" ? "command-text" : "path-text")] : []),
+    ...(diff ? [exactDiff(diff, asked)] : []), ...(rest ? [exactText(rest, "args-text")] : []), end);
   return { box, end };
 }
 
@@ -215,7 +221,7 @@ const linesOf = (count) => `${number(count)} line${count === 1 ? "" : "s"}`;
 function sizeOf({ diff, added, removed, access, what = "", shown }) {
   const text = diff || (access === "exec" ? shown ?? what : "");
   if (!text || (!diff && !text.includes("\n") && text.length <= 200)) return "";
-  const bytes = new TextEncoder().encode(text).length;
+  const bytes = new TextEncoder().encode(diff ? addedText(diff) : text).length;
   const weight = bytes < 1024 ? `${number(bytes)} bytes` : `${number(Math.round(bytes / 1024))} KB`;
   if (!diff) return `Command, ${linesOf(text.replace(/\n$/, "").split("\n").length)}, ${weight}`;
   if (added === undefined) return `${linesOf(text.replace(/\n$/, "").split("\n").length)}, ${weight}`;
@@ -234,7 +240,7 @@ function question(card) {
   if (boxes.length) {
     card.add(make("fieldset", {}, make("legend", { className: "hidden", text: several ? "Choose any" : "Choose one" }), ...boxes.map((box) => box.row)));
   }
-  const own = card.field("In your own words", "");
+  const own = card.field(boxes.length ? "Something else…" : "Answer", "");
   if (free || !boxes.length) card.add(own.row);
   const send = () => card.answer({ chosen: boxes.filter((box) => box.input.checked).map((box) => box.input.value), text: own.input.value.trim() });
   own.input.addEventListener("keydown", (event) => { if (event.key === "Enter") send(); });

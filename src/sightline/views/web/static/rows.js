@@ -2,6 +2,8 @@
 // - `top`, the first visible row (with fraction), is the truth; the scrollbar follows it. Browsers cap an element's
 //   height (about 17 to 33 million px), so above TALLEST the bar is a scale: dragging moves in proportion, while wheel
 //   and keys still move by rows.
+// - On a phone the rows of an output that is not long are wrapped, and then all of them are elements: only rows of one
+//   height have a place that is known without drawing those before it.
 // - `following` keeps the end in sight. Anything a person does upwards lets go at once; reaching the end takes hold.
 
 import { make } from "./dom.js";
@@ -11,8 +13,10 @@ import { fillRow } from "./rowdraw.js";
 
 const TALLEST = 6_000_000;
 const AROUND = 12; // rows drawn beyond the edges, so that a small scroll shows no gap
+const WRAPPED_MOST = 1000; // rows
 const BAR = 12; // px kept free below the rows for a horizontal scrollbar
 
+const narrow = matchMedia("(max-width: 760px)");
 let rowHeight = 0;
 
 function measureRow() {
@@ -51,6 +55,8 @@ export class Rows {
 
   // As high as its rows, up to most of the window; known without drawing, so that nothing jumps when it is drawn.
   fit() {
+    this.setWrapped(narrow.matches && this.total <= WRAPPED_MOST);
+    if (this.wrapped) return;
     const most = Math.max(6, Math.floor((innerHeight * 0.62) / rowHeight));
     const height = Math.min(Math.max(this.total, 1), most) * rowHeight;
     if (height === this.wanted) return;
@@ -59,11 +65,21 @@ export class Rows {
     this.element.style.height = `${height + BAR}px`;
   }
 
+  setWrapped(on) {
+    if (on === this.wrapped) return;
+    this.wrapped = on;
+    this.element.classList.toggle("wrapped", on);
+    this.wanted = this.spacerHeight = this.gutter = undefined;
+    for (const element of [this.element, this.spacer]) element.style.height = "";
+    this.lines.style.transform = "";
+  }
+
   resized() {
+    if (this.wrapped) return this.toWrappedEnd();
     const height = this.element.clientHeight - (this.element.offsetHeight === this.element.clientHeight ? BAR : 0);
     if (height <= 0 || Math.abs(height - this.height) < 1) return;
     this.height = height;
-    draw(this);
+    return draw(this);
   }
 
   follow(on) {
@@ -76,6 +92,7 @@ export class Rows {
 
   goTo(number, { centre = true } = {}) {
     this.follow(false);
+    this.goal = number;
     const above = centre ? Math.floor(this.visible / 2) : 0;
     this.top = Math.min(Math.max(0, number - above), this.lastTop);
     draw(this);
@@ -96,20 +113,29 @@ export class Rows {
     const now = this.element.scrollTop;
     if (Math.abs(now - this.scrolledTo) < 1) return; // our own setting, or sideways
     this.scrolledTo = now;
+    if (this.wrapped) return this.scrolledWrapped();
     const range = this.spacerHeight + BAR - this.element.clientHeight;
     this.top = this.scaled ? Math.min(1, now / Math.max(1, range)) * this.lastTop : Math.min(now / rowHeight, this.lastTop);
     this.follow(this.top >= this.lastTop - 0.5);
-    draw(this);
+    return draw(this);
+  }
+
+  scrolledWrapped() {
+    const { scrollTop, scrollHeight, clientHeight } = this.element;
+    this.top = (scrollTop / scrollHeight) * this.total;
+    this.follow(scrollTop + clientHeight >= scrollHeight - rowHeight / 2);
   }
 
   wheeled(event) {
-    if (event.deltaY < 0 && this.total > this.visible) this.follow(false); // before the browser animates the scroll
-    if (!this.scaled || event.ctrlKey || !event.deltaY) return;
+    const isLonger = this.wrapped ? this.element.scrollHeight > this.element.clientHeight : this.total > this.visible;
+    if (event.deltaY < 0 && isLonger) this.follow(false); // before the browser animates the scroll
+    if (this.wrapped || !this.scaled || event.ctrlKey || !event.deltaY) return;
     const by = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? event.deltaY / rowHeight : event.deltaY * 3;
     if (this.moveBy(by)) event.preventDefault();
   }
 
   moveBy(rows) {
+    if (this.wrapped) return this.scrollBy(rows * rowHeight);
     const to = Math.min(Math.max(0, this.top + rows), this.lastTop);
     if (to === this.top) return false;
     this.top = to;
@@ -118,9 +144,16 @@ export class Rows {
     return true;
   }
 
+  scrollBy(pixels) {
+    const { scrollTop, scrollHeight, clientHeight } = this.element;
+    this.element.scrollTop = Math.min(Math.max(0, scrollTop + pixels), scrollHeight - clientHeight);
+    this.scrolled();
+    return this.element.scrollTop !== scrollTop;
+  }
+
   key(event) {
     if (event.target !== this.element || event.ctrlKey || event.metaKey || event.altKey) return;
-    const page = Math.max(1, Math.floor(this.visible) - 2);
+    const page = Math.max(1, Math.floor(this.wrapped ? this.element.clientHeight / rowHeight : this.visible) - 2);
     const moves = {
       ArrowUp: -1, ArrowDown: 1, PageUp: -page, PageDown: page, Home: -Infinity, End: Infinity,
       " ": event.shiftKey ? -page : page,
@@ -135,6 +168,7 @@ export class Rows {
 
   draw() {
     this.fit();
+    if (this.wrapped) return this.drawWrapped();
     if (this.following) this.top = this.lastTop;
     this.top = Math.min(this.top, this.lastTop);
     this.place();
@@ -143,7 +177,29 @@ export class Rows {
     this.fillBetween(first, last);
     this.lines.style.transform = `translateY(${this.scrolledTo - (this.top - first) * rowHeight}px)`;
     this.store.want(Math.max(first, Math.floor(this.top)), Math.min(last, Math.ceil(this.top + this.visible)));
+    return this.onMove();
+  }
+
+  drawWrapped() {
+    this.fillBetween(0, this.total);
+    this.setGutter(Math.max(16, 4 + digits(this.total).length * 7));
+    const goal = this.drawn.get(this.goal)?.element;
+    if (goal && !this.following) this.element.scrollTop = goal.offsetTop - (this.element.clientHeight - goal.offsetHeight) / 2;
+    this.goal = undefined;
+    this.toWrappedEnd();
+    this.store.want(0, this.total);
     this.onMove();
+  }
+
+  toWrappedEnd() {
+    if (this.following) this.element.scrollTop = this.element.scrollHeight;
+    this.scrolledTo = this.element.scrollTop;
+  }
+
+  setGutter(gutter) {
+    if (gutter === this.gutter) return;
+    this.gutter = gutter;
+    this.element.style.setProperty("--gutter", `${gutter}px`);
   }
 
   place() {
@@ -152,11 +208,7 @@ export class Rows {
       this.spacerHeight = height;
       this.spacer.style.height = `${height + BAR}px`;
     }
-    const gutter = Math.max(40, 16 + digits(this.total).length * 7);
-    if (gutter !== this.gutter) {
-      this.gutter = gutter;
-      this.element.style.setProperty("--gutter", `${gutter}px`);
-    }
+    this.setGutter(Math.max(40, 16 + digits(this.total).length * 7));
     const range = height - this.height;
     const to = this.scaled ? (this.top / Math.max(1, this.lastTop)) * range : this.top * rowHeight;
     if (Math.abs(to - this.scrolledTo) < 1) return;

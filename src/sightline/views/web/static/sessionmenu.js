@@ -3,23 +3,17 @@
 
 import * as api from "./api.js";
 import { button, byId, setText } from "./dom.js";
+import { Menu } from "./menu.js";
 import { toast } from "./say.js";
-
-const GAP = 4; // px between the button and its menu
 
 export class SessionMenu {
   // onDeleted(session): it is gone.
   constructor(onDeleted) {
     this.onDeleted = onDeleted;
-    this.menu = byId("session-menu");
+    this.menu = new Menu(byId("session-menu"));
     this.renaming = byId("rename");
     this.deleting = byId("delete");
     this.newTitle = byId("rename-to");
-    this.opener = null;
-    this.menu.addEventListener("toggle", ({ newState }) => {
-      this.opener?.setAttribute("aria-expanded", String(newState === "open"));
-    });
-    this.menu.addEventListener("keydown", (event) => this.key(event));
     byId("rename-form").addEventListener("submit", (event) => {
       event.preventDefault();
       this.rename();
@@ -32,37 +26,16 @@ export class SessionMenu {
   open(session, title, opener) {
     this.session = session;
     this.title = title;
-    this.opener = opener;
     const runs = session.state === "running";
-    this.menu.setAttribute("aria-label", `Actions for ${title}`);
-    this.menu.replaceChildren(...[
+    this.menu.open(opener, `Actions for ${title}`, [
       session.agent && button("Rename…", () => this.askTitle()),
       session.agent && button(session.archived ? "Unarchive" : "Archive", () => this.archive(!session.archived)),
       runs && button("End session", () => this.end()),
       session.agent && button(runs ? "Delete… (end it first)" : "Delete…", () => this.askDelete(), { className: "danger", disabled: runs }),
     ].filter(Boolean));
-    this.menu.showPopover();
-    this.place(opener.getBoundingClientRect());
-    this.menu.querySelector("button:enabled")?.focus();
-  }
-
-  place({ bottom, top, right }) {
-    const { width, height } = this.menu.getBoundingClientRect();
-    const below = bottom + GAP + height <= innerHeight;
-    this.menu.style.left = `${Math.max(GAP, Math.min(right - width, innerWidth - width - GAP))}px`;
-    this.menu.style.top = `${below ? bottom + GAP : Math.max(GAP, top - GAP - height)}px`;
-  }
-
-  key(event) {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!by) return;
-    event.preventDefault();
-    const all = [...this.menu.querySelectorAll("button:enabled")];
-    all.at((all.indexOf(document.activeElement) + by) % all.length)?.focus();
   }
 
   askTitle() {
-    this.menu.hidePopover();
     this.newTitle.value = this.title;
     this.problem("rename-problem", "");
     this.renaming.showModal();
@@ -70,7 +43,6 @@ export class SessionMenu {
   }
 
   askDelete() {
-    this.menu.hidePopover();
     setText(byId("delete-what"), this.title);
     this.problem("delete-problem", "");
     this.deleting.showModal();
@@ -88,12 +60,10 @@ export class SessionMenu {
   }
 
   async archive(archived) {
-    this.menu.hidePopover();
     await this.done("", () => api.archive(this.session.id, archived), archived ? "Session archived." : "Session is back in the list.");
   }
 
   async end() {
-    this.menu.hidePopover();
     await this.done("", () => api.stop(this.session.id), "Session ended.");
   }
 

@@ -14,10 +14,10 @@ const FOLDED_STEPS = 8;
 const FOLDED_LINES = 40;
 const SIGNS = { running: "◌", pending: "○", ok: "✓", error: "✕" };
 const TASKS = {
-  completed: { sign: "☑", word: "done" },
-  in_progress: { sign: "▸", word: "in progress" },
-  pending: { sign: "☐", word: "to do" },
-  abandoned: { sign: "☒", word: "dropped" },
+  completed: { sign: "✓", word: "done" },
+  in_progress: { sign: "◌", word: "in progress" },
+  pending: { sign: "○", word: "to do" },
+  abandoned: { sign: "–", word: "dropped" },
 };
 const JOBS = { completed: "ok", failed: "failed", cancelled: "cancelled", running: "running" };
 

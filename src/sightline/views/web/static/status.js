@@ -2,12 +2,10 @@
 
 import * as api from "./api.js";
 import { byId, make, setText } from "./dom.js";
-import { count, tokens } from "./format.js";
+import { count, dollars, tokens } from "./format.js";
 import { toast } from "./say.js";
 import { todo } from "./shapes.js";
 
-// What can be chosen here. `full` would also answer what is asked just then: it is named in a terminal.
-const CHOSEN = ["plan", "edit", "auto"];
 const DONE = new Set(["completed", "abandoned", "done", "cancelled"]);
 
 export class Status {
@@ -31,17 +29,17 @@ export class Status {
   }
 
   // The level is what the host says it is, never what was asked for here.
-  takeLevel(level, live, about) {
+  takeLevel(level, { live, levels = {}, level_choices: choices = [] }) {
     this.inForce = level;
     this.level.parentElement.hidden = !level;
-    const names = [...CHOSEN, ...(CHOSEN.includes(level) ? [] : [level])];
+    const names = [...choices, ...(choices.includes(level) ? [] : [level])];
     if ([...this.level.options].map((option) => option.value).join() !== names.join()) {
       this.level.replaceChildren(...names.map((name) => make("option", { value: name, text: name })));
     }
     this.level.value = level;
     this.level.disabled = !live;
     this.level.dataset.level = level;
-    this.level.title = about[level] ? `${level}: ${about[level]}` : level;
+    this.level.title = levels[level] ? `${level}: ${levels[level]}` : level;
   }
 
   async setLevel(level) {
@@ -61,7 +59,7 @@ export class Status {
     setText(this.state, word);
     this.state.hidden = !word;
     setText(this.facts, said(facts).join(" · "));
-    this.takeLevel(facts.approval?.level ?? "", facts.live, facts.levels ?? {});
+    this.takeLevel(facts.approval?.level ?? "", facts);
     this.takeTodo(facts.todo ?? []);
     this.takeWidgets(facts.ui_widgets ?? {});
   }
@@ -88,15 +86,15 @@ export class Status {
 function standing({ live, running, requests = [], retry, compaction, lost = null }) {
   if (!live) return lost === null ? { state: "ended", word: "· ended" } : { state: "lost", word: "? lost" };
   if (requests.length) return { state: "waiting", word: "" }; // the card says it
-  if (compaction?.running) return { state: "running", word: "● compacting the conversation" };
-  if (retry) return { state: "running", word: "● retrying" };
-  return running ? { state: "running", word: "● working" } : { state: "ok", word: "✓ ready" };
+  if (compaction?.running) return { state: "running", word: "◌ compacting the conversation" };
+  if (retry) return { state: "running", word: "◌ retrying" };
+  return running ? { state: "running", word: "◌ working" } : { state: "ok", word: "✓ ready" };
 }
 
 function said({ model, thinking, context, totals = {}, agents = [], jobs = [], queue = [], ui_status: shown = {} }) {
   const parts = [];
   if (model) parts.push(thinking && thinking !== "off" ? `${model} (${thinking})` : model);
-  if (context?.used) parts.push(context.of ? `context ${Math.round((100 * context.used) / context.of)} %` : `context ${tokens(context.used)}`);
+  if (context?.used) parts.push(context.of ? `${Math.round((100 * context.used) / context.of)}% of ${tokens(context.of)}` : `${tokens(context.used)} in context`);
   parts.push(...spent(Object.values(totals)));
   const working = agents.filter((agent) => agent.running).length;
   if (working) parts.push(count(working, "agent", "agents"));
@@ -111,5 +109,5 @@ function spent(totals) {
   const read = sum("input_tokens", "cache_read_tokens", "cache_write_tokens");
   const written = sum("output_tokens");
   const cost = sum("cost");
-  return [...(read || written ? [`${tokens(read)} in, ${tokens(written)} out`] : []), ...(cost ? [`$${cost.toFixed(cost < 1 ? 3 : 2)}`] : [])];
+  return [...(read || written ? [`↑${tokens(read)} ↓${tokens(written)}`] : []), ...(cost ? [dollars(cost)] : [])];
 }

@@ -3,8 +3,9 @@
 // either sends it to the agent. A session that has ended is resumed with a button. What could not be sent stays where it is.
 
 import * as api from "./api.js";
-import { commandIn, isHosts, run } from "./commands.js";
-import { byId, make, setText } from "./dom.js";
+import { commandIn, commandsOf, isHosts, run } from "./commands.js";
+import { Completion } from "./completion.js";
+import { button, byId, make, setText } from "./dom.js";
 import { when } from "./format.js";
 import { say, toast } from "./say.js";
 
@@ -29,6 +30,9 @@ export class Talk {
       this.send(event.submitter?.id === "send-after" ? "follow_up" : "now");
     });
     this.input.addEventListener("keydown", (event) => this.key(event));
+    this.completion = new Completion(this.input, byId("completion"), {
+      commands: () => commandsOf(this.facts), onRun: () => this.send("now"),
+    });
     byId("stop").addEventListener("click", () => this.stop());
     byId("resume").addEventListener("click", () => this.resume());
     byId("unqueue").addEventListener("click", () => this.takeBack());
@@ -64,6 +68,8 @@ export class Talk {
   }
 
   key(event) {
+    if (this.completion.key(event)) return;
+    if (event.key === "Escape") this.show("");
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     this.send(event.altKey ? "follow_up" : "now");
@@ -72,6 +78,7 @@ export class Talk {
   async send(when) {
     const { session } = this;
     const written = this.input.value;
+    this.completion.close();
     if (!written.trim() || !session || this.sending) return;
     this.sending = true;
     this.tell("");
@@ -112,11 +119,17 @@ export class Talk {
     }
   }
 
-  // What a command has to say.
-  show(text) {
-    setText(this.note, text);
-    this.note.hidden = !text;
-    if (text) say(text);
+  // What a command has to say: a text, or the list of commands.
+  show(result) {
+    if (result.help) this.note.replaceChildren(...helpFor(result.help, () => this.closeHelp()));
+    else setText(this.note, result);
+    this.note.hidden = !result;
+    if (result) say(result.help ? `${result.help.length} commands` : result);
+  }
+
+  closeHelp() {
+    this.show("");
+    this.focus();
   }
 
   async resume() {
@@ -187,6 +200,13 @@ export class Talk {
   focus() {
     this.input.focus();
   }
+}
+
+function helpFor(commands, close) {
+  const rows = commands.flatMap(({ name, args, about }) =>
+    [make("dt", {}, make("code", { text: `/${name}${args ? ` ${args}` : ""}` })), make("dd", { text: about })]);
+  return [make("div", { className: "help", tabindex: "0", role: "region", "aria-label": "Commands on this page" }, make("dl", {}, ...rows),
+    make("p", { text: "The console's other commands work there only. Keys: ? outside of a field." })), button("Close", close, { className: "quiet" })];
 }
 
 function queued({ text = "", how = "" }) {

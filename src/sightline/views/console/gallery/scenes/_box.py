@@ -2,27 +2,27 @@
 
 from collections.abc import Iterator
 
-from sightline.tty.components import Box, Spacer, Text
-from sightline.views.console.gallery._scene import Scene, Stage, State
+from sightline.tty.components import Box, Spacer, TextComponent
+from sightline.views.console.gallery._scene import Scene, SceneState, Stage
 
 
-def _states(stage: Stage) -> Iterator[State]:
+def _states(stage: Stage) -> Iterator[SceneState]:
     theme = stage.theme
 
-    def text(words: str) -> Text:
-        return Text(words, theme=theme)
+    def text(words: str) -> TextComponent:
+        return TextComponent(words, theme=theme)
 
-    yield State("rounded, with a title", Box(text("What is inside wraps inside."), title="Notes", theme=theme))
-    yield State("heavy", Box(text("Something important."), border="heavy", border_role="warning", theme=theme))
-    yield State("active", Box(text("It has the focus."), border_role="border_active", title="Active", theme=theme))
-    yield State(
+    yield SceneState("rounded, with a title", Box(text("What is inside wraps inside."), title="Notes", theme=theme))
+    yield SceneState("heavy", Box(text("Something important."), border="heavy", border_role="warning", theme=theme))
+    yield SceneState("active", Box(text("It has the focus."), border_role="border_active", title="Active", theme=theme))
+    yield SceneState(
         "without a border, on a background", Box(text("selected"), border="none", background="selection", theme=theme)
     )
-    yield State(
+    yield SceneState(
         "several children, padded", Box(text("one"), Spacer(), text("two"), padding_x=3, padding_y=1, theme=theme)
     )
     inner = Box(text("inner"), title="inside", theme=theme)
-    yield State("in another", Box(text("outer"), inner, title="outside", theme=theme))
+    yield SceneState("in another", Box(text("outer"), inner, title="outside", theme=theme))
 
 
 SCENE = Scene("box", "a frame around other components", _states)

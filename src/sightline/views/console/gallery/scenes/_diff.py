@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sightline.tty.components import Diff
-from sightline.views.console.gallery._scene import Scene, Stage, State
+from sightline.views.console.gallery._scene import Scene, SceneState, Stage
 
 _CHANGE = """\
 --- a/src/ledger.py
@@ -25,11 +25,11 @@ _NEW = """\
 """
 
 
-def _states(stage: Stage) -> Iterator[State]:
-    yield State("lines changed: the words that differ stand out", Diff(_CHANGE, theme=stage.theme))
-    yield State("a new file", Diff(_NEW, theme=stage.theme))
-    yield State("two files", Diff(_CHANGE + _NEW, theme=stage.theme))
-    yield State("not a diff at all", Diff("just some words", theme=stage.theme))
+def _states(stage: Stage) -> Iterator[SceneState]:
+    yield SceneState("lines changed: the words that differ stand out", Diff(_CHANGE, theme=stage.theme))
+    yield SceneState("a new file", Diff(_NEW, theme=stage.theme))
+    yield SceneState("two files", Diff(_CHANGE + _NEW, theme=stage.theme))
+    yield SceneState("not a diff at all", Diff("just some words", theme=stage.theme))
 
 
 SCENE = Scene("diff", "what changed", _states)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sized
 from sightline.tty import Key, Paste
 from sightline.tty.components import Editor, Item, StaticCompletion
 from sightline.views.console._external import editor_command
-from sightline.views.console.gallery._scene import Scene, Stage, State
+from sightline.views.console.gallery._scene import Scene, SceneState, Stage
 
 _COMMANDS = (
     Item("/model ", "/model", "choose a model"),
@@ -54,23 +54,25 @@ def _vim(stage: Stage, keys: str) -> Editor:
     return editor
 
 
-def _states(stage: Stage) -> Iterator[State]:
-    yield State("empty", _editor(stage), interactive=True, keys=_KEYS)
-    yield State("several lines, with a title", _editor(stage, _LINES, title="prompt"), interactive=True, keys=_KEYS)
+def _states(stage: Stage) -> Iterator[SceneState]:
+    yield SceneState("empty", _editor(stage), interactive=True, keys=_KEYS)
+    yield SceneState(
+        "several lines, with a title", _editor(stage, _LINES, title="prompt"), interactive=True, keys=_KEYS
+    )
     tall = _editor(stage, "\n".join(f"line {number}" for number in range(1, 21)), max_rows=4)
-    yield State("more lines than there is room for", tall, interactive=True, keys=_KEYS)
+    yield SceneState("more lines than there is room for", tall, interactive=True, keys=_KEYS)
     folded = _editor(stage, "Look at this: ")
     folded.handle_input(Paste("\n".join(f"pasted line {number}" for number in range(1, 101))))
-    yield State("a large paste is folded; it is sent whole", folded, interactive=True, keys=_KEYS)
+    yield SceneState("a large paste is folded; it is sent whole", folded, interactive=True, keys=_KEYS)
     completing = _editor(stage)
     for letter in "/mo":
         completing.handle_input(Key(letter, text=letter))
-    yield State("completions", completing, interactive=True, keys=_KEYS)
-    yield State(
+    yield SceneState("completions", completing, interactive=True, keys=_KEYS)
+    yield SceneState(
         "vim keys: insert", _editor(stage, "one word after another", vim=True), interactive=True, keys=_VIM_KEYS
     )
-    yield State("vim keys: normal", _vim(stage, "b"), interactive=True, keys=_VIM_KEYS)
-    yield State("vim keys: visual", _vim(stage, "bve"), interactive=True, keys=_VIM_KEYS)
+    yield SceneState("vim keys: normal", _vim(stage, "b"), interactive=True, keys=_VIM_KEYS)
+    yield SceneState("vim keys: visual", _vim(stage, "bve"), interactive=True, keys=_VIM_KEYS)
 
 
 SCENE = Scene("editor", "where prompts are written", _states)

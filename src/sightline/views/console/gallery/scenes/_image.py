@@ -5,9 +5,9 @@ import zlib
 from collections.abc import Iterator
 from functools import cache
 
-from sightline.tty import Component, ImageProtocol, ImageRow, Images, Rows, truncate
-from sightline.tty.components import Image
-from sightline.views.console.gallery._scene import Scene, Stage, State
+from sightline.tty import Component, ImageProtocol, ImageRow, ImageStore, Rows, truncate
+from sightline.tty.components import ImageComponent
+from sightline.views.console.gallery._scene import Scene, SceneState, Stage
 
 _WIDTH, _HEIGHT = 160, 80
 _PROTOCOLS: tuple[ImageProtocol, ...] = ("kitty", "iterm2", "sixel")
@@ -31,8 +31,8 @@ class _Told(Component):
     """What a protocol would send, in words: a terminal knows one of them at most."""
 
     def __init__(self, stage: Stage, protocol: ImageProtocol) -> None:
-        self._images = Images(protocol, first_number=1)
-        self._image = Image(_picture(), "a gradient", images=self._images, max_rows=4, theme=stage.theme)
+        self._images = ImageStore(protocol, first_number=1)
+        self._image = ImageComponent(_picture(), "a gradient", images=self._images, max_rows=4, theme=stage.theme)
         self._rows: tuple[int, Rows] = (-1, ())
 
     def render(self, width: int) -> Rows:
@@ -49,26 +49,26 @@ class _Told(Component):
         return (truncate(f"{len(rows)} rows of pixels: {way}", width),)
 
 
-def _demoted(stage: Stage) -> Image:
+def _demoted(stage: Stage) -> ImageComponent:
     """It was pixels until another one needed the room."""
-    images = Images("kitty", limit=1, first_number=1)
-    first = Image(_picture(), "made room for another", images=images, max_rows=3, theme=stage.theme)
+    images = ImageStore("kitty", limit=1, first_number=1)
+    first = ImageComponent(_picture(), "made room for another", images=images, max_rows=3, theme=stage.theme)
     first.render(80)
-    Image(_picture(), "the other", images=images, max_rows=3, theme=stage.theme).render(80)
+    ImageComponent(_picture(), "the other", images=images, max_rows=3, theme=stage.theme).render(80)
     return first
 
 
-def _states(stage: Stage) -> Iterator[State]:
-    def image(data: bytes, alt: str, images: Images | None = None) -> Image:
-        return Image(data, alt, images=images or stage.images, max_rows=6, theme=stage.theme)
+def _states(stage: Stage) -> Iterator[SceneState]:
+    def image(data: bytes, alt: str, images: ImageStore | None = None) -> ImageComponent:
+        return ImageComponent(data, alt, images=images or stage.images, max_rows=6, theme=stage.theme)
 
     if stage.moving:
-        yield State("as this terminal shows it", image(_picture(), "a gradient"))
-    yield State("without pixels", image(_picture(), "a gradient", Images()))
-    yield State("not an image", image(b"no image at all", "broken", Images()))
+        yield SceneState("as this terminal shows it", image(_picture(), "a gradient"))
+    yield SceneState("without pixels", image(_picture(), "a gradient", ImageStore()))
+    yield SceneState("not an image", image(b"no image at all", "broken", ImageStore()))
     for protocol in _PROTOCOLS:
-        yield State(f"over {protocol}", _Told(stage, protocol))
-    yield State("made room for another: its rows stay", _demoted(stage))
+        yield SceneState(f"over {protocol}", _Told(stage, protocol))
+    yield SceneState("made room for another: its rows stay", _demoted(stage))
 
 
 SCENE = Scene("image", "pictures, and words where there are no pixels", _states)

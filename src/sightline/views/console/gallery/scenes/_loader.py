@@ -3,24 +3,24 @@
 from collections.abc import Iterator
 
 from sightline.tty.components import CancellableLoader, Loader
-from sightline.views.console.gallery._scene import Scene, Stage, State
+from sightline.views.console.gallery._scene import Scene, SceneState, Stage
 
 
-def _states(stage: Stage) -> Iterator[State]:
+def _states(stage: Stage) -> Iterator[SceneState]:
     made = {"call_later": stage.call_later, "request_render": stage.request_render, "clock": stage.clock}
     loader = Loader("Reading the ledger", theme=stage.theme, **made)  # type: ignore[arg-type]
     loader.start()
-    yield State("turning", loader, live=stage.moving)
+    yield SceneState("turning", loader, live=stage.moving)
     silent = Loader(theme=stage.theme, **made)  # type: ignore[arg-type]
     silent.start()
-    yield State("without words", silent, live=stage.moving)
-    yield State("not begun", Loader("Waiting for its turn", theme=stage.theme, **made))  # type: ignore[arg-type]
+    yield SceneState("without words", silent, live=stage.moving)
+    yield SceneState("not begun", Loader("Waiting for its turn", theme=stage.theme, **made))  # type: ignore[arg-type]
     ended = CancellableLoader("Asking the model", theme=stage.theme, **made)  # type: ignore[arg-type]
     ended.start()
-    yield State("escape ends it", ended, live=stage.moving, interactive=True, keys=(("escape", "cancel"),))
+    yield SceneState("escape ends it", ended, live=stage.moving, interactive=True, keys=(("escape", "cancel"),))
     cancelled = CancellableLoader("Asking the model", theme=stage.theme, **made)  # type: ignore[arg-type]
     cancelled.signal.cancel()
-    yield State("cancelled", cancelled)
+    yield SceneState("cancelled", cancelled)
 
 
 SCENE = Scene("loader", "something is running", _states)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sightline.tty import Component
 from sightline.tty.components import Markdown
-from sightline.views.console.gallery._scene import Scene, Stage, State
+from sightline.views.console.gallery._scene import Scene, SceneState, Stage
 
 _WHOLE = """\
 # Streaming markdown
@@ -66,13 +66,13 @@ def _streamed(stage: Stage, markdown: Markdown) -> Component:
     return markdown
 
 
-def _states(stage: Stage) -> Iterator[State]:
-    yield State("every element", _whole(stage, _WHOLE))
-    yield State("cut in the middle of a table", Markdown(_TABLE, theme=stage.theme))
-    yield State("cut in the middle of a code block", Markdown(_FENCE, theme=stage.theme))
-    yield State("emphasis that is not closed yet", Markdown("Words with **wei", theme=stage.theme))
+def _states(stage: Stage) -> Iterator[SceneState]:
+    yield SceneState("every element", _whole(stage, _WHOLE))
+    yield SceneState("cut in the middle of a table", Markdown(_TABLE, theme=stage.theme))
+    yield SceneState("cut in the middle of a code block", Markdown(_FENCE, theme=stage.theme))
+    yield SceneState("emphasis that is not closed yet", Markdown("Words with **wei", theme=stage.theme))
     if stage.moving:
-        yield State(
+        yield SceneState(
             "streamed: rows that are settled never change", _streamed(stage, Markdown(theme=stage.theme)), live=True
         )
 

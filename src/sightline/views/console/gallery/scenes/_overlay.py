@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from sightline.tty import Anchor, Component, Overlay, OverlayHandle, Rows, composite
-from sightline.tty.components import Box, Item, SelectList, Text
-from sightline.views.console.gallery._scene import Scene, Stage, State
+from sightline.tty.components import Box, Item, SelectList, TextComponent
+from sightline.views.console.gallery._scene import Scene, SceneState, Stage
 
 _HEIGHT = 7
 
@@ -30,11 +30,11 @@ class _Window(Component):
 def _dialog(stage: Stage, title: str, question: str, *labels: str) -> tuple[Box, SelectList]:
     """A question with choices: keys go to the list."""
     choices = SelectList([Item(label, label) for label in labels], bindings=stage.bindings, theme=stage.theme)
-    words = Text(question, theme=stage.theme)
+    words = TextComponent(question, theme=stage.theme)
     return Box(words, choices, title=title, border_role="border_active", theme=stage.theme), choices
 
 
-def _ask(stage: Stage, answer: Text) -> None:
+def _ask(stage: Stage, answer: TextComponent) -> None:
     dialog, choices = _dialog(stage, "Allow", "Run `make test`?", "Yes, once", "Yes, always", "No")
     handle = stage.show_overlay(dialog, Overlay(anchor="center", width="50%"))
 
@@ -48,16 +48,16 @@ def _ask(stage: Stage, answer: Text) -> None:
     choices.on_cancel = lambda: close("You chose nothing.")
 
 
-def _states(stage: Stage) -> Iterator[State]:
+def _states(stage: Stage) -> Iterator[SceneState]:
     anchors: tuple[Anchor, ...] = ("center", "top-right", "bottom-left")
     for anchor in anchors:
-        note = Box(Text("over it", theme=stage.theme), border_role="border_active", theme=stage.theme)
-        yield State(anchor, _Window(note, Overlay(anchor=anchor, width=20)))
+        note = Box(TextComponent("over it", theme=stage.theme), border_role="border_active", theme=stage.theme)
+        yield SceneState(anchor, _Window(note, Overlay(anchor=anchor, width=20)))
     painted, _ = _dialog(stage, "Delete", "Delete `notes.md`?", "Keep it", "Delete it")
-    yield State("a dialog, half as wide", _Window(painted, Overlay(anchor="center", width="50%")))
+    yield SceneState("a dialog, half as wide", _Window(painted, Overlay(anchor="center", width="50%")))
     if stage.moving:
-        answer = Text("Press enter to be asked.", "hint", theme=stage.theme)
-        yield State("a real one", answer, live=True, interactive=True, attempt=lambda: _ask(stage, answer))
+        answer = TextComponent("Press enter to be asked.", "hint", theme=stage.theme)
+        yield SceneState("a real one", answer, live=True, interactive=True, attempt=lambda: _ask(stage, answer))
 
 
 SCENE = Scene("overlay", "what lies over the window: dialogs, menus", _states)

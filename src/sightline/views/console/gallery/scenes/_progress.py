@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sightline.tty.components import ProgressBar
-from sightline.views.console.gallery._scene import Scene, Stage, State
+from sightline.views.console.gallery._scene import Scene, SceneState, Stage
 
 _PACE = 0.05
 
@@ -23,7 +23,7 @@ def _growing(stage: Stage) -> ProgressBar:
     return bar
 
 
-def _states(stage: Stage) -> Iterator[State]:
+def _states(stage: Stage) -> Iterator[SceneState]:
     for caption, value, total, label in (
         ("not begun", 0, 100, "downloading"),
         ("some of it", 37, 100, "downloading"),
@@ -31,9 +31,9 @@ def _states(stage: Stage) -> Iterator[State]:
         ("without words", 5, 8, ""),
         ("unknown total", 1234, None, "read"),
     ):
-        yield State(caption, ProgressBar(value, total, label, theme=stage.theme))
+        yield SceneState(caption, ProgressBar(value, total, label, theme=stage.theme))
     if stage.moving:
-        yield State("growing", _growing(stage), live=True)
+        yield SceneState("growing", _growing(stage), live=True)
 
 
 SCENE = Scene("progress", "how far something is", _states)

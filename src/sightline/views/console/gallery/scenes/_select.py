@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sightline.tty.components import Item, SelectList
-from sightline.views.console.gallery._scene import Scene, Stage, State
+from sightline.views.console.gallery._scene import Scene, SceneState, Stage
 
 _MODELS = (
     Item("small", "small", "quick and cheap"),
@@ -21,7 +21,7 @@ _GROUPED = (
 _KEYS = (("up/down", "move"), ("enter", "choose"))
 
 
-def _states(stage: Stage) -> Iterator[State]:
+def _states(stage: Stage) -> Iterator[SceneState]:
     def choices(items: tuple[Item, ...], **options: object) -> SelectList:
         made = SelectList(items, bindings=stage.bindings, theme=stage.theme, **options)  # type: ignore[arg-type]
         made.on_select = lambda item: stage.say(f"chosen: {item.label}")
@@ -29,16 +29,16 @@ def _states(stage: Stage) -> Iterator[State]:
 
     second = choices(_MODELS)
     second.move(1)
-    yield State("with descriptions, the second highlighted", second, interactive=True, keys=_KEYS)
+    yield SceneState("with descriptions, the second highlighted", second, interactive=True, keys=_KEYS)
     filtered = choices(_FILES, filter=True)
     filtered.set_query("spy")
-    yield State("filtered by what is typed: letters in order, anywhere", filtered, interactive=True, keys=_KEYS)
+    yield SceneState("filtered by what is typed: letters in order, anywhere", filtered, interactive=True, keys=_KEYS)
     nothing = choices(_FILES, filter=True)
     nothing.set_query("zzz")
-    yield State("nothing matches", nothing)
-    yield State("in groups", choices(_GROUPED))
+    yield SceneState("nothing matches", nothing)
+    yield SceneState("in groups", choices(_GROUPED))
     many = tuple(Item(str(number), f"choice {number}") for number in range(1, 31))
-    yield State("more than there is room for", choices(many, max_rows=4), interactive=True, keys=_KEYS)
+    yield SceneState("more than there is room for", choices(many, max_rows=4), interactive=True, keys=_KEYS)
 
 
 SCENE = Scene("select", "a list to choose from, with a filter", _states)

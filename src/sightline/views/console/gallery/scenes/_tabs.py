@@ -3,17 +3,19 @@
 from collections.abc import Iterator
 
 from sightline.tty.components import Tabs
-from sightline.views.console.gallery._scene import Scene, Stage, State
+from sightline.views.console.gallery._scene import Scene, SceneState, Stage
 
 _KEYS = (("left/right", "another tab"),)
 
 
-def _states(stage: Stage) -> Iterator[State]:
+def _states(stage: Stage) -> Iterator[SceneState]:
     theme = stage.theme
-    yield State("the first is active", Tabs(("Main", "Explore-1", "Read-2"), theme=theme), interactive=True, keys=_KEYS)
-    yield State("another is", Tabs(("Main", "Explore-1", "Read-2"), 2, theme=theme), interactive=True, keys=_KEYS)
+    yield SceneState(
+        "the first is active", Tabs(("Main", "Explore-1", "Read-2"), theme=theme), interactive=True, keys=_KEYS
+    )
+    yield SceneState("another is", Tabs(("Main", "Explore-1", "Read-2"), 2, theme=theme), interactive=True, keys=_KEYS)
     many = [f"agent {number}" for number in range(1, 30)]
-    yield State("more than there is room for", Tabs(many, 14, theme=theme), interactive=True, keys=_KEYS)
+    yield SceneState("more than there is room for", Tabs(many, 14, theme=theme), interactive=True, keys=_KEYS)
 
 
 SCENE = Scene("tabs", "one of several", _states)

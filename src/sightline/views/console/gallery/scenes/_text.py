@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from sightline.tty.components import Text
-from sightline.views.console.gallery._scene import Scene, Stage, State
+from sightline.tty.components import TextComponent
+from sightline.views.console.gallery._scene import Scene, SceneState, Stage
 
 _PROSE = (
     "A row is text, style and nothing else. Text that is longer than the row wraps at spaces, and where a word is "
@@ -16,14 +16,14 @@ _OUTPUT = (
 )
 
 
-def _states(stage: Stage) -> Iterator[State]:
+def _states(stage: Stage) -> Iterator[SceneState]:
     theme = stage.theme
-    yield State("wrapped at spaces", Text(_PROSE, theme=theme))
-    yield State("cut at the edge", Text(_PROSE, wrap=False, theme=theme))
-    yield State("indented on both sides", Text(_PROSE, padding_x=4, theme=theme))
-    yield State("in a role", Text("could not read the file: permission denied", "error", theme=theme))
-    yield State("style that came with it stays, other sequences are not", Text(_OUTPUT, theme=theme))
-    yield State("empty: no row at all", Text("", theme=theme))
+    yield SceneState("wrapped at spaces", TextComponent(_PROSE, theme=theme))
+    yield SceneState("cut at the edge", TextComponent(_PROSE, wrap=False, theme=theme))
+    yield SceneState("indented on both sides", TextComponent(_PROSE, padding_x=4, theme=theme))
+    yield SceneState("in a role", TextComponent("could not read the file: permission denied", "error", theme=theme))
+    yield SceneState("style that came with it stays, other sequences are not", TextComponent(_OUTPUT, theme=theme))
+    yield SceneState("empty: no row at all", TextComponent("", theme=theme))
 
 
 SCENE = Scene("text", "lines of text, wrapped or cut", _states)

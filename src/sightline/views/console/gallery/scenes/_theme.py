@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sightline.tty import LOOKS, Component, Depth, Rows, Theme, theme_for, truncate
-from sightline.views.console.gallery._scene import Scene, Stage, State
+from sightline.views.console.gallery._scene import Scene, SceneState, Stage
 
 _DEPTHS: tuple[Depth, ...] = ("true", "256", "16")
 
@@ -33,13 +33,13 @@ class _Roles(Component):
         return " ".join(self._theme.style(role, truncate(role, width)) for role in roles)
 
 
-def _states(stage: Stage) -> Iterator[State]:
+def _states(stage: Stage) -> Iterator[SceneState]:
     if stage.theme.depth not in (None, "none"):
         for dark in (True, False):
             for depth in _DEPTHS:
                 colours = "true colour" if depth == "true" else f"{depth} colours"
-                yield State(f"{'dark' if dark else 'light'}, {colours}", _Roles(theme_for(dark=dark, depth=depth)))
-    yield State("no colours, weight only", _Roles(theme_for(dark=True, depth="none")))
+                yield SceneState(f"{'dark' if dark else 'light'}, {colours}", _Roles(theme_for(dark=dark, depth=depth)))
+    yield SceneState("no colours, weight only", _Roles(theme_for(dark=True, depth="none")))
 
 
 SCENE = Scene("theme", "what each role looks like", _states)

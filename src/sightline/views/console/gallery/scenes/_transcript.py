@@ -2,20 +2,22 @@
 
 from collections.abc import Iterator
 
-from sightline.tty.components import Loader, Text, Transcript
-from sightline.views.console.gallery._scene import Scene, Stage, State
+from sightline.tty.components import BlockColumn, Loader, TextComponent
+from sightline.views.console.gallery._scene import Scene, SceneState, Stage
 
 _PACE = 0.4
 
 
-def _growing(stage: Stage) -> Transcript:
-    transcript = Transcript(gap=0)
+def _growing(stage: Stage) -> BlockColumn:
+    transcript = BlockColumn(gap=0)
 
     def more(number: int) -> None:
         if number > 30:
             stage.finish(transcript)
             return
-        transcript.append(Text(f"{number}. final, and history as soon as it leaves the window", theme=stage.theme))
+        transcript.append(
+            TextComponent(f"{number}. final, and history as soon as it leaves the window", theme=stage.theme)
+        )
         stage.request_render(transcript)
         stage.call_later(_PACE, lambda: more(number + 1))
 
@@ -23,14 +25,14 @@ def _growing(stage: Stage) -> Transcript:
     return transcript
 
 
-def _states(stage: Stage) -> Iterator[State]:
+def _states(stage: Stage) -> Iterator[SceneState]:
     theme = stage.theme
-    frozen = Transcript()
+    frozen = BlockColumn()
     for words in ("A block that is finished is frozen.", "So is this one: both may become history."):
-        frozen.append(Text(words, theme=theme))
-    yield State("frozen blocks, a blank row between them", frozen)
-    mixed = Transcript()
-    mixed.append(Text("Finished.", theme=theme))
+        frozen.append(TextComponent(words, theme=theme))
+    yield SceneState("frozen blocks, a blank row between them", frozen)
+    mixed = BlockColumn()
+    mixed.append(TextComponent("Finished.", theme=theme))
     going_on = Loader(
         "still running",
         call_later=stage.call_later,
@@ -40,10 +42,10 @@ def _states(stage: Stage) -> Iterator[State]:
     )
     going_on.start()
     mixed.append(going_on, live=True)
-    mixed.append(Text("Finished too, but it waits for the one above it.", "muted", theme=theme))
-    yield State("a live block holds back what follows it", mixed, live=stage.moving)
+    mixed.append(TextComponent("Finished too, but it waits for the one above it.", "muted", theme=theme))
+    yield SceneState("a live block holds back what follows it", mixed, live=stage.moving)
     if stage.moving:
-        yield State("growing", _growing(stage), live=True)
+        yield SceneState("growing", _growing(stage), live=True)
 
 
 SCENE = Scene("transcript", "blocks that become history, each row once", _states)

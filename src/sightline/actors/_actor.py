@@ -1,0 +1,310 @@
+"""An actor: what one agent, another provider's agent, or the user does in a session is published through it.
+
+Rules:
+
+- An event leaves with the actor's path and source, without what drives a terminal, without secrets, and no longer than
+  a record of the journal.
+- Text is cleaned before it is masked: what is removed may stand within a secret, which would be whole again after it.
+- Words and arguments that come in pieces are masked as if they came whole: what may be the beginning of a secret waits
+  for the next piece, words also for whatever else the same actor does, arguments for their call.
+- What a call prints is in its artifact before it is published. Nothing of a call follows its result.
+- `close` gives everything that is open an end, once.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from msgspec.structs import replace
+
+from sightline.actors._approval_details import carried, forget, made_visible
+from sightline.actors._bounds import TEXT_AT_MOST, bounded_prompt, bounded_text, bounded_value, pieces, plain
+from sightline.actors._log import Log
+from sightline.actors._output import CallOutput
+from sightline.actors._running import RunningCommand
+from sightline.events import (
+    AgentEnded,
+    AgentStarted,
+    CallEnding,
+    Error,
+    Event,
+    Notice,
+    Reasoning,
+    Request,
+    RequestResolved,
+    State,
+    Text,
+    ToolArgs,
+    ToolConnection,
+    ToolOutput,
+    ToolResult,
+    ToolUpdate,
+    ToolUse,
+    Unknown,
+    Usage,
+    User,
+)
+from sightline.exec import CommandSpec
+from sightline.secrets import MaskedOutput, MaskedStream, Secrets
+from sightline.text import clean_line, clean_text, clean_value, cut_graphemes, without_credentials
+
+_ARG_AT_MOST = 40  # characters of the preview of a call's arguments
+_MESSAGE_AT_MOST = 10_000  # characters of a notice or an error
+_STOPPED = "stopped before it ended; what it had done by then is unknown"
+
+# What comes in pieces: the field with the piece.
+_PIECES: dict[type, str] = {Text: "text", Reasoning: "text", ToolArgs: "delta"}
+
+
+class _Open:
+    """What an actor has begun and not ended."""
+
+    def __init__(self) -> None:
+        self.calls: dict[str, None] = {}
+        self.requests: dict[str, None] = {}
+        self.children: dict[str, Actor] = {}
+        self.ended: dict[str, Actor] = {}  # children whose calls may still get their results
+        self.outputs: dict[str, CallOutput] = {}
+        # Words under way ("") and the arguments of each call: the last piece, and what may wait for the next.
+        self.pieces: dict[str, tuple[Event, MaskedStream]] = {}
+
+
+class Actor:
+    """Publishes for one agent path, as observed by one source. Used in the session's event loop only."""
+
+    def __init__(self, log: Log, source: str, secrets: Secrets, path: str = "", shared: _Open | None = None) -> None:
+        self.log = log
+        self.path = path
+        self.source = source
+        self.secrets = secrets
+        self._open = shared or _Open()
+
+    def observed_by(self, source: str) -> "Actor":
+        """The same actor, for what another source observes of it: the user, an extension, a tool."""
+        return Actor(self.log, source, self.secrets, self.path, self._open)
+
+    def child(self, name: str, *, task: str = "", model: str = "", call: str = "", title: str = "") -> "Actor":
+        """A subagent begins. `title`: what it is called, where that is not how its path is made."""
+        path = self.log.new_agent(f"{self.path}/{name}" if self.path else name)
+        self.publish(AgentStarted(path, title or name, task, model, call))
+        child = self._open.children[path] = Actor(self.log, self.source, self.secrets, path)
+        return child
+
+    def end_child(self, child: "Actor", *, is_error: bool = False, usage: Usage | None = None) -> None:
+        """It is done. The result of a call of it may still come: `close` ends what has none by then."""
+        self._open.children.pop(child.path, None)
+        if child.has_open:
+            self._open.ended[child.path] = child
+        self.publish(AgentEnded(child.path, is_error, usage))
+
+    @property
+    def has_open(self) -> bool:
+        """Whether anything it began has no end yet."""
+        mine = self._open
+        return bool(mine.calls or mine.requests or mine.children or mine.ended or mine.pieces)
+
+    def new_call(self) -> str:
+        return self.log.new_call()
+
+    def new_block(self) -> int:
+        return self.log.new_block()
+
+    def new_request(self) -> str:
+        return self.log.new_request()
+
+    def publish(self, event: Event) -> None:
+        if type(event) is ToolOutput and event.stream != "status":
+            self.output(event.id)(event.content, event.stream)
+            return
+        self._end_pieces_before(event)
+        if type(event) in _PIECES:
+            self._publish_piece(event, _PIECES[type(event)])
+            return
+        output = self._open.outputs.pop(event.id, None) if isinstance(event, ToolResult) else None
+        if output is not None:
+            output.end()
+        prepare = _PREPARE.get(type(event))
+        self._append(event if prepare is None else prepare(self, event))
+        if output is not None:
+            output.close()
+
+    def relay(self, event: Event) -> None:
+        """Publish what is masked and stored already: what a command of a call prints."""
+        self._append(event)
+
+    def output(self, call: str) -> Callable[[str, Literal["stdout", "stderr"]], None]:
+        """A way to write a call's output."""
+        output = self._open.outputs.get(call)
+        if output is None:
+            output = self._open.outputs[call] = CallOutput(self.log, call, self.secrets, self.relay)
+        return output.write
+
+    def masked_output(self, call: str, publish: Callable[[ToolOutput], None] | None = None) -> MaskedOutput:
+        """For output that is written to the call's artifact by another part: without secrets from there on."""
+        return MaskedOutput(self.secrets, lambda: self.log.read_artifact(call), publish or self.relay)
+
+    def start(self, call: str, spec: CommandSpec) -> RunningCommand:
+        """Run a command whose output is that of a call."""
+        return self.log.start_command(self, call, spec)
+
+    def close(self) -> None:
+        """End everything that is open: words, questions, calls, and subagents with all of theirs."""
+        for key in list(self._open.pieces):
+            self._end_pieces(key)
+        for request in list(self._open.requests):
+            self.publish(RequestResolved(request))
+        for call in list(self._open.calls):
+            self.publish(ToolResult(call, _STOPPED, CallEnding(ended="stopped").as_details(), True))
+        for child in self._open.ended.values():
+            child.close()
+        self._open.ended.clear()
+        for child in reversed(list(self._open.children.values())):
+            child.close()
+            self.end_child(child, is_error=True)
+
+    # What comes in pieces
+
+    def _publish_piece(self, event: Event, field: str) -> None:
+        key, event = "", self._stamped(event)
+        if isinstance(event, ToolArgs):
+            key = event.id
+            self._open.calls.setdefault(key)
+        said: str = getattr(event, field)
+        if not self.secrets.is_empty:
+            stream = self._open.pieces[key][1] if key in self._open.pieces else self.secrets.stream()
+            self._open.pieces[key] = event, stream
+            text = stream.feed(said)
+        else:
+            text = said
+        if text or not said or isinstance(event, ToolArgs):  # that there is a call is news
+            self._append_piece(event, field, text)
+
+    def _append_piece(self, event: Event, field: str, text: str) -> None:
+        for piece in pieces(text) if len(text) > TEXT_AT_MOST else (text,):
+            self.log.append(replace(event, **{field: piece}) if piece is not getattr(event, field) else event)
+
+    def _end_pieces_before(self, event: Event) -> None:
+        """What is not the next piece of the words under way ends them, and a call's arguments end with its start."""
+        words = self._open.pieces.get("")
+        if words is not None and not _is_next_piece(words[0], event):
+            self._end_pieces("")
+        if isinstance(event, ToolUse | ToolResult) and event.id in self._open.pieces:
+            self._end_pieces(event.id)
+
+    def _end_pieces(self, key: str) -> None:
+        event, stream = self._open.pieces.pop(key)
+        if text := stream.end():
+            self._append_piece(event, _PIECES[type(event)], text)
+
+    # What comes whole
+
+    def _append(self, event: Event) -> None:
+        self.log.append(self._stamped(event))
+
+    def _stamped(self, event: Event) -> Event:
+        if event.agent == self.path and event.source == self.source:
+            return event
+        stamped: Event = replace(event, agent=self.path, source=self.source)
+        return stamped
+
+    def _text(self, text: str, most: int = TEXT_AT_MOST) -> str:
+        return bounded_text(self.secrets.masked(clean_text(text)), most)
+
+    def _line(self, text: str) -> str:
+        return clean_line(self.secrets.masked(clean_line(text)))
+
+    def _value(self, value: Any) -> Any:
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        try:
+            return bounded_value(self.secrets.masked_value(clean_value(plain(value))))
+        except RecursionError:
+            return {"left_out": "nested too deeply to be shown"}
+
+    def _user(self, event: User) -> Event:
+        text, left_out = bounded_prompt(self.secrets.masked(clean_text(event.text)))
+        return replace(event, text=text, left_out_lines=left_out or event.left_out_lines)
+
+    def _message(self, event: Notice | Error) -> Event:
+        text = without_credentials(self._text(event.text, _MESSAGE_AT_MOST))
+        return replace(event, text=text, hint=without_credentials(self._text(event.hint, _MESSAGE_AT_MOST)))
+
+    def _state(self, event: State) -> Event:
+        return replace(event, value=self._value(event.value))
+
+    def _use(self, event: ToolUse) -> Event:
+        self._open.calls.setdefault(event.id)
+        arg = cut_graphemes(self._line(event.arg), _ARG_AT_MOST)
+        return replace(event, arg=arg, args=self._value(event.args))
+
+    def _update(self, event: ToolUpdate) -> Event:
+        return replace(event, details=self._value(event.details))
+
+    def _result(self, event: ToolResult) -> Event:
+        self._open.calls.pop(event.id, None)
+        self.log.call_ended(event.id)
+        masked = not self.secrets.is_empty and self._is_masked(event)
+        details = self._value(event.details) or None
+        return replace(event, content=self._text(event.content), details=details, masked=masked)
+
+    def _is_masked(self, event: ToolResult) -> bool:
+        content, details = clean_text(event.content), clean_value(plain(event.details))
+        try:
+            return self.secrets.masked(content) != content or bool(self.secrets.masked_value(details) != details)
+        except RecursionError:
+            return False
+
+    def _status(self, event: ToolOutput) -> Event:
+        return replace(event, content=self.secrets.masked(event.content))
+
+    def _connection(self, event: ToolConnection) -> Event:
+        return replace(event, rule=self._line(event.rule), reason=self._text(event.reason))
+
+    def _agent_started(self, event: AgentStarted) -> Event:
+        return replace(event, task=self._text(event.task))
+
+    def _request(self, event: Request) -> Event:
+        self._open.requests.setdefault(event.id)
+        details: Any = event.details
+        if event.what == "approval" and isinstance(details, dict):
+            details = self._value(self._approval(event.id, details))
+        else:
+            details = self._value(details)
+        text, choices = self._text(event.text, _MESSAGE_AT_MOST), [self._text(choice) for choice in event.choices]
+        return replace(event, text=text, choices=choices, details=details)
+
+    def _approval(self, request: str, details: dict[str, Any]) -> dict[str, Any]:
+        """All of what is asked can be shown: what is too long for an event is stored until it is answered."""
+        try:
+            return carried(made_visible(self.secrets.masked_value(details)), self.log.folder, request)
+        except RecursionError:
+            rest = {name: value for name, value in details.items() if name != "args"}
+            return {**rest, "unseen": "its arguments are nested too deeply to be shown", "leaves": True}
+
+    def _resolved(self, event: RequestResolved) -> Event:
+        self._open.requests.pop(event.id, None)
+        forget(self.log.folder, event.id)
+        return replace(event, answer=self._value(event.answer))
+
+    def _unknown(self, event: Unknown) -> Event:
+        return replace(event, raw=self.secrets.masked(event.raw))
+
+
+def _is_next_piece(event: Event, after: Event) -> bool:
+    return isinstance(event, Text | Reasoning) and type(after) is type(event) and after.block == event.block
+
+
+_PREPARE: dict[type, Callable[[Actor, Any], Event]] = {
+    User: Actor._user,
+    Notice: Actor._message,
+    Error: Actor._message,
+    State: Actor._state,
+    ToolUse: Actor._use,
+    ToolUpdate: Actor._update,
+    ToolResult: Actor._result,
+    ToolOutput: Actor._status,
+    ToolConnection: Actor._connection,
+    AgentStarted: Actor._agent_started,
+    Request: Actor._request,
+    RequestResolved: Actor._resolved,
+    Unknown: Actor._unknown,
+}

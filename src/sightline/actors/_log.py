@@ -1,0 +1,67 @@
+"""What an actor needs of its session."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from sightline.actors._running import RunningCommand
+from sightline.events import Event
+from sightline.exec import CommandSpec
+from sightline.journal import Artifact, ArtifactReader, Entry, EntryPlace
+
+if TYPE_CHECKING:
+    from sightline.actors._actor import Actor
+
+
+class Log(Protocol):
+    """A running session, as its actors see it. Used in the session's event loop only."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def folder(self) -> Path: ...
+
+    @property
+    def seq(self) -> int:
+        """The number of the last event."""
+
+    @property
+    def is_attended(self) -> bool:
+        """Whether a user is there now who can answer."""
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether a user answers what is asked, now or later."""
+
+    def keep(self, entry: Entry) -> EntryPlace | None:
+        """Store an entry of the tree, after every event so far. None: the disk is full."""
+
+    def append(self, event: Event) -> None:
+        """Number, store and send it."""
+
+    def new_call(self) -> str:
+        """An id for a call, unique in the session."""
+
+    def new_block(self) -> int:
+        """A number for a text block, unique in the session."""
+
+    def new_request(self) -> str:
+        """An id for a request, unique in the session."""
+
+    def new_agent(self, path: str) -> str:
+        """The path of a new subagent: `path` with a number, unique in the session."""
+
+    def start_command(self, actor: "Actor", call: str, spec: CommandSpec) -> RunningCommand:
+        """Run a command whose output is that of a call."""
+
+    def call_ended(self, call: str) -> None:
+        """End a command that the call left running, unless it is a job."""
+
+    def artifact_for(self, call: str) -> Artifact: ...
+
+    def read_artifact(self, call: str) -> ArtifactReader: ...
+
+    def forget_artifact(self, call: str) -> None: ...
+
+    def flush(self) -> None:
+        """Store and send what was appended, now."""

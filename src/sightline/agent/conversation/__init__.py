@@ -1,0 +1,1 @@
+"""What the model reads: instructions, memory, summaries, and repair after a crash."""

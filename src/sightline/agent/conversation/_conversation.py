@@ -1,0 +1,178 @@
+"""The conversation of an agent: what is said and stored, how long it is, its compaction, and moves in its tree.
+
+Rules:
+
+- What is stored has neither secrets nor what cannot be encoded.
+- Whatever rearranges it (`compact`, `move`) is called while nothing else is done to it: the agent sees to that.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from sightline.actors import Actor, encodable, encodable_call
+from sightline.agent._current_model import CurrentModel
+from sightline.agent.conversation._compaction import BRANCH_SUMMARISER, SUMMARISER, cut_at, tokens_in, tokens_used
+from sightline.agent.conversation._memory import Memory, remembered
+from sightline.agent.conversation._summaries import summarised
+from sightline.agent.extensions._hooks import Cancelled, Hooks, Summary
+from sightline.agent.loop._queue import QueuedPrompt
+from sightline.conversation import AssistantMessage, CallPart, Content, Message, TextPart, UserMessage
+from sightline.events import BranchState, CompactionState, ContextState, Notice, StateFact, TurnEnded, TurnStarted, User
+from sightline.exceptions import UserMistake
+from sightline.models import ModelError, Retrying
+from sightline.settings import Settings
+
+
+class AgentConversation:
+    """`memory` has its messages, `kept` what tools and extensions keep with it on this branch."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        model: CurrentModel,
+        *,
+        actor: Actor,
+        hooks: Hooks,
+        settings: Callable[[], Settings],
+        system: Callable[[], str],
+    ) -> None:
+        self.memory = memory
+        self.kept = memory.kept()
+        self._model = model
+        self._actor = actor
+        self._secrets = actor.secrets
+        self._hooks = hooks
+        self._settings = settings
+        self._system = system
+
+    def say(self, queued: QueuedPrompt) -> None:
+        """Words for the model; shown, unless they were seen to happen some other way."""
+        text = encodable(self._secrets.masked(queued.text))
+        parts: list[Content] = [TextPart(text)] if text.strip() else []
+        parts += [TextPart(f"[attached file: {url}]") for url in queued.files]
+        message = UserMessage([*parts, *queued.images], queued.origin)
+        if not queued.shown:
+            self.memory.add_custom(queued.origin, message)
+            return
+        said = User(text, queued.attachments, queued.how, job=queued.job)
+        self._actor.observed_by(queued.origin or "person").publish(said)
+        self.memory.add(message)
+
+    def say_for(self, extension: str, text: str) -> None:
+        """Words of an extension, outside a run."""
+        text = encodable(self._secrets.masked(text))
+        self._actor.observed_by(extension).publish(User(text, [], "steer"))
+        self.memory.add_custom(extension, UserMessage([TextPart(text)], extension))
+
+    def remember(self, message: AssistantMessage) -> None:
+        """What the model said."""
+        message = self._secrets.masked_message(message)
+        error = self._secrets.masked(message.error)
+        parts = [encodable_call(part) if isinstance(part, CallPart) else part for part in message.parts]
+        self.memory.add(msgspec.structs.replace(message, parts=parts, error=error))
+
+    def keep(self, name: str, value: Any, shown: StateFact | None = None) -> None:
+        """Keep a value with the conversation, for a tool or an extension. It has to be plain data. `shown`: what views
+        receive of it."""
+        masked = self._secrets.masked_value(msgspec.to_builtins(value, str_keys=True))
+        self.memory.note("custom", masked, name)
+        self.kept[name] = value
+        if shown is not None:
+            self._actor.publish(shown.as_state())
+
+    def count(self, message: AssistantMessage) -> None:
+        """How full the model's memory is after an answer, for views."""
+        self._publish_context(tokens_used([message]) if message.usage is not None else None)
+
+    def publish_context(self) -> None:
+        """The same before anything is asked: an estimate, of a conversation that is resumed."""
+        self._publish_context(tokens_used(self.memory.messages) if self.memory.messages else 0)
+
+    def _publish_context(self, used: int | None) -> None:
+        self._actor.publish(ContextState(used, self._model.facts.context).as_state())
+
+    def is_long(self) -> bool:
+        """Whether it should be compacted before the next request."""
+        context, settings = self._model.facts.context, self._settings().compaction
+        if not settings.auto or not context:
+            return False
+        return tokens_used(self.memory.messages, self._overhead()) > context - min(settings.reserve, context // 2)
+
+    async def compact(self, instructions: str = "", *, why: str) -> bool:
+        """Its older part becomes a summary; false when there is nothing to gain."""
+        messages = self.memory.messages
+        cut = cut_at(messages, self._keep_recent(why))
+        if not cut:
+            return False
+        before = tokens_used(messages, self._overhead())
+        self._actor.publish(CompactionState(True, why, before).as_state())
+        try:
+            summary = await self._summary(SUMMARISER, messages[:cut], instructions)
+        except asyncio.CancelledError:
+            self._actor.publish(CompactionState.over())
+            raise
+        except ModelError as error:
+            self._actor.publish(CompactionState.over())
+            self._actor.publish(Notice(f"the conversation could not be summarised: {error.message}", "warning"))
+            if why != "overflow":
+                return False
+            summary = "(The earlier part of this conversation was too long and could not be summarised.)"
+        self.memory.compact(cut, summary, before)
+        after = sum(map(tokens_in, self.memory.messages)) + self._overhead()
+        self._actor.publish(CompactionState(False, why, before, after, summary).as_state())
+        return True
+
+    async def move(self, target: str, *, summarize: bool, instructions: str) -> dict[str, Any]:
+        """Continue from another entry of the tree."""
+        tree = self.memory.tree
+        move = tree.move(target)
+        if move.already:
+            return {"moved": False, "leaf": tree.leaf, "prefill": ""}
+        left = tree.abandoned(tree.leaf, move.leaf)
+        messages = [message for entry in left if (message := remembered(entry)) is not None]
+        said = await self._hooks.before_tree({"from": tree.leaf, "to": move.leaf, "summarize": summarize})
+        if isinstance(said, Cancelled):
+            raise UserMistake(f"the move was stopped by an extension: {said.reason}".rstrip(": "))
+        summary = said.text if isinstance(said, Summary) else ""
+        if not summary and summarize and messages:
+            summary = await self._summary(BRANCH_SUMMARISER, messages, instructions)
+        self.memory.move(move.leaf, summary)
+        self.kept.clear()
+        self.kept.update(self.memory.kept())
+        branch = BranchState(tree.ranges(), tree.leaf)
+        self._actor.publish(branch.as_state())
+        await self._hooks.tell("tree", branch.value)
+        return {"moved": True, "leaf": tree.leaf, "prefill": move.prefill, "summary": summary}
+
+    async def _summary(self, system: str, messages: list[Message], instructions: str = "") -> str:
+        """In the words of the model for small work. It is a turn: what it costs is part of what the session costs."""
+        model = self._model.for_small_work()
+        answers: list[AssistantMessage] = []
+        self._actor.publish(TurnStarted())
+        try:
+            text = await summarised(model, system, messages, instructions, self._tell_wait, answers.append)
+            return encodable(self._secrets.masked(text))
+        finally:
+            usage, cost = (answers[0].usage, answers[0].cost) if answers else (None, None)
+            self._actor.publish(TurnEnded(usage, cost, "summary"))
+            if model is not self._model.model:
+                await model.close()
+
+    def _tell_wait(self, wait: Retrying) -> None:
+        text = f"{wait.reason}; retrying in {wait.seconds:.0f} s"
+        self._actor.publish(Notice(text))
+
+    def _keep_recent(self, why: str) -> int:
+        """After an overflow less is kept: how much there is room for was known wrongly."""
+        settings, context = self._settings().compaction, self._model.facts.context
+        keep = min(settings.keep_recent, context // 4) if context else settings.keep_recent
+        if why == "overflow":
+            used = sum(map(tokens_in, self.memory.messages))
+            return min(keep, max(1, used // 2))
+        return keep
+
+    def _overhead(self) -> int:
+        return len(self._system()) // 4

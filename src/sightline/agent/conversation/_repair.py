@@ -1,0 +1,41 @@
+"""The messages that are missing from a conversation because its host was killed.
+
+Rules:
+
+- Events are stored before messages. What happened after the last message that is stored becomes a message now: the
+  user's words, the model's words as far as they came, the results of calls.
+- By then every call has a result: the journal is repaired when it is opened. The model reads that its call is lost.
+- Where the run ended by itself nothing is missing.
+"""
+
+from collections.abc import Sequence
+
+from sightline.conversation import AssistantMessage, CallPart, Message, TextPart, ToolMessage, UserMessage
+from sightline.events import Event, RunEnded, Text, ToolResult, User
+from sightline.transcript import HOST, LOST
+
+
+def missing_messages(messages: Sequence[Message], tail: Sequence[Event]) -> list[Message]:
+    """In order. `tail`: the events after the last message that is stored."""
+    if any(isinstance(event, RunEnded) and not event.agent and event.stop_reason != HOST for event in tail):
+        return []
+    missing: list[Message] = []
+    missing += [UserMessage([TextPart(event.text)]) for event in tail if isinstance(event, User) and not event.agent]
+    words = "".join([event.text for event in tail if isinstance(event, Text) and not event.agent])
+    if words:
+        missing.append(AssistantMessage([TextPart(words)], stop_reason="aborted"))
+    results = {event.id: event for event in tail if isinstance(event, ToolResult)}
+    for call in _unanswered(messages):
+        result = results.get(call.id) or ToolResult(call.id, LOST, is_error=True)
+        missing.append(ToolMessage(call.id, call.name, [TextPart(result.content)], call.native_id, result.is_error))
+    return missing
+
+
+def _unanswered(messages: Sequence[Message]) -> list[CallPart]:
+    answered: set[str] = set()
+    for message in reversed(messages):
+        if isinstance(message, ToolMessage):
+            answered.add(message.call)
+        elif isinstance(message, AssistantMessage):
+            return [call for call in message.calls if call.id not in answered]
+    return []

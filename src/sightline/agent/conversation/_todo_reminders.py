@@ -1,0 +1,99 @@
+"""What is done about the todo list besides the tool: ended tasks leave it, a change that failed is not forgotten."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from sightline.actors import Actor
+from sightline.conversation import ToolMessage, text_of
+from sightline.events import Notice, StateFact
+from sightline.text import clean_line, first_line
+from sightline.tools import Workplace
+
+_FAILED = """\
+<system-reminder>
+Your last change of the todo list failed, so the user does not see how far you are. Look at the error and make the \
+change again with the todo tool.
+</system-reminder>"""
+_EDITED = """\
+<system-reminder>
+The user has edited the todo list. It is now:
+
+{list}
+Go by this list from here on.
+</system-reminder>"""
+
+
+class TodoReminders:
+    """Of one agent's list. `todo.clear_delay` says how long a task that was completed or dropped stays in it."""
+
+    def __init__(
+        self,
+        actor: Actor,
+        workplace: Workplace,
+        keep: Callable[[str, Any, StateFact | None], None],
+        let_model_know: Callable[[str, str], None],
+    ) -> None:
+        self._actor = actor
+        self._workplace = workplace
+        self._keep = keep
+        self._let_model_know = let_model_know
+        self._timers: list[asyncio.TimerHandle] = []
+
+    def kept(self, name: str) -> None:
+        """Something was kept: if it is the list, what has ended in it is going to leave it."""
+        delay = self._workplace.settings.todo.clear_delay
+        if name != "todo" or delay < 0:
+            return
+        from sightline.tools.todo import ended, phases_of
+
+        tasks = ended(phases_of(self._workplace))
+        if tasks:
+            loop = asyncio.get_running_loop()
+            self._timers = [timer for timer in self._timers if timer.when() > loop.time()]
+            self._timers.append(loop.call_later(delay, self._clear, tasks))
+
+    def answered(self, message: ToolMessage) -> None:
+        if message.name != "todo" or not message.is_error:
+            return
+        why = clean_line(first_line(text_of(message)))
+        text = f"the agent could not update the todo list: {why}"
+        self._actor.publish(Notice(text, "warning", "the list on screen may be out of date"))
+        self._let_model_know(_FAILED, "todo")
+
+    def edit(self, markdown: str) -> str:
+        """Take the person's list; what it is now."""
+        from sightline.tools.todo import from_markdown, plan, set_phases, to_markdown
+
+        phases = from_markdown(markdown)
+        self._keep("todo", set_phases(self._workplace, phases), plan(phases))
+        now = to_markdown(phases)
+        self._let_model_know(_EDITED.format(list=now or "(empty)\n"), "todo")
+        return now
+
+    def markdown(self) -> str:
+        """The list as it is kept, with what had ended before the session was gone on with."""
+        from sightline.tools.todo import kept_phases, to_markdown
+
+        return to_markdown(kept_phases(self._workplace))
+
+    def tell(self) -> None:
+        """Say what the list is, after a resume or on another branch."""
+        from sightline.tools.todo import phases_of, plan
+
+        self._actor.publish(plan(phases_of(self._workplace)).as_state())
+
+    def close(self) -> None:
+        for timer in self._timers:
+            timer.cancel()
+
+    def _clear(self, tasks: list[tuple[str, str]]) -> None:
+        """Those of them that have not been taken up again."""
+        from sightline.tools.todo import phases_of, set_phases, without
+
+        workplace = self._workplace
+        before = phases_of(workplace)
+        after = without(before, tasks)
+        if after != before:
+            workplace.kept["todo"] = set_phases(workplace, after)
+            self.tell()

@@ -1,0 +1,322 @@
+"""The calls of one answer, made: side by side where they may be, and each with one end.
+
+Rules:
+
+- Every call has its `tool_use` and its `tool_result`, whatever happens, and its message in the conversation, in the
+  order the model made them.
+- A tool that is exclusive runs alone: after what was called before it, before what was called after it.
+- A call that is cancelled ends as cancelled; what it did until then is not known to be undone, and that is said. What
+  was still to come after it is not begun.
+- Nothing of a call follows its end, whatever its tool still does.
+- What a model reads is what a person is shown: without what drives a terminal, and then without secrets.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sightline.actors import Actor
+from sightline.agent._bugs import log_bug
+from sightline.agent._names import shown_names
+from sightline.agent.extensions._hooks import Block, Call, Hooks
+from sightline.agent.permissions._approvals import Approvals, Refusal
+from sightline.conversation import CallPart, Content, ImagePart, TextPart, ToolMessage
+from sightline.events import CallEnding, StateFact, ToolResult, ToolUpdate, ToolUse, call_ending
+from sightline.exceptions import SightlineError
+from sightline.handles import Grants, Swapped, granted
+from sightline.text import clean_line, clean_text, cut_graphemes, first_line
+from sightline.tools import (
+    Image,
+    Need,
+    Outcome,
+    Proposal,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolRegistry,
+    Workplace,
+    cutting,
+    is_inside,
+    parameters,
+)
+
+CANCELLED = "cancelled before it ended; what it had done by then is not undone"
+NOT_MADE = "not run: the agent was stopped first"
+_TEXT_AT_MOST = 400_000  # characters of a result a model reads; every tool of ours stays far below
+
+
+class CallRunner:
+    """Makes calls for one session."""
+
+    def __init__(
+        self,
+        actor: Actor,
+        tools: ToolRegistry,
+        workplace: Workplace,
+        approvals: Approvals,
+        hooks: Hooks,
+        on_result: Callable[[ToolMessage], None],
+        keep: Callable[[str, Any, StateFact | None], None],
+    ) -> None:
+        self._actor = actor
+        self._tools = tools
+        self._workplace = workplace
+        self._approvals = approvals
+        self._hooks = hooks
+        self._secrets = actor.secrets
+        self._on_result = on_result
+        self._keep = keep
+        self._running: dict[str, asyncio.Task[Outcome]] = {}
+        self._stopped = False
+
+    async def make(self, calls: list[CallPart]) -> None:
+        """All of them, to their ends. Results are recorded in the order of the calls."""
+        self._stopped = False
+        for call in calls:
+            self._actor.publish(self._tool_use(call))
+        waiting: list[tuple[CallPart, asyncio.Task[Outcome], float]] = []
+        for call in calls:
+            if call.name in self._tools and self._tools.get(call.name).exclusive:
+                await self._settle(waiting)
+                await self._settle([self._begin(call)])
+            else:
+                waiting.append(self._begin(call))
+        await self._settle(waiting)
+
+    def cancel(self, id: str = "") -> bool:
+        """One call, or all there are. One that is already winding up is left to that."""
+        self._stopped = self._stopped or not id
+        found = [task for call, task in self._running.items() if id in ("", call)]
+        for task in found:
+            if not task.cancelling():
+                task.cancel()
+        return bool(found)
+
+    def preview(self, call: str, name: str, written: str) -> dict[str, Any] | None:
+        """What to show of arguments that are still being written; never fails."""
+        if name not in self._tools:
+            return None
+        try:
+            return self._tools.get(name).partial(written, self._context(call))
+        except Exception:  # half an argument may be anything
+            return None
+
+    def _begin(self, call: CallPart) -> tuple[CallPart, "asyncio.Task[Outcome]", float]:
+        task = asyncio.get_running_loop().create_task(_not_made() if self._stopped else self._made(call))
+        self._running[call.id] = task
+        task.add_done_callback(lambda _: self._end(call, task, began))
+        began = time.monotonic()
+        return call, task, began
+
+    async def _settle(self, begun: list[tuple[CallPart, "asyncio.Task[Outcome]", float]]) -> None:
+        """Wait for them all and record them in order. Being cancelled meanwhile cancels them first."""
+        tasks = [task for _, task, _ in begun]
+        try:
+            if tasks:
+                await asyncio.wait(tasks)
+        except asyncio.CancelledError:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+            raise
+        finally:
+            for call, task, _ in begun:
+                self._on_result(self._message(call, _outcome_of(task)))
+            begun.clear()
+
+    async def _made(self, call: CallPart) -> Outcome:
+        with cutting(self._secrets.without_beginning):
+            return await self._outcome(call)
+
+    async def _outcome(self, call: CallPart) -> Outcome:
+        if call.broken:
+            raise ToolError(f"the arguments of {call.name} are not a JSON object: {self._quoted(call.broken)}")
+        tool = self._tools.get(call.name)
+        hooked = await self._hooks.before_call(Call(call.id, call.name, call.args)) if self._hooks else call
+        if isinstance(hooked, Block):
+            raise ToolError(f"not run: {hooked.reason}")
+        params = parameters(tool, hooked.args)
+        context = self._context(call.id)
+        needs = self._needs(tool, params, context)
+        if needs:
+            shown = self._secrets.masked_value(hooked.args)
+            proposals = _Proposals(partial(tool.changes, params, context))
+            await self._approvals.ask(tool.name, call.id, needs, shown, changes=proposals.make)
+            asked, needs = needs, self._needs(tool, params, context)
+            if not self._still_allowed(needs, asked) or not await proposals.still_hold():
+                raise ToolError("its target changed while the call was being approved: make the call again")
+        context.passed = tuple(
+            name for need in needs if need.access == "exec" for name in self._approvals.policy.passed(need)
+        )
+        try:
+            with granted(self._grants(needs)) if tool.confined else nullcontext():
+                outcome = await tool.execute(params, context)
+        except SystemExit as error:  # it would end the host
+            outcome = _failure(ToolError(f"the tool tried to exit ({error.code})"))
+        except Exception as error:
+            outcome = _failure(error)
+        finally:
+            context.save()
+        if self._hooks:
+            outcome = await self._hooks.after_call(Call(call.id, call.name, hooked.args), outcome)
+        return outcome
+
+    def _quoted(self, text: str) -> str:
+        return cut_graphemes(self._secrets.masked(text), 200)
+
+    def _needs(self, tool: Tool[Any], params: Any, context: ToolContext) -> list[Need]:
+        return [need for need in tool.needs(params, context) if not self._is_own(need)]
+
+    def _still_allowed(self, now: list[Need], asked: list[Need]) -> bool:
+        """Whether what is needed now was decided; another level may have taken the sandbox away, and the question."""
+        return now == asked or all(self._approvals.policy.decide(need).verdict == "allow" for need in now)
+
+    def _grants(self, needs: list[Need]) -> Grants:
+        """What was decided, as the paths that may be opened. What is written is read first, unless a rule forbids."""
+        reads = [need.real or need.what for need in needs if need.access == "read"]
+        writes = [need for need in needs if need.access == "write"]
+        reads += [need.real or need.what for need in writes if self._may_read(need.what)]
+        own = os.path.realpath(self._workplace.local)
+        return Grants(reads, [need.real or need.what for need in writes], [own])
+
+    def _may_read(self, path: str) -> bool:
+        is_denied = self._workplace.limits().is_denied
+        return is_denied is None or not is_denied(path)
+
+    def _is_own(self, need: Need) -> bool:
+        """What a session keeps for itself behind local:// is the agent's own."""
+        return need.access in ("read", "write") and is_inside(Path(need.what), self._workplace.local)
+
+    def _context(self, call: str) -> ToolContext:
+        def update(details: dict[str, Any]) -> None:
+            if call in self._running:
+                self._actor.publish(ToolUpdate(call, details))
+
+        return ToolContext(
+            call,
+            self._workplace,
+            update=update,
+            output=self._actor.output(call),
+            start=lambda spec: self._actor.start(call, spec),
+            keep=self._keep,
+            restored=self._secrets.restored,
+        )
+
+    def _tool_use(self, call: CallPart) -> ToolUse:
+        args = call.args if not call.broken else call.broken
+        name, native_name = shown_names(call.name)
+        return ToolUse(
+            call.id,
+            name,
+            native_name,
+            self._arg(call),
+            args,
+            clean_line(call.native_id),
+        )
+
+    def _arg(self, call: CallPart) -> str:
+        try:
+            tool: Tool[Any] = self._tools.get(call.name)
+            said = tool.preview(parameters(tool, call.args))
+        except Exception:  # what is wrong with it is its result's to say
+            said = next((value for value in call.args.values() if isinstance(value, str)), "")
+        return first_line(said)
+
+    def _end(self, call: CallPart, task: "asyncio.Task[Outcome]", began: float) -> None:
+        """Tell of an end as soon as it is there, whatever else still runs."""
+        self._running.pop(call.id, None)
+        outcome = _outcome_of(task)
+        self._actor.publish(
+            ToolResult(
+                call.id,
+                outcome.text,
+                outcome.details,
+                outcome.is_error,
+                outcome.exit_code,
+                round(time.monotonic() - began, 4),
+                clean_line(call.native_id),
+            )
+        )
+
+    def _message(self, call: CallPart, outcome: Outcome) -> ToolMessage:
+        text = self._secrets.masked(clean_text(outcome.text))
+        if len(text) > _TEXT_AT_MOST:
+            text = f"{text[:_TEXT_AT_MOST]}\n[{len(text) - _TEXT_AT_MOST:,} more characters are left out]"
+        parts: list[Content] = [TextPart(text)] if text or not outcome.images else []
+        parts += [self._kept(call, number, image) for number, image in enumerate(outcome.images)]
+        return ToolMessage(call.id, call.name, parts, call.native_id, outcome.is_error, _ending(outcome))
+
+    def _kept(self, call: CallPart, number: int, image: Image) -> Content:
+        name = f"{call.id}-image{number}.{image.media_type.rpartition('/')[2]}"
+        try:
+            return ImagePart(image.media_type, self._workplace.artifacts.keep(name, image.data))
+        except OSError as error:
+            return TextPart(f"[an image ({image.media_type}) that could not be stored: {error.strerror}]")
+
+
+class _Proposals:
+    """What a person was shown of a call's changes: it must still be what the call does when they have answered."""
+
+    def __init__(self, changes: Callable[[], Awaitable[Proposal]]) -> None:
+        self._changes = changes
+        self._shown: list[Proposal] = []
+
+    async def make(self) -> Proposal:
+        """For a person. What is wrong with the call is for its result to say, but not being able to show it is said."""
+        self._shown.append(await self._made())
+        return self._shown[-1]
+
+    async def still_hold(self) -> bool:
+        if not self._shown:
+            return True
+        now = await self._made()
+        return all(shown == now for shown in self._shown)
+
+    async def _made(self) -> Proposal:
+        try:
+            return await self._changes()
+        except SightlineError as error:
+            return Proposal(unseen=f"its change cannot be shown: {error.message}")
+        except Exception as error:
+            return Proposal(unseen=f"its change cannot be shown: {type(error).__name__}")
+
+
+def _ending(outcome: Outcome) -> CallEnding | None:
+    """What the conversation keeps of how a call ended: enough to show its result without what only a model reads."""
+    found = call_ending(outcome.details)
+    ending = CallEnding(by=found.by, rule=found.rule, reason=found.reason, told=found.told or None)
+    ending = msgspec.structs.replace(ending, exit_code=outcome.exit_code or None)
+    return None if ending == CallEnding() else ending
+
+
+def _outcome_of(task: "asyncio.Task[Outcome]") -> Outcome:
+    """What a call that is over came to. A bug in a tool is its call's failure, not the session's."""
+    if task.cancelled():
+        return Outcome(
+            text=CANCELLED, details=CallEnding(ended="cancelled", told=[CANCELLED]).as_details(), is_error=True
+        )
+    error = task.exception()
+    return task.result() if error is None else _failure(error)
+
+
+def _failure(error: BaseException) -> Outcome:
+    if isinstance(error, Refusal):
+        return Outcome(text=error.message, details=error.ending.as_details(), is_error=True)
+    if isinstance(error, SightlineError):
+        text = f"{error.message}\nhint: {error.hint}" if error.hint else error.message
+        return Outcome(text=text, is_error=True)
+    if isinstance(error, Swapped):
+        return Outcome(text=f"Cannot open {error.filename}: {error.strerror}.", is_error=True)
+    log_bug("a tool failed", error)
+    return Outcome(text=f"the tool failed: {type(error).__name__}: {error}", is_error=True)
+
+
+async def _not_made() -> Outcome:
+    return Outcome(text=NOT_MADE, details=CallEnding(ended="cancelled").as_details(), is_error=True)

@@ -1,0 +1,141 @@
+"""The console's commands in a run without a console: `-p "/compact"`.
+
+Those that say or change something of the session work. Those that need a screen are a mistake, and the hint names the
+way there is instead. A command of an extension with the same name goes first.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from sightline.exceptions import UserMistake
+from sightline.journal import Store
+from sightline.settings import Thinking, shown_rule
+from sightline.text import clean_line
+
+if TYPE_CHECKING:
+    from sightline.agent._agent import Agent
+
+_Command = Callable[["Agent", Store, str], Awaitable[str]]
+
+_IN_THE_CONSOLE = "open the console: sightline"
+_INSTEAD = {
+    "setup": "set a key such as ANTHROPIC_API_KEY, or open the console: sightline",
+    "provider": "give --provider NAME",
+    "reasoning": "-v shows calls and their output",
+    "unfold": "-v shows calls and their output",
+    "output": "`sightline logs JOB` prints the whole output of a job",
+    "stop": "press Ctrl+C, or run `sightline stop ID`",
+    "queue": "send another prompt with --continue",
+    "unqueue": "send another prompt with --continue",
+    "new": "a prompt without --continue begins a new session",
+    "clear": "a prompt without --continue begins a new session",
+    "resume": "give --resume ID",
+    "tree": "use `sightline tree ID`",
+    "branch": "use `sightline tree ID --to ENTRY`",
+    "fork": "use `sightline fork ID`",
+    "jobs": "use `sightline jobs`",
+    "settings": "use `sightline config`",
+    "attach": "name the file in the prompt",
+    "serve": "run `sightline serve`",
+    "agents": "-v shows what each agent does",
+    "files": "open the console: sightline --continue",
+    "copy": "the answer is printed",
+    "paste": "name the file in the prompt",
+    "history": "search sessions: sightline sessions WORDS",
+    "editor": _IN_THE_CONSOLE,
+    "keys": _IN_THE_CONSOLE,
+    "theme": "use `sightline config set theme dark`",
+    "redraw": _IN_THE_CONSOLE,
+    "detach": _IN_THE_CONSOLE,
+    "quit": _IN_THE_CONSOLE,
+}
+
+
+def headless_commands(agent: "Agent", store: Store) -> dict[str, Callable[[str], Awaitable[Any]]]:
+    """By name, as extensions add theirs."""
+
+    def bound(command: _Command) -> Callable[[str], Awaitable[str]]:
+        return lambda args: command(agent, store, args)
+
+    refused = {name: _refusing(name, hint) for name, hint in _INSTEAD.items()}
+    return {**refused, **{name: bound(command) for name, (command, _) in _WORKING.items()}}
+
+
+def _refusing(name: str, hint: str) -> Callable[[str], Awaitable[Any]]:
+    async def refuse(args: str) -> None:
+        raise UserMistake(f"/{name} works only in the console", hint)
+
+    return refuse
+
+
+async def _help(agent: "Agent", store: Store, args: str) -> str:
+    extensions = [name for name in agent.commands if name not in _WORKING and name not in _INSTEAD]
+    wide = max(map(len, [*_WORKING, *extensions])) + 1
+    rows = [f"/{name:<{wide}} {about}" for name, (_, about) in _WORKING.items()]
+    return "\n".join([*rows, *(f"/{name:<{wide}} of an extension" for name in extensions)])
+
+
+async def _compact(agent: "Agent", store: Store, focus: str) -> str:
+    return "Compacted." if await agent.conversation.compact(focus, why="asked") else "Nothing to compact."
+
+
+async def _status(agent: "Agent", store: Store, args: str) -> str:
+    rows = [
+        f"session {agent.actor.log.id}",
+        f"model {agent.model.name}",
+        f"thinking {agent.model.thinking}",
+        f"approval level {agent.permissions.level}",
+        f"messages {len(agent.memory.messages)}",
+    ]
+    return "\n".join(rows)
+
+
+async def _model(agent: "Agent", store: Store, name: str) -> str:
+    if name:
+        agent.model.choose(name)
+    return f"model {agent.model.name}"
+
+
+async def _thinking(agent: "Agent", store: Store, level: str) -> str:
+    if level:
+        try:
+            agent.model.think(msgspec.convert(level, Thinking))
+        except msgspec.ValidationError as error:
+            raise UserMistake(f"no thinking level {level}", str(error)) from None
+    return f"thinking {agent.model.thinking}"
+
+
+async def _todo(agent: "Agent", store: Store, args: str) -> str:
+    if args not in ("", "show", "clear"):
+        raise UserMistake(f"/todo {args} works only in the console", "without a screen: /todo, or /todo clear")
+    text = agent.todo.edit("") if args == "clear" else agent.todo.markdown()
+    return text.strip() or "The todo list is empty."
+
+
+async def _rename(agent: "Agent", store: Store, title: str) -> str:
+    if not title:
+        raise UserMistake("no title given", "write it after the command: /rename TITLE")
+    store.rename(agent.actor.log.id, title)
+    return f"Renamed to: {clean_line(title)}"
+
+
+async def _approvals(agent: "Agent", store: Store, args: str) -> str:
+    if args:
+        raise UserMistake("a run without a console cannot change its approval level", "give --approval LEVEL")
+    approvals = agent.permissions.approvals
+    rules = [f"{rule.verdict} {shown_rule(rule.rule)}" for rule in approvals.rules]
+    return "\n".join([f"approval level {approvals.policy.approval}", *rules])
+
+
+_WORKING: dict[str, tuple[_Command, str]] = {
+    "help": (_help, "these commands"),
+    "status": (_status, "session, model, approval level"),
+    "model": (_model, "the model, or change it: /model NAME"),
+    "thinking": (_thinking, "how long the model thinks, or change it: /thinking LEVEL"),
+    "approvals": (_approvals, "the approval level and the rules"),
+    "todo": (_todo, "the todo list, or clear it: /todo clear"),
+    "compact": (_compact, "summarise the older part of the conversation"),
+    "rename": (_rename, "give the session a title: /rename TITLE"),
+}

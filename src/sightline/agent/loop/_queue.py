@@ -1,0 +1,161 @@
+"""What waits for an agent: prompts that came while it worked, and what it is to read besides, unasked; and when the
+model reads it."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from sightline.actors import Actor
+from sightline.conversation import ImagePart
+from sightline.events import QueuedMessage, QueueState
+from sightline.tools import ToolRegistry, Workplace
+
+How = Literal["prompt", "steer", "follow_up"]
+
+_SHOWN = 2000  # characters of what waits
+
+
+class QueuedPrompt(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    how: How = "prompt"
+    images: tuple[ImagePart, ...] = ()
+    files: tuple[str, ...] = ()  # artifact URLs of what is no image
+    origin: str = ""  # empty: the person
+    job: str = ""  # whose end it tells
+    shown: bool = True  # as words in the person's place; what is not is seen to happen some other way
+
+    @property
+    def attachments(self) -> list[str]:
+        return [*[image.url for image in self.images], *self.files]
+
+
+class ReturnedPrompts(msgspec.Struct, frozen=True):
+    """What a person had queued and has again."""
+
+    texts: list[str]
+    attachments: list[str]
+
+
+class PromptQueue:
+    """In the order it came. What the person would want to know of it is told (`state` queue)."""
+
+    def __init__(self, actor: Actor) -> None:
+        self._actor = actor
+        self._items: list[QueuedPrompt] = []
+        self._told = QueueState([])
+
+    def __bool__(self) -> bool:
+        return any(item.shown for item in self._items)
+
+    def add(self, queued: QueuedPrompt) -> None:
+        self._items.append(queued)
+        self._tell()
+
+    def take_first(self) -> list[QueuedPrompt]:
+        """The first prompt, after what is to be read besides."""
+        prompts = [item for item in self._items if item.shown]
+        return self._take([*self.unshown, *prompts[:1]])
+
+    def take(self, how: How) -> list[QueuedPrompt]:
+        """What is to be put in now; of what waits for the end only the first."""
+        fitting = [item for item in self._items if item.shown and item.how == how]
+        return self._take([*self.unshown, *(fitting[:1] if how == "follow_up" else fitting)])
+
+    def take_unshown(self) -> list[QueuedPrompt]:
+        return self._take(self.unshown)
+
+    @property
+    def unshown(self) -> list[QueuedPrompt]:
+        return [item for item in self._items if not item.shown]
+
+    def give_back(self) -> ReturnedPrompts:
+        """What the person had queued; the rest stays."""
+        taken = self._take([item for item in self._items if not item.origin])
+        return ReturnedPrompts([item.text for item in taken], [url for item in taken for url in item.attachments])
+
+    def clear(self) -> None:
+        """But for what is to be read besides: that has happened, whatever becomes of the run."""
+        self._items = self.unshown
+        self._tell()
+
+    def drop_known(self, acknowledged: Callable[[str], bool]) -> None:
+        """The end of a job that the model read itself meanwhile is not told again."""
+        if any(item.job for item in self._items):
+            self._items = [item for item in self._items if not (item.job and acknowledged(item.job))]
+            self._tell()
+
+    def _take(self, taken: list[QueuedPrompt]) -> list[QueuedPrompt]:
+        if taken:
+            gone = set(map(id, taken))
+            self._items = [item for item in self._items if id(item) not in gone]
+            self._tell()
+        return taken
+
+    def _tell(self) -> None:
+        waiting = [QueuedMessage(q.text[:_SHOWN], q.how) for q in self._items if q.how != "prompt" and q.shown]
+        if waiting != self._told.messages:
+            self._told = QueueState(waiting)
+            self._actor.publish(self._told.as_state())
+
+
+class Inbox:
+    """Puts what is queued into the conversation, and reminders with it."""
+
+    def __init__(
+        self,
+        queue: PromptQueue,
+        say: Callable[[QueuedPrompt], None],
+        tools: ToolRegistry,
+        workplace: Workplace,
+        *,
+        took_prompt: Callable[[], None],
+    ) -> None:
+        """`took_prompt`: called when something that was queued is in the conversation."""
+        self.queue = queue
+        self._say = say
+        self._tools = tools
+        self._workplace = workplace
+        self._took_prompt = took_prompt
+        self._reminded = 0
+
+    def begin_run(self) -> None:
+        self._reminded = 0
+
+    def take_first(self) -> bool:
+        """False when there is nothing for the model to answer."""
+        self.drop_known()
+        return self._take(self.queue.take_first())
+
+    def take(self, how: How) -> bool:
+        self.drop_known()
+        return self._take(self.queue.take(how))
+
+    def take_unshown(self) -> None:
+        for queued in self.queue.take_unshown():
+            self._say(queued)
+
+    def drop_known(self) -> None:
+        if self._workplace.jobs is not None:
+            self.queue.drop_known(self._workplace.jobs.acknowledged)
+
+    def remind(self) -> bool:
+        """Tell a model that stops with open tasks that it has some; not for ever."""
+        settings = self._workplace.settings.todo
+        if "todo" not in self._tools or not settings.reminders or self._reminded >= settings.reminders_max:
+            return False
+        from sightline.tools.todo import reminder
+
+        text = reminder(self._workplace)
+        if not text:
+            return False
+        self._reminded += 1
+        self._say(QueuedPrompt(text=text, how="follow_up", origin="todo"))
+        return True
+
+    def _take(self, taken: list[QueuedPrompt]) -> bool:
+        for queued in taken:
+            self._say(queued)
+        if taken:
+            self._took_prompt()
+        return any(queued.shown for queued in taken)

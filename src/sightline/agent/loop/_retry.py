@@ -1,0 +1,40 @@
+"""An answer that was cut off and is given again: what was shown of it is not shown twice.
+
+As long as the new answer repeats the old word for word, nothing is told; where it goes on, the block that was cut goes
+on. Where it says something else, it is another answer, and all of it is told.
+"""
+
+
+class ShownAnswer:
+    """What was shown of an answer, over all the attempts to get it."""
+
+    def __init__(self) -> None:
+        self.block = 0  # the number of the block that was cut; 0: words begin a block of their own
+        self._shown = ""
+        self._heard = ""
+        self._comparing = False
+
+    def begin(self) -> None:
+        """The answer is asked for, the first time or once more."""
+        self._heard = ""
+        self._comparing = bool(self._shown)
+
+    def interrupted(self) -> None:
+        """Something else was shown in between: a block is never reopened after that."""
+        self.block = 0
+
+    def new(self, text: str) -> str:
+        """What is new of these words."""
+        if not self._comparing:
+            self._shown += text
+            return text
+        self._heard += text
+        if self._shown.startswith(self._heard):
+            return ""
+        self._comparing = False
+        if self._heard.startswith(self._shown):
+            more = self._heard[len(self._shown) :]
+            self._shown = self._heard
+            return more
+        self._shown, self.block = self._heard, 0
+        return self._heard

@@ -1,0 +1,151 @@
+"""What a session permits: its policy, and everything that follows from it, looked at and changed while it runs.
+
+Rules:
+
+- The policy is in one place. What follows from it is derived when it is asked for, and never copied.
+- A level that is chosen applies for the session as long as it runs, and is stored in its journal; one that is named
+  when the session begins is chosen, too.
+- A session that is resumed has the level it is asked to have, else that of the settings; else the one it was left
+  with, where that allows less. One that allows more was meant for what was going on then, by a user who was there.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from sightline.actors import Actor
+from sightline.agent.conversation._memory import Memory
+from sightline.agent.loop._requests import OpenRequests
+from sightline.agent.permissions._approvals import Approvals
+from sightline.agent.permissions._known_rules import KnownRule
+from sightline.agent.permissions._network import NetworkJudge
+from sightline.events import ApprovalState, Notice
+from sightline.exceptions import UserMistake
+from sightline.exec.gateway import Gateway
+from sightline.journal import SessionTree
+from sightline.settings import Approval, Decision, Policy, Settings, denied_paths
+from sightline.tools import Limits, Need
+
+LEVELS: tuple[Approval, ...] = ("plan", "edit", "auto", "full")
+"""Each allows more than the one before it."""
+
+
+def a_level(word: str) -> Approval:
+    for level in LEVELS:
+        if word == level:
+            return level
+    raise UserMistake(f"no approval level {word}", f"one of {', '.join(LEVELS)}")
+
+
+class SessionPermissions:
+    """The policy of one session, the answers of its user, and the network of its commands."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        rules: Iterable[KnownRule],
+        *,
+        actor: Actor,
+        requests: OpenRequests,
+        memory: Memory,
+        settings: Callable[[], Settings],
+    ) -> None:
+        """`rules`: where those of the policy come from."""
+        self._actor = actor
+        self._memory = memory
+        self._settings = settings
+        self._sandbox = settings().permissions.sandbox  # when the session began
+        self.approvals = Approvals(policy, actor, requests, rules)
+        self._judge = NetworkJudge(self.approvals, actor, lambda: settings().web.private_hosts)
+        self.gateway = Gateway(self._judge, actor.observed_by("exec").publish)
+        self._limits: Limits | None = None
+        self._limits_of: tuple[Approval, tuple[str, ...]] | None = None
+
+    @property
+    def policy(self) -> Policy:
+        return self.approvals.policy
+
+    @property
+    def level(self) -> Approval:
+        return self.policy.approval
+
+    def limits(self) -> Limits:
+        policy = self.policy
+        made_of = (policy.approval, tuple(policy.deny))
+        if self._limits is None or made_of != self._limits_of:
+            read_only = tuple(denied_paths(policy, policy.workspace))
+            sandbox = self._sandbox and policy.approval != "full"
+            self._limits, self._limits_of = Limits(sandbox, read_only, denying(policy)), made_of
+        return self._limits
+
+    def decide_network(self, host: str, port: int) -> Decision:
+        """What the rules and the level say about a page that is read from there."""
+        return self._judge.decide(host, port)
+
+    def set_level(self, word: str) -> None:
+        """Go by this level from now on: for calls that are not decided yet, those that are being asked about among
+        them."""
+        level = a_level(word)
+        if level != self.level:
+            self._memory.note("approval_change", {"level": level})
+            self.approvals.set_level(level)
+            self.publish_level()
+
+    def publish_level(self) -> None:
+        self._actor.publish(ApprovalState(self.level).as_state())
+
+    def facts(self) -> dict[str, Any]:
+        """What applies, for a view."""
+        rows = dict.fromkeys((each.rule, each.verdict, each.origin, each.where) for each in self.approvals.rules)
+        rules = [dict(zip(("rule", "verdict", "origin", "where"), row, strict=True)) for row in rows]
+        passed = list(self._settings().permissions.pass_env)
+        return {"level": self.level, "levels": list(LEVELS), "rules": rules, "passed": passed}
+
+    def renew(self, policy: Policy, rules: Iterable[KnownRule]) -> None:
+        """The settings were read again."""
+        before = self.level
+        self.approvals.renew(policy, rules)
+        if self.level != before:
+            self.publish_level()
+
+    def begin(self, asked: Approval | None) -> None:
+        """Of a session that is new or resumed. `asked`: the level the caller named for it now."""
+        had, now = level_left(self._memory.tree), self.level
+        if had is None:
+            if asked is not None:  # resumed without a level, as the page does, it must not get one that allows more
+                self._memory.note("approval_change", {"level": asked})
+            return
+        level = level_to_go_on_with(had, now, asked)
+        self.approvals.set_level(level)  # chosen, whatever the settings will say later
+        if level != had:
+            self._memory.note("approval_change", {"level": level})
+        if asked is None and not had == level == now:
+            self._actor.publish(level_notice(had, level))
+
+
+def denying(policy: Policy) -> Callable[[str], bool] | None:
+    """What a search that walks over files leaves out."""
+    if not any(rule.startswith("read") for rule in policy.deny):
+        return None
+    return lambda path: policy.decide(Need("read", path)).verdict == "deny"
+
+
+def level_left(tree: SessionTree) -> Approval | None:
+    """The last that was chosen in a session, wherever in its tree: what may be done is no matter of branches."""
+    chosen = [node for node in tree.nodes.values() if node.type == "approval_change"]
+    entry = next(tree.read(chosen[-1:]), None)
+    try:
+        return a_level(str(entry.data["level"])) if entry is not None else None
+    except (UserMistake, KeyError, TypeError):
+        return None
+
+
+def level_to_go_on_with(had: Approval, now: Approval, asked: Approval | None) -> Approval:
+    return min(had, now, key=LEVELS.index) if asked is None else asked
+
+
+def level_notice(had: Approval, level: Approval) -> Notice:
+    if had == level:
+        text, hint = f"the approval level is {level}, as when you left this session", "/approvals changes it"
+        return Notice(text, "info", hint)
+    text = f"the approval level is {level} again: it was {had} when you left this session"
+    return Notice(text, "warning", f"/approvals {had} sets it again")

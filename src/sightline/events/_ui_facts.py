@@ -1,0 +1,377 @@
+"""What a result or an update shows: `details.ui.kind`, one struct for each kind, and one guard that reads it.
+
+A tool or a provider makes the details with `as_details`. A view reads them with `ui_fact`, and matches on the struct;
+it never asks which tool was called. A field that does not fit is as if it were missing; where it is one that the kind
+needs, or the kind is not known here, the guard returns None and the result is shown as plain text.
+"""
+
+from typing import Any, ClassVar, Literal, TypeVar
+
+import msgspec
+
+T = TypeVar("T", bound=msgspec.Struct)
+U = TypeVar("U", bound="UiFact")
+
+
+class UiFact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one kind shows."""
+
+    KIND: ClassVar[str]
+    IN_UI: ClassVar[frozenset[str]] = frozenset()  # fields that are written into `ui`; the others stand beside it
+
+    def as_details(self, **more: Any) -> dict[str, Any]:
+        """`more`: what a program may want to know besides, and no view shows."""
+        values = msgspec.to_builtins(self)
+        ui = {name: value for name, value in values.items() if name in self.IN_UI}
+        beside = {name: value for name, value in values.items() if name not in self.IN_UI}
+        return {"ui": {"kind": self.KIND, **ui}, **beside, **more}
+
+    @classmethod
+    def of(cls: type[U], details: Any) -> U | None:
+        """The struct of these details, if they are of its kind."""
+        fact = ui_fact(details)
+        return fact if isinstance(fact, cls) else None
+
+
+class DisplayedText(msgspec.Struct, frozen=True):
+    text: str
+    start_line: int = 1
+
+
+class TextFact(UiFact, frozen=True):
+    """A text that is set aside for views."""
+
+    IN_UI: ClassVar[frozenset[str]] = frozenset(("path", "first", "last", "total", "entries"))
+
+    path: str = ""
+    display_content: DisplayedText | str | None = None
+    first: int | None = None  # lines of the file: the first that was read, the last, and how many there are
+    last: int | None = None
+    total: int | None = None
+    entries: int | None = None  # of a folder
+
+    @property
+    def displayed(self) -> str | None:
+        """The text; None: it is what the model was told."""
+        shown = self.display_content
+        return shown.text if isinstance(shown, DisplayedText) else shown
+
+    @property
+    def first_displayed(self) -> int:
+        """The number of its first line."""
+        return self.display_content.start_line if isinstance(self.display_content, DisplayedText) else 1
+
+
+class ReadFact(TextFact, frozen=True):
+    """Lines of a file."""
+
+    KIND: ClassVar[str] = "read"
+
+
+class ListingFact(TextFact, frozen=True):
+    """Names in a folder."""
+
+    KIND: ClassVar[str] = "listing"
+
+
+class ResourceFact(TextFact, frozen=True):
+    """Something that is not a file."""
+
+    KIND: ClassVar[str] = "resource"
+
+
+class CodeFact(TextFact, frozen=True):
+    KIND: ClassVar[str] = "code"
+
+    code: str = ""
+
+
+class MarkdownFact(TextFact, frozen=True):
+    KIND: ClassVar[str] = "markdown"
+
+    markdown: str = ""
+
+
+class TableFact(TextFact, frozen=True):
+    """Cells as data, or a text with a rule below its header."""
+
+    KIND: ClassVar[str] = "table"
+    IN_UI: ClassVar[frozenset[str]] = TextFact.IN_UI | {"rows", "shape"}
+
+    shape: str = ""
+    columns: list[Any] | None = None
+    rows: list[list[Any]] | int | None = None  # or how many of them the text has
+
+
+class JsonFact(UiFact, frozen=True):
+    """A value; without one it is the text of the result."""
+
+    KIND: ClassVar[str] = "json"
+
+    data: Any = msgspec.UNSET
+
+
+class ImageFact(TextFact, frozen=True):
+    KIND: ClassVar[str] = "image"
+    IN_UI: ClassVar[frozenset[str]] = TextFact.IN_UI | {"media_type", "bytes"}
+
+    media_type: str = ""
+    bytes: int | None = None
+
+
+class SearchFact(UiFact, frozen=True):
+    """Lines that match: `# file`, and the lines below it."""
+
+    KIND: ClassVar[str] = "search"
+
+    match_count: int | None = None
+    file_count: int | None = None
+    files: list[str] | None = None
+    display_content: str | None = None
+
+
+class ListedFile(msgspec.Struct, frozen=True):
+    path: str
+    problem: str = ""
+
+
+class FilesFact(UiFact, frozen=True):
+    """Files that match, or were worked on."""
+
+    KIND: ClassVar[str] = "files"
+
+    file_count: int | None = None
+    files: list[ListedFile | str] | None = None
+    display_content: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        return [file if isinstance(file, str) else file.path for file in self.files or ()]
+
+    @property
+    def problems(self) -> list[str]:
+        listed = [file for file in self.files or () if isinstance(file, ListedFile)]
+        return [f"{file.path}: {file.problem}" for file in listed if file.problem]
+
+
+class SecretsInFile(msgspec.Struct, frozen=True):
+    """Names of the secret values that a file holds again, and of those that it was not given."""
+
+    restored: list[str] = []
+    left: list[str] = []
+
+
+class ChangedFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was changed in one file."""
+
+    diff: str = ""
+    path: str = ""
+    op: str = ""  # create or update
+    added: int | None = None  # lines
+    removed: int | None = None
+    first_changed_line: int | None = None
+    warnings: list[str] | None = None
+    secrets: SecretsInFile | None = None
+
+
+class DiffFact(UiFact, ChangedFile, frozen=True):
+    """A change of files, as a unified diff."""
+
+    KIND: ClassVar[str] = "diff"
+
+    diff: str
+    partial: bool = False  # the model still writes it
+    per_file_results: list[ChangedFile] = []  # where there are several
+
+    @property
+    def changes(self) -> list[ChangedFile]:
+        """File by file."""
+        return self.per_file_results or [self]
+
+
+class PhaseTask(msgspec.Struct, frozen=True, omit_defaults=True):
+    content: str
+    status: Literal["pending", "in_progress", "completed", "abandoned"] = "pending"
+    notes: list[str] = []
+
+
+class TodoPhase(msgspec.Struct, frozen=True):
+    name: str
+    tasks: list[PhaseTask]
+
+
+class TodoFact(UiFact, frozen=True):
+    """A plan, after a change of it."""
+
+    KIND: ClassVar[str] = "todo"
+
+    phases: list[TodoPhase]
+
+
+class ShownJob(msgspec.Struct, frozen=True, omit_defaults=True):
+    id: str
+    status: Literal["running", "completed", "failed", "cancelled"]
+    label: str
+    type: str = ""
+    duration_ms: int | float | None = None
+    result_text: str | None = None
+    error_text: str | None = None
+
+    @property
+    def seconds(self) -> float:
+        return (self.duration_ms or 0) / 1000
+
+
+class JobCancelled(msgspec.Struct, frozen=True):
+    id: str
+    status: str  # cancelled, not_found, already_completed
+
+
+class JobsFact(UiFact, frozen=True):
+    """Background jobs, and what became of those that were to be cancelled."""
+
+    KIND: ClassVar[str] = "jobs"
+
+    jobs: list[ShownJob]
+    cancelled: list[JobCancelled] | None = None
+
+
+class GivenAnswer(msgspec.Struct, frozen=True):
+    """To one of several questions."""
+
+    question: str = ""
+    chosen: list[str] = []
+    text: str = ""
+    answered: bool = False
+
+    @property
+    def said(self) -> list[str]:
+        return [said for said in (*self.chosen, self.text) if said]
+
+
+class QuestionFact(UiFact, frozen=True):
+    """A question to the user, and the answer."""
+
+    KIND: ClassVar[str] = "question"
+
+    question: str = ""
+    chosen: list[str] | None = None
+    text: str | None = None
+    answers: list[GivenAnswer] | None = None  # to several questions
+    answered: bool | None = None
+
+    @property
+    def said(self) -> list[str]:
+        """What was answered, where it is one question."""
+        return [said for said in (*(self.chosen or ()), self.text or "") if said]
+
+
+class CallEnding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a call ended, in the details of its result, of whatever kind they are. What is not known is empty."""
+
+    ended: str = ""  # exit, timeout, cancelled, refused, job, host, spawn, unfinished or stopped
+    job: str = ""  # the id of the job it goes on as
+    by: Literal["", "user", "rule", "level", "nobody"] = ""  # refused: by whom; nobody was there to ask
+    rule: str = ""  # refused: the rule that denies it
+    reason: str = ""  # refused: the words of the user
+    told: list[str] | None = None  # lines of the content that say to the model how it ended
+    cut: bool = False  # the content has the end of the output alone
+    signal: int | None = None
+    exit_code: int | None = None  # in a conversation; a result has it beside the details
+    artifact: str = ""
+    bytes: int | None = None  # of the output
+    kept: int | None = None  # of them
+    binary: bool | None = None
+    sandboxed: bool | None = None
+    passed: list[str] = []  # names of secret variables it was given
+
+    def as_details(self, **more: Any) -> dict[str, Any]:
+        return {**msgspec.to_builtins(self), **more}
+
+    @property
+    def why_refused(self) -> str:
+        """In words; empty where the one who refused gave none."""
+        match self.by:
+            case "rule":
+                return f"not allowed (rule: {self.rule})"
+            case "level":
+                return "not allowed (the approval level is plan)"
+            case "nobody":
+                return "no user was there to ask"
+        return self.reason
+
+    def below(self, content: str) -> str:
+        """A content without the lines that say how the call ended."""
+        lines = content.split("\n")
+        for line in reversed(self.told or ()):
+            if line in lines:
+                del lines[len(lines) - 1 - lines[::-1].index(line)]
+        return "\n".join(lines)
+
+
+class CommandFact(UiFact, CallEnding, frozen=True):
+    """A command: what is shown of it is how it ended."""
+
+    KIND: ClassVar[str] = "command"
+
+
+_KINDS: dict[str, type[UiFact]] = {
+    fact.KIND: fact
+    for fact in (
+        ReadFact,
+        ListingFact,
+        ResourceFact,
+        CodeFact,
+        MarkdownFact,
+        TableFact,
+        JsonFact,
+        ImageFact,
+        SearchFact,
+        FilesFact,
+        DiffFact,
+        TodoFact,
+        JobsFact,
+        QuestionFact,
+        CommandFact,
+    )
+}
+
+
+def ui_fact(details: Any) -> UiFact | None:
+    """What these details show."""
+    ui = details.get("ui") if isinstance(details, dict) else None
+    if not isinstance(ui, dict) or not isinstance(kind := ui.get("kind"), str) or kind not in _KINDS:
+        return None
+    fact, values = _KINDS[kind], {**details, **ui}
+    try:
+        return msgspec.convert(values, fact)
+    except (msgspec.ValidationError, RecursionError):
+        return _fitting(values, fact)
+
+
+def call_ending(details: Any) -> CallEnding:
+    """How a call with these details ended."""
+    return (_fitting(details, CallEnding) if isinstance(details, dict) else None) or CallEnding()
+
+
+def _fitting(values: dict[str, Any], fact: type[T]) -> T | None:
+    """The struct of the fields that fit; of a list that may be missing, the items that do."""
+    fitting = {}
+    for field in msgspec.structs.fields(fact):
+        value = values.get(field.encode_name)
+        if isinstance(value, list) and not field.required:
+            value = [item for item in value if _fits([item], field.type)] or value
+        if field.encode_name in values and _fits(value, field.type):
+            fitting[field.encode_name] = value
+    try:
+        return msgspec.convert(fitting, fact)
+    except (msgspec.ValidationError, RecursionError):
+        return None
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    try:
+        msgspec.convert(value, kind)
+    except (msgspec.ValidationError, RecursionError):
+        return False
+    return True

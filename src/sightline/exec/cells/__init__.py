@@ -1,0 +1,1 @@
+"""Python cells: code the user types, run in one process with a memory."""

@@ -1,0 +1,1 @@
+"""Child processes: started, read, and ended with everything they started."""

@@ -1,0 +1,1 @@
+"""Flow files: read, checked, and their templates and conditions."""

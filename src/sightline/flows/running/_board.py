@@ -1,0 +1,84 @@
+"""A running flow as others see it: one call of a tool that delegates, and each step's status in its updates.
+
+    run_started → tool_use (the plan) → tool_update (on every change of a step) → tool_result → run_ended
+
+The contract has four statuses, and a list with a fifth is none. A step that never runs stays `pending`, and its preview
+says why: `skipped: …`, or, because one it needs failed, `not run: …`. A cancelled step is `error`.
+"""
+
+from typing import Any
+
+from sightline.events import Delegation, DelegationItem, DelegationStatus, RunEnded, ToolResult, ToolUpdate, ToolUse
+from sightline.flows.file._graph import delegation_mode
+from sightline.flows.file._model import AgentStep, CommandStep, Flow
+from sightline.flows.file._template import Reference, Template, as_text
+from sightline.flows.running._outcome import FlowOutcome, brief
+from sightline.flows.running._shell import ShellCommand, command_line
+from sightline.text import clean_line, cut_graphemes
+
+CALL = "flow-1"
+_MARKER_CAP = 40
+_STOP_REASONS = {0: "", 1: "failed", 124: "timeout", 130: "cancelled"}
+
+
+class Board:
+    """The step list of one run, as of now."""
+
+    def __init__(self, flow: Flow, inputs: dict[str, Any]) -> None:
+        self._flow = flow
+        self._mode = delegation_mode({step.id: step.needs for step in flow.steps.values()})
+        self._items = {
+            step.id: DelegationItem(step.id, agent_of(step), task_of(step, inputs), "pending")
+            for step in flow.steps.values()
+        }
+
+    def plan(self) -> ToolUse:
+        # The contract's plan has no ids; without them nobody could tell which row of it becomes which step.
+        tasks = [{"agent": item.agent, "task": f"{item.id}: {item.task}"} for item in self._items.values()]
+        args: dict[str, Any] = {"chain": tasks} if self._mode == "chain" else {"tasks": tasks}
+        if self._mode == "single":
+            args = dict(tasks[0])
+        name = cut_graphemes(clean_line(self._flow.name), _MARKER_CAP)
+        return ToolUse(CALL, "Flow", native_name="flow", arg=name, args=args)
+
+    def change(self, step: str, status: DelegationStatus, preview: str = "") -> ToolUpdate:
+        """One step's status is another now; the update shows all of them."""
+        item = self._items[step]
+        self._items[step] = DelegationItem(step, item.agent, item.task, status, brief(preview) or None)
+        return ToolUpdate(CALL, self._details())
+
+    def result(self, outcome: FlowOutcome) -> tuple[ToolResult, RunEnded]:
+        code, failed = outcome.exit_code, outcome.exit_code != 0
+        result = ToolResult(CALL, outcome.summary(), details=self._details(), is_error=failed, exit_code=code)
+        ended = RunEnded(stop_reason=_STOP_REASONS[code], is_error=failed, exit_code=code)
+        return result, ended
+
+    def _details(self) -> dict[str, Any]:
+        items = list(self._items.values())
+        active = next((item.id for item in items if item.status == "running"), None)
+        return Delegation(self._mode, items, active).as_details()
+
+
+def agent_of(step: AgentStep | CommandStep) -> str:
+    """Who does it: a provider, or `run` for a command."""
+    return step.provider if isinstance(step, AgentStep) else "run"
+
+
+def task_of(step: AgentStep | CommandStep, inputs: dict[str, Any]) -> str:
+    """The first line of what is to be done, comments aside. Inputs are filled in; outputs, not known yet, are paths."""
+    if isinstance(step, AgentStep):
+        text = _with_inputs(step.prompt, inputs)
+    elif isinstance(step.run, ShellCommand):
+        text = command_line(_with_inputs(step.run.template, inputs))
+    else:
+        text = " ".join(_with_inputs(word, inputs) for word in step.run)
+    return brief(text) or step.id
+
+
+def _with_inputs(template: Template, inputs: dict[str, Any]) -> str:
+    def shown(part: str | Reference) -> str:
+        if isinstance(part, str):
+            return part
+        return as_text(inputs[part.name]) if part.root == "inputs" else part.source
+
+    return "".join(shown(part) for part in template.parts)

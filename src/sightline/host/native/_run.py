@@ -1,0 +1,154 @@
+"""One prompt for our own agent, without a screen: as a run like any provider's, in a session like any other.
+
+Rules:
+
+- Everything that is shown is in the journal first. A reader that is slow is told from there what it missed, one event
+  after the other: nothing is left out because nobody read it in time.
+- When the run is over, jobs it left running are ended, and that is said. Nobody is there to wait for them.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from itertools import islice, takewhile
+
+from msgspec.structs import replace
+
+from sightline.agent import AgentSpec, RunOutcome, agent_spec, headless_commands
+from sightline.events import Error, Event, Notice, encode_event
+from sightline.host.native._working import NativeSession, working
+from sightline.host.session._subscription import Subscription
+from sightline.journal import SessionReader, Store
+from sightline.paths import data_folder
+from sightline.providers import ProviderOutcome, ProviderPrompt
+from sightline.settings import StartOptions
+from sightline.text import clean_line, clean_text, cut_graphemes, first_line
+from sightline.transcript import Snapshot
+
+_TITLE = 80
+_AT_ONCE = 500  # events
+
+
+class NativeRun:
+    """Read its events, or them as lines, to the end; then there is an outcome."""
+
+    def __init__(self, store: Store, spec: AgentSpec, prompt: str, *, timeout: float | None = None) -> None:
+        title = cut_graphemes(clean_line(first_line(prompt)), _TITLE)
+        self._store = store
+        self._spec = replace(spec, options=replace(spec.options, title=title))
+        self._prompt = prompt
+        self._timeout = timeout
+        self._working: NativeSession | None = None
+        self._cancelled = False
+        self._last = 0  # number of the last event that was passed on
+        self._place = 0  # in the journal: what the reader has not had is after it
+        self._outcome: ProviderOutcome | None = None
+
+    @property
+    def outcome(self) -> ProviderOutcome:
+        if self._outcome is None:
+            raise RuntimeError("the run has no outcome before its events were read to the end")
+        return self._outcome
+
+    async def cancel(self) -> None:
+        """Once: what runs is asked to end. Again: it is made to."""
+        if self._cancelled and self._working is not None:
+            self._working.session.hurry()
+        self._cancelled = True
+        if self._working is not None:
+            self._working.agent.stop()
+            await self._working.agent.wait()
+
+    async def raw(self) -> AsyncGenerator[bytes, None]:
+        """Our own lines are our events."""
+        async with aclosing(self.events()) as batches:
+            async for batch in batches:
+                yield b"".join([encode_event(event) + b"\n" for event in batch])
+
+    async def events(self) -> AsyncGenerator[list[Event], None]:
+        async with working(self._store, self._spec) as running:
+            self._working = running
+            session = running.session
+            self._last, self._place = running.first, running.place
+            frames = session.subscribe(self._last, lambda: Snapshot(session.kept_seq))
+            work = asyncio.get_running_loop().create_task(self._work(running, frames))
+            try:
+                async for frame in frames:
+                    if isinstance(frame, Snapshot):
+                        missed = self._missed(session.id, frame.seq)
+                        while part := await asyncio.to_thread(_some, missed):
+                            self._last = part[-1].seq
+                            yield part
+                    else:
+                        self._last = frame[-1].seq
+                        yield frame
+            finally:
+                running.agent.stop()
+                if not running.agent.busy:
+                    work.cancel()  # a hook, or a job that winds up: the session sees to that
+                await asyncio.wait([work])
+                problem = None if work.cancelled() else work.exception()
+            if problem is not None:
+                raise problem
+
+    async def _work(self, running: NativeSession, frames: Subscription) -> None:
+        agent = running.agent
+        timer = None
+        try:
+            agent.commands = {**headless_commands(agent, self._store), **agent.commands}
+            await agent.prompt(self._prompt)
+            if self._cancelled:
+                agent.stop()
+            if self._timeout is not None:
+                timer = asyncio.get_running_loop().call_later(self._timeout, agent.stop, "timeout")
+            ended = await agent.wait()
+            assert ended is not None
+            self._settle(running, ended)
+            while agent.busy and (more := await agent.wait()):  # a command had a prompt of its own, or a job ended
+                self._settle(running, more if more.exit_code or not ended.exit_code else ended)
+            await self._end_jobs(running)
+        finally:
+            if timer is not None:
+                timer.cancel()
+            running.session.flush()
+            frames.end()
+
+    async def _end_jobs(self, running: NativeSession) -> None:
+        jobs = running.agent.workplace.jobs
+        left = [job for job in jobs.snapshots() if job.status == "running"] if jobs is not None else []
+        for job in left:
+            text = f"job {job.id} ({clean_line(job.label)}) was still running and was ended with the run"
+            running.agent.actor.publish(Notice(text, "warning", "ask the agent to wait for it"))
+        if jobs is not None:
+            await jobs.shutdown()
+
+    def _missed(self, session: str, last: int) -> Iterator[Event]:
+        """What there was since the reader stopped reading, up to event `last`, from where it is kept."""
+        folder, place, after = self._store.folder(session), self._place, self._last
+        self._place = (folder / "journal.jsonl").stat().st_size
+        kept = takewhile(lambda event: event.seq <= last, SessionReader(folder).events(place))
+        return (event for event in kept if event.seq > after)
+
+    def _settle(self, running: NativeSession, ended: RunOutcome) -> None:
+        """A run of which something could not be kept has not gone well, whatever it did."""
+        self._outcome = ProviderOutcome(
+            exit_code=ended.exit_code or int(running.session.lost_some),
+            session=running.session.id,
+            text=ended.text,
+            stderr=ended.error,
+            timed_out=ended.exit_code == 124,
+            cancelled=ended.exit_code == 130,
+            error=Error(clean_text(ended.error)) if ended.error else None,
+        )
+
+
+def native_run(ask: ProviderPrompt) -> NativeRun:
+    """One prompt for our own agent, asked for as of any provider. `auto` is what the settings say."""
+    level = "" if ask.approval == "auto" else ask.approval
+    options = StartOptions(cwd=ask.cwd or ".", resume=ask.resume, model=ask.model, approval=level)
+    return NativeRun(Store(data_folder()), agent_spec(options), ask.prompt, timeout=ask.timeout)
+
+
+def _some(events: Iterator[Event]) -> list[Event]:
+    """The next of them, read in a thread: a journal may be long."""
+    return list(islice(events, _AT_ONCE))

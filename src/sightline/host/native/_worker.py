@@ -1,0 +1,181 @@
+"""The agent of a session, taking commands: each is accepted or refused at once, and done after that."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, get_args
+
+from sightline.actors import bounded_value
+from sightline.agent import (
+    Agent,
+    AgentSpec,
+    ReturnedPrompts,
+    take_settings,
+)
+from sightline.events import LabelState
+from sightline.exceptions import SightlineError, UserMistake
+from sightline.host.native._user_runs import UserRuns
+from sightline.host.recovery._outline import outlined
+from sightline.host.session._attachments import Attachments
+from sightline.host.session._commands import (
+    Abort,
+    AgentCommand,
+    AnswerRequest,
+    Attach,
+    CancelCall,
+    Cell,
+    CommandReply,
+    Compact,
+    EditTodo,
+    Invoke,
+    Label,
+    MoveTo,
+    Outline,
+    Prompt,
+    Reload,
+    SetApproval,
+    SetModel,
+    Shell,
+    Unqueue,
+)
+from sightline.host.session._session import HostSession
+from sightline.settings import Thinking
+from sightline.text import clean_line
+
+
+class AgentWorker:
+    """Commands of views, passed on to an agent. `settings_again` reads the settings once more, where that can be."""
+
+    def __init__(self, session: HostSession, agent: Agent, environ: dict[str, str]) -> None:
+        self.agent = agent
+        self.settings_again: Callable[[], AgentSpec] | None = None
+        self._session = session
+        self._attachments = Attachments(agent, agent.workplace.artifacts)
+        self._person = UserRuns(
+            session,
+            cwd=str(agent.workplace.cwd),
+            environ=environ,
+            secrets=agent.secrets,
+            tell_model=agent.let_model_know,
+        )
+
+    @property
+    def busy(self) -> bool:
+        return self.agent.busy
+
+    async def stop(self) -> None:
+        await self._person.close()
+        await self.agent.close()
+
+    async def submit(self, command: AgentCommand) -> CommandReply:
+        try:
+            return await self._taken(command)
+        except SightlineError as error:
+            return CommandReply(False, error=error.message, hint=error.hint)
+        except Exception as error:  # of an extension: whoever asked hears of it, and the session goes on
+            _log(error)
+            return CommandReply(False, error=clean_line(f"it failed: {type(error).__name__}: {error}"))
+
+    async def _taken(self, command: AgentCommand) -> CommandReply:
+        agent = self.agent
+        match command:
+            case Prompt():
+                images, files = self._attachments.sorted(command.attachments)
+                await agent.prompt(command.text, how=command.how, images=images, files=files)
+            case Attach():
+                return CommandReply(True, await self._attachments.keep(command.name, command.data))
+            case Unqueue():
+                return CommandReply(True, data=_given_back(agent.unqueue()))
+            case Abort():
+                return CommandReply(True, data=_given_back(agent.stop()))
+            case Shell():
+                return CommandReply(True, self._person.shell(_typed(command.text), private=command.private))
+            case Cell():
+                return CommandReply(True, self._person.cell(_typed(command.code), private=command.private))
+            case CancelCall():
+                if not agent.calls.cancel(command.id) and not self._person.cancel(command.id):
+                    return CommandReply(False, command.id, "it has already ended")
+            case AnswerRequest():
+                if not agent.requests.answer(command.id, command.answer):
+                    return CommandReply(False, command.id, "this question is no longer open")
+            case _:
+                return await self._about_the_conversation(command)
+        return CommandReply(True)
+
+    async def _about_the_conversation(self, command: AgentCommand) -> CommandReply:
+        agent = self.agent
+        match command:
+            case MoveTo():
+                data = await agent.move(command.to, summarize=command.summarize, instructions=command.instructions)
+                agent.todo.tell()
+                return CommandReply(True, data=data)
+            case Label():
+                self._label(command)
+            case Outline():
+                self._session.flush()
+                folder = self._session.folder
+                return CommandReply(
+                    True, data=await asyncio.to_thread(outlined, folder, command.filter, command.search)
+                )
+            case Compact():
+                return CommandReply(True, data={"compacted": await agent.compact(command.instructions)})
+            case EditTodo():
+                return CommandReply(True, data={"markdown": self._todo(command)})
+            case Reload():
+                return CommandReply(True, data={"later": await self._reload()})
+            case SetModel():
+                return self._set_model(command)
+            case SetApproval():
+                return self._set_approval(command)
+            case Invoke():
+                return CommandReply(True, data=bounded_value(await agent.invoke(command.name, command.args)))
+        return CommandReply(True)
+
+    def _label(self, command: Label) -> None:
+        memory, label = self.agent.memory, clean_line(command.label)
+        memory.tree.node(command.target)
+        memory.label(command.target, label)
+        self.agent.actor.publish(LabelState(command.target, label).as_state())
+
+    def _todo(self, command: EditTodo) -> str:
+        todo = self.agent.todo
+        return todo.markdown() if command.markdown is None else todo.edit(command.markdown)
+
+    async def _reload(self) -> list[str]:
+        if self.settings_again is None:
+            raise UserMistake("the settings of this session were given by the program that started it")
+        return take_settings(self.agent, await asyncio.to_thread(self.settings_again))
+
+    def _set_model(self, command: SetModel) -> CommandReply:
+        if command.thinking and command.thinking not in get_args(Thinking):
+            return CommandReply(
+                False, error=f"no thinking level {command.thinking}", hint=", ".join(get_args(Thinking))
+            )
+        if command.model:
+            self.agent.model.choose(command.model)
+        if command.thinking:
+            self.agent.model.think(command.thinking)  # type: ignore[arg-type]
+        return CommandReply(True, data={"model": self.agent.model.name, "thinking": self.agent.model.thinking})
+
+    def _set_approval(self, command: SetApproval) -> CommandReply:
+        permissions = self.agent.permissions
+        if command.level:
+            permissions.set_level(command.level)
+        if command.forget:
+            permissions.approvals.forget(command.forget)
+        return CommandReply(True, data=permissions.facts())
+
+
+def _given_back(queued: ReturnedPrompts) -> dict[str, Any]:
+    return {"queued": queued.texts, "attachments": queued.attachments}
+
+
+def _typed(text: str) -> str:
+    if not text.strip():
+        raise UserMistake("there is nothing to run", "type a command after !, or Python after $")
+    return text
+
+
+def _log(error: Exception) -> None:
+    from sightline.agent._bugs import log_bug
+
+    log_bug("a command failed", error)

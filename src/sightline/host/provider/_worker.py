@@ -1,0 +1,459 @@
+"""Somebody else's agent as the worker of a session: prompts become runs of its CLI, one after the other.
+
+Rules:
+
+- A prompt goes on with the provider's own conversation: its id is kept in the journal, so a session of ours that is
+  resumed goes on with it too.
+- One run at a time. What is said meanwhile is queued and sent when the run is over, unless the provider takes it now.
+- A run goes on from the moment its prompt is taken, not from the provider's first word: it is shown, and can be
+  stopped, while the provider still starts. That it began is told once, by us.
+- What it says and does is shown and kept without the secrets of this environment, as with our own agent. What the
+  person types reaches it as it is.
+- A provider may go on by itself when something it left running has ended: that is a run nobody prompted.
+- An approval level holds for the runs that are begun after it was chosen.
+- A run always ends: whatever fails becomes an error and the end of the run, and the session goes on.
+"""
+
+import asyncio
+import os
+from typing import Any, Literal
+
+from msgspec.structs import replace
+
+from sightline.agent import level_left
+from sightline.events import (
+    ApprovalState,
+    Error,
+    ModelState,
+    Notice,
+    ProviderState,
+    QueueState,
+    RunEnded,
+    RunStarted,
+    StartingState,
+    State,
+    SteeringState,
+    StopsAgentsState,
+    User,
+)
+from sightline.exceptions import SightlineError, UserMistake
+from sightline.host.native._user_runs import UserRuns
+from sightline.host.provider._connection import ProviderConnection
+from sightline.host.provider._events import Translation
+from sightline.host.provider._levels import allows_less, first_level, level_of
+from sightline.host.provider._memory import ProviderMemory
+from sightline.host.provider._queue import AttachmentStore, WaitingMessage, given_back, name_of, waiting
+from sightline.host.session._commands import (
+    Abort,
+    AgentCommand,
+    AnswerRequest,
+    Attach,
+    CancelCall,
+    Cell,
+    CommandReply,
+    Outline,
+    Prompt,
+    SetApproval,
+    SetModel,
+    Shell,
+    Unqueue,
+)
+from sightline.host.session._session import HostSession
+from sightline.journal import SessionTree
+from sightline.providers import Provider, ProviderOutcome, ProviderPrompt, Run, get_provider, provider_names
+from sightline.secrets import Secrets
+from sightline.settings import StartOptions, keys_notice, stored_keys
+from sightline.text import clean_line, clean_text
+
+_QUEUED_AT_MOST = 100
+_HEARD_AT_MOST = 20
+_PROMPT_AT_MOST = 4_000_000  # characters
+
+
+async def open_provider(
+    session: HostSession, options: StartOptions, tree: SessionTree, shelf: AttachmentStore
+) -> "ProviderWorker":
+    """The worker for a session that is new or resumed. Nothing is started before a viewer is there."""
+    try:
+        provider = get_provider(options.provider)
+    except KeyError:
+        raise UserMistake(f"no provider {options.provider}", f"one of {', '.join(provider_names())}") from None
+    level, notice = first_level(provider, options.approval, tree, named=options.approval_named)
+    ask = ProviderPrompt(
+        prompt="",
+        model=options.model,
+        approval=level,
+        cwd=options.cwd,
+        options=dict(options.option),
+    )
+    memory = ProviderMemory(session, tree, provider.name)
+    memory.repair()
+    memory.take_over()
+    had = level_left(tree)
+    if options.approval and had != level and (options.approval_named or had is None):
+        memory.chose_level(level)
+    worker = ProviderWorker(session, provider, ask, memory, shelf)
+    session.on_attended, session.on_left_alone = worker.warm_up, worker.cool_down
+    if notice is not None:
+        session.actor(provider.name).publish(notice)
+    if ignored := [name for name in options.given if name in ("--allow", "--deny")]:
+        text = f"not used: {', '.join(ignored)}; {provider.title} has its own rules"
+        session.actor("settings").publish(Notice(text, "warning", "change them there"))
+    return worker
+
+
+class ProviderWorker:
+    def __init__(
+        self,
+        session: HostSession,
+        provider: Provider,
+        ask: ProviderPrompt,
+        memory: ProviderMemory,
+        shelf: AttachmentStore,
+    ) -> None:
+        """`ask`: what all prompts have in common."""
+        self._session = session
+        self._provider = provider
+        self._ask = ask
+        self._memory = memory
+        self._shelf = shelf
+        self._queue: list[WaitingMessage] = []
+        self._told_queue = QueueState([])
+        self._task: asyncio.Task[None] | None = None
+        self._run: Run | None = None
+        self._translation: Translation | None = None
+        self._cancelling: asyncio.Task[None] | None = None
+        self._stopped = self._closed = self._starting = False
+        self._model = ask.model
+        self._attached = 0
+        self._heard: list[str] = []  # what the person ran themselves, for the next prompt
+        environ = dict(os.environ)
+        self._secrets = Secrets(environ, stored_keys())
+        self._actor = session.actor(provider.name, self._secrets)
+        self._connection = ProviderConnection(self._actor, provider, ask, self._follow)
+        self._person = UserRuns(session, cwd=ask.cwd, environ=environ, secrets=self._secrets, tell_model=self._hear)
+        self._actor.publish(ProviderState(provider.name).as_state())
+        self._actor.publish(ModelState(ask.model).as_state())
+        self._actor.publish(SteeringState(provider.steers).as_state())
+        if (unread := keys_notice()) is not None:
+            self._actor.observed_by("settings").publish(unread)
+        self._told_stops: bool | None = None
+        self._tell_stops()
+        self._tell_level()
+
+    def warm_up(self) -> None:
+        """Somebody is there who may write a prompt."""
+        if not self._closed and not self.busy:
+            self._connection.warm_up(self._next_ask(""))
+
+    def cool_down(self) -> None:
+        """Nobody is there any more."""
+        self._session.track(self._connection.cool_down(self._ask))
+
+    @property
+    def busy(self) -> bool:
+        return self._task is not None and not self._task.done()
+
+    async def submit(self, command: AgentCommand) -> CommandReply:
+        try:
+            return await self._taken(command)
+        except SightlineError as error:
+            return CommandReply(False, error=error.message, hint=error.hint)
+
+    async def _taken(self, command: AgentCommand) -> CommandReply:
+        match command:
+            case Prompt():
+                return await self._prompt(command)
+            case Attach():
+                return await self._attach(command)
+            case Unqueue():
+                return CommandReply(True, data=self._unqueue())
+            case Shell(text=text) | Cell(code=text) if not text.strip():
+                return CommandReply(False, error="there is nothing to run", hint="type it after the ! or the $")
+            case Shell():
+                return CommandReply(True, self._person.shell(command.text, private=command.private))
+            case Cell():
+                return CommandReply(True, self._person.cell(command.code, private=command.private))
+            case Outline():
+                return await self._outline(command)
+            case Abort():
+                return self._abort()
+            case AnswerRequest():
+                return self._answer(command)
+            case SetModel():
+                return self._set_model(command)
+            case SetApproval():
+                return await self._set_approval(command)
+            case CancelCall():
+                if self._person.cancel(command.id) or await self._stop_agent(command.id):
+                    return CommandReply(True, command.id)
+                return self._cannot_stop_one(command.id)
+            case _:
+                name = type(command).__name__
+                return self._refusal(f"no {name.lower()}", "this works only in sessions of Sightline's own agent")
+
+    async def _stop_agent(self, call: str) -> bool:
+        path = self._native_agent(call)
+        return bool(path) and await self._connection.stop_agent(path)
+
+    def _tell_stops(self) -> None:
+        """Whether one subagent can be stopped. It is another answer once the channel is given up."""
+        if self._told_stops != self._connection.stops_agents:
+            self._told_stops = self._connection.stops_agents
+            self._actor.publish(StopsAgentsState(self._told_stops).as_state())
+
+    def _native_agent(self, call: str) -> str:
+        return self._translation.native_agent(call) if self._translation is not None else ""
+
+    def _cannot_stop_one(self, call: str) -> CommandReply:
+        what = "agent" if self._native_agent(call) else "call"
+        if not self.busy or (what == "agent" and self._connection.stops_agents):
+            return CommandReply(False, call, "it has already ended", "/agents and /jobs list what is running")
+        error = f"{self._provider.title} cannot stop one {what} alone"
+        return CommandReply(False, call, error, "escape in the prompt stops all of its work")
+
+    async def stop(self) -> None:
+        self._closed = True
+        self._abort()
+        await self._person.close()
+        if self._task is not None:
+            await asyncio.wait([self._task])
+        await self._connection.close()
+
+    # Commands
+
+    async def _prompt(self, command: Prompt) -> CommandReply:
+        if self._closed:
+            return CommandReply(False, error="the session is ending", hint="resume it when it has ended")
+        if not command.text.strip() and not command.attachments:
+            return CommandReply(False, error="the prompt is empty", hint="write what the agent should do")
+        if len(command.text) > _PROMPT_AT_MOST:
+            hint = "put the text into a file and name the file in the prompt"
+            return CommandReply(False, error=f"the prompt has more than {_PROMPT_AT_MOST} characters", hint=hint)
+        if len(self._queue) >= _QUEUED_AT_MOST:
+            return CommandReply(False, error=f"{_QUEUED_AT_MOST} prompts are queued", hint="wait, or stop with escape")
+        if self.busy and command.how != "follow_up" and await self._steered(command):
+            return CommandReply(True)
+        how: Literal["prompt", "follow_up"] = "follow_up" if self.busy else "prompt"
+        self._queue.append(WaitingMessage(command.text, how, command.attachments))
+        self._tell_queue()
+        self._begin_to_work()
+        return CommandReply(True)
+
+    def _begin_to_work(self) -> None:
+        if not self.busy:
+            self._task = asyncio.get_running_loop().create_task(self._work())
+            self._task.add_done_callback(lambda _: self._session.tell_if_idle())
+
+    async def _steered(self, command: Prompt) -> bool:
+        """Whether the provider took it into what it is doing."""
+        if self._run is None or command.attachments or self._stopped:
+            return False
+        if not await self._connection.steer(command.text):
+            return False
+        said = User(command.text, [], "steer")
+        if self._translation is not None:
+            self._translation.say(said)
+            self._tell_queue()
+        else:
+            self._actor.observed_by("person").publish(said)
+        return True
+
+    async def _attach(self, command: Attach) -> CommandReply:
+        self._attached += 1
+        name = name_of(command.name, f"{self._session.seq}-{self._attached}")
+        try:
+            return CommandReply(True, await asyncio.to_thread(self._shelf.keep, name, command.data))
+        except OSError as problem:
+            return CommandReply(False, error=clean_line(f"it cannot be stored: {problem}"), hint="free some disk space")
+
+    def _unqueue(self) -> dict[str, Any]:
+        theirs = given_back(self._queue)
+        self._queue = [queued for queued in self._queue if queued.run is not None]
+        self._tell_queue()
+        return theirs
+
+    def _abort(self) -> CommandReply:
+        self._stopped = True
+        given_back = self._unqueue()
+        self._cancel_run()
+        return CommandReply(True, data=given_back)
+
+    def _cancel_run(self) -> None:
+        """Beside the reading of its events: one whose events nobody takes would not end."""
+        if self._run is None:
+            self._connection.cut()
+        elif self._cancelling is None or self._cancelling.done():
+            self._cancelling = asyncio.get_running_loop().create_task(self._run.cancel())
+
+    def _answer(self, command: AnswerRequest) -> CommandReply:
+        native = self._translation.native_request(command.id) if self._translation is not None else ""
+        if native and self._connection.answer(native, command.answer):
+            return CommandReply(True, command.id)
+        return CommandReply(False, command.id, "this question is no longer open")
+
+    def _set_model(self, command: SetModel) -> CommandReply:
+        if command.thinking:
+            return self._refusal("its own setting for how much it thinks", "choose it there")
+        if command.model:
+            self._ask = replace(self._ask, model=command.model)
+            self._know_model(clean_line(command.model))
+        return CommandReply(True, data={"model": self._ask.model, "thinking": ""})
+
+    async def _set_approval(self, command: SetApproval) -> CommandReply:
+        """A run that goes on was begun under its level; the next is begun under the new one, and what else the
+        provider still does under one that allows more is ended with it."""
+        if command.forget:
+            return self._refusal("its own rules", "change them there")
+        if command.level and command.level != self._ask.approval:
+            level = level_of(self._provider, command.level)
+            lowered = allows_less(level, self._ask.approval)
+            self._ask = replace(self._ask, approval=level)
+            self._connection.renew(at_once=lowered)
+            self._memory.chose_level(level)
+            if not self.busy:
+                await self._connection.drop_lowered(self._ask)
+                self._tell_level()
+        levels = self._provider.levels
+        return CommandReply(True, data={"level": self._ask.approval, "levels": levels, "rules": [], "next": self.busy})
+
+    def _tell_level(self) -> None:
+        self._told_level = self._ask.approval
+        self._actor.publish(ApprovalState(self._ask.approval).as_state())
+
+    async def _outline(self, command: Outline) -> CommandReply:
+        from sightline.host.recovery._outline import outlined
+
+        self._session.flush()
+        return CommandReply(
+            True, data=await asyncio.to_thread(outlined, self._session.folder, command.filter, command.search)
+        )
+
+    def _hear(self, text: str, kind: str) -> None:
+        self._heard = [*self._heard, self._secrets.masked(text)][-_HEARD_AT_MOST:]
+
+    def _refusal(self, what: str, hint: str) -> CommandReply:
+        return CommandReply(False, error=f"{self._provider.title} has {what}", hint=hint)
+
+    # Runs
+
+    async def _work(self) -> None:
+        while self._queue and not (self._closed and self._queue[0].run is None):
+            self._stopped = False  # what was there when it was stopped was given back: this came after
+            queued = self._queue.pop(0)
+            self._tell_queue()
+            await self._turn(queued)
+            await self._connection.drop_lowered(self._ask)
+            if self._told_level != self._ask.approval:  # chosen while it worked: it holds from now on
+                self._tell_level()
+
+    async def _turn(self, queued: WaitingMessage) -> None:
+        heard, self._heard = (self._heard, []) if queued.run is None else ([], self._heard)
+        prompt = self._prompted(queued, heard) if queued.run is None else ""
+        self._tell_begun(starts=queued.run is None and not self._connection.is_open)
+        translation = Translation(self._actor, clean_text(prompt), self._on_run, is_running=True)
+        self._translation = translation
+        outcome, problem = None, None
+        try:
+            run = queued.run or await self._begin(prompt)
+            if run is not None:
+                outcome = await self._tell_run(run, translation)
+            else:
+                self._heard = [*heard, *self._heard]  # nobody was told
+        except SightlineError as error:
+            problem = Error(error.message, error.hint)
+        except Exception as error:
+            what = clean_line(f"the run broke off: {type(error).__name__}: {error} (this is a bug in sightline)")
+            problem = Error(what, "send it again")
+        self._settle(translation, outcome, problem)
+
+    async def _begin(self, prompt: str) -> Run | None:
+        if self._stopped or self._closed:
+            return None
+        return await self._connection.begin(self._next_ask(prompt))
+
+    def _next_ask(self, prompt: str) -> ProviderPrompt:
+        return replace(self._ask, prompt=prompt, resume=self._memory.session)
+
+    def _tell_begun(self, *, starts: bool) -> None:
+        """`starts`: the provider has to be started first, which may take as long as an answer."""
+        session, model, cwd = self._memory.session, self._model, self._ask.cwd
+        self._actor.publish(RunStarted(clean_line(session), clean_line(model), clean_line(cwd)))
+        if starts:
+            self._starting = True
+            self._actor.publish(StartingState(self._provider.title).as_state())
+
+    def _tell_started(self) -> None:
+        if self._starting:
+            self._starting = False
+            self._actor.publish(StartingState.over())
+
+    async def _tell_run(self, run: Run, translation: Translation) -> ProviderOutcome:
+        self._run = run
+        self._tell_stops()
+        self._queue = [queued for queued in self._queue if queued.run is not run]  # begun by itself, then prompted
+        if self._stopped or self._closed:
+            self._cancel_run()
+        async for events in run.events():
+            if any(not isinstance(event, State) for event in events):
+                self._tell_started()
+            translation.publish(events)
+            self._tell_queue()
+        return run.outcome
+
+    def _follow(self, run: Run) -> bool:
+        """The provider goes on by itself, since something it had left running has ended."""
+        if not self._closed:
+            self._queue.insert(0, WaitingMessage(run=run))
+            self._begin_to_work()
+        return not self._closed
+
+    def _settle(self, translation: Translation, outcome: ProviderOutcome | None, problem: Error | None) -> None:
+        """The run is over, however it went."""
+        self._run = self._translation = None
+        self._tell_started()
+        translation.close()
+        self._tell_queue()
+        if problem is not None:
+            self._actor.publish(problem)
+        if translation.is_running:
+            reason = "cancelled" if self._stopped else ""
+            self._actor.publish(RunEnded(None, None, reason, problem is not None))
+        error = problem or (outcome.error if outcome is not None else None)
+        self._memory.answered(
+            self._secrets.masked(outcome.text) if outcome is not None else "",
+            self._model,
+            cancelled=outcome.cancelled if outcome is not None else self._stopped,
+            error=self._secrets.masked(error.text) if error is not None else "",
+        )
+        self._memory.note()
+
+    def _on_run(self, event: RunStarted) -> None:
+        if event.session and event.session != self._memory.session:
+            self._memory.session = event.session
+            self._memory.note()
+        if event.model:
+            self._know_model(event.model)
+
+    def _know_model(self, model: str) -> None:
+        if model != self._model:
+            self._model = model
+            self._actor.publish(ModelState(model).as_state())
+
+    def _prompted(self, queued: WaitingMessage, heard: list[str]) -> str:
+        """Told and kept; then the prompt after what the person ran, with the files they attached named at its end: its
+        tools read them."""
+        text = clean_text(self._secrets.masked(queued.text))
+        self._actor.observed_by("person").publish(User(text, queued.attachments, queued.how))
+        self._memory.prompted(text)
+        paths = [self._shelf.find(url) for url in queued.attachments]
+        named = [f"Attached file: {path}" for path in paths if path is not None]
+        return "\n\n".join([*heard, queued.text, *named])
+
+    def _tell_queue(self) -> None:
+        said = [] if self._translation is None else self._translation.waiting
+        steering = [WaitingMessage(user.text, "steer") for user in said]
+        queue = waiting([*steering, *self._queue], self._secrets.masked)
+        if queue != self._told_queue:
+            self._told_queue = queue
+            self._actor.publish(queue.as_state())

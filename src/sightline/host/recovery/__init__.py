@@ -1,0 +1,1 @@
+"""Sessions without a host: read from the journal, ended there, and read as text."""

@@ -1,0 +1,1 @@
+"""One running session: numbering, storing, folding, sending, and commands."""

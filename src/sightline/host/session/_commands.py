@@ -1,0 +1,172 @@
+"""What a view may ask of a session, and the answer. On the wire `kind` says which it is, as with events."""
+
+from typing import Any, Literal, Union
+
+import msgspec
+
+from sightline.exec import CommandSpec
+
+
+class Start(msgspec.Struct, frozen=True, tag_field="kind", tag="start"):
+    """Run a command as a job of this session. The answer has its id."""
+
+    spec: CommandSpec
+
+
+class CancelJob(msgspec.Struct, frozen=True, tag_field="kind", tag="cancel"):
+    """End a job and everything it started; what it said is kept. `force`: without asking first."""
+
+    id: str
+    force: bool = False
+
+
+class Stop(msgspec.Struct, frozen=True, tag_field="kind", tag="stop"):
+    """End the session: its jobs are cancelled, then the host goes. `unless_watched`: if nobody else attends it."""
+
+    unless_watched: bool = False
+
+
+class Prompt(msgspec.Struct, frozen=True, tag_field="kind", tag="prompt"):
+    """Words for the agent. While it works they join in: now (steer), or when it has finished (follow_up)."""
+
+    text: str
+    how: Literal["prompt", "steer", "follow_up"] = "prompt"
+    attachments: list[str] = []  # artifact URLs, from `Attach`
+
+
+class Attach(msgspec.Struct, frozen=True, tag_field="kind", tag="attach"):
+    """Keep a file of the person's, so that a prompt can name it. The answer's id is its artifact URL."""
+
+    name: str
+    data: bytes
+
+
+class Unqueue(msgspec.Struct, frozen=True, tag_field="kind", tag="unqueue"):
+    """Give back what waits for the agent, in the answer; the agent works on."""
+
+
+class Shell(msgspec.Struct, frozen=True, tag_field="kind", tag="shell"):
+    """Run a command line the person typed, as the person would. The answer has the call's id. The agent reads it and
+    what came of it with the next prompt, unless it is private."""
+
+    text: str
+    private: bool = False
+
+
+class Cell(msgspec.Struct, frozen=True, tag_field="kind", tag="cell"):
+    """Run Python the person typed, in the session's one cell process; otherwise as `shell`."""
+
+    code: str
+    private: bool = False
+
+
+class Outline(msgspec.Struct, frozen=True, tag_field="kind", tag="outline"):
+    """The tree of the conversation, line by line, in the answer's data."""
+
+    filter: str = "default"
+    search: str = ""
+
+
+class EditTodo(msgspec.Struct, frozen=True, tag_field="kind", tag="edit_todo"):
+    """Another todo list, as Markdown: headings are phases, `- [ ]` tasks. The agent is told. The answer's data has the
+    list as it is then (`markdown`); with None nothing is changed, and it is the one of now with what has ended."""
+
+    markdown: str | None = None
+
+
+class Reload(msgspec.Struct, frozen=True, tag_field="kind", tag="reload"):
+    """Read the settings again. The answer's data says which of those that changed hold only in a new session."""
+
+
+class Abort(msgspec.Struct, frozen=True, tag_field="kind", tag="abort"):
+    """Stop what the agent is doing. What it said is kept; what was queued comes back in the answer."""
+
+
+class CancelCall(msgspec.Struct, frozen=True, tag_field="kind", tag="cancel_call"):
+    """Stop one call of the agent's; the agent goes on."""
+
+    id: str
+
+
+class AnswerRequest(msgspec.Struct, frozen=True, tag_field="kind", tag="answer"):
+    """Answer a request. The first answer counts."""
+
+    id: str
+    answer: Any = None
+
+
+class MoveTo(msgspec.Struct, frozen=True, tag_field="kind", tag="move"):
+    """Go on from another entry of the session's tree."""
+
+    to: str
+    summarize: bool = False
+    instructions: str = ""
+
+
+class Label(msgspec.Struct, frozen=True, tag_field="kind", tag="label"):
+    """Give an entry of the tree a label; an empty one takes it away."""
+
+    target: str
+    label: str = ""
+
+
+class Compact(msgspec.Struct, frozen=True, tag_field="kind", tag="compact"):
+    """Summarise the older part of the conversation now."""
+
+    instructions: str = ""
+
+
+class SetModel(msgspec.Struct, frozen=True, tag_field="kind", tag="set_model"):
+    """Ask another model from the next request on, or think more or less. Empty: as it is."""
+
+    model: str = ""
+    thinking: str = ""
+
+
+class SetApproval(msgspec.Struct, frozen=True, tag_field="kind", tag="set_approval"):
+    """Another approval level for this session; or no longer a rule that came of an answer. Empty: as it is. The
+    answer's data says what holds: the `level`, the `levels` there are, the `rules`, and with `next` that the level
+    holds from the next prompt on."""
+
+    level: str = ""
+    forget: str = ""
+
+
+class Invoke(msgspec.Struct, frozen=True, tag_field="kind", tag="invoke"):
+    """Run a command an extension brought."""
+
+    name: str
+    args: str = ""
+
+
+AgentCommand = Union[
+    Prompt,
+    Attach,
+    Unqueue,
+    Shell,
+    Cell,
+    Outline,
+    EditTodo,
+    Reload,
+    Abort,
+    CancelCall,
+    AnswerRequest,
+    MoveTo,
+    Label,
+    Compact,
+    SetModel,
+    SetApproval,
+    Invoke,
+]
+Command = Union[Start, CancelJob, Stop, AgentCommand]
+
+
+class CommandReply(msgspec.Struct, frozen=True, tag_field="kind", tag="reply"):
+    """A command was accepted, or why it was not."""
+
+    ok: bool
+    id: str = ""  # of the job
+    error: str = ""
+    hint: str = ""
+    data: Any = None  # what the command is about to come to, where it has something to say
+    ref: int = 0  # which request of a connection it answers

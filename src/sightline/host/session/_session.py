@@ -1,0 +1,435 @@
+"""The session host: numbers every event, keeps it, folds it, fans it out, and takes commands.
+
+Rules:
+
+- An event is in the journal before any view is sent it; so what a view has received is safe.
+- Events of one turn of the loop are kept with one write and sent as one batch.
+- No view can slow the session: each has a bounded queue of its own.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from sightline.events import Error, Event, ToolOutput, ToolResult, stamp
+from sightline.exceptions import OutsideFailure, UserMistake
+from sightline.exec import Command as RunningCommand
+from sightline.exec import CommandSpec, Jobs, PassOn
+from sightline.host.session._call_command import CallCommand
+from sightline.host.session._commands import AgentCommand, CancelJob, Command, CommandReply, Start, Stop
+from sightline.host.session._notes import Notes, sound
+from sightline.host.session._recent import Recent
+from sightline.host.session._subscription import Subscription
+from sightline.journal import (
+    Artifact,
+    ArtifactReader,
+    Entry,
+    EntryPlace,
+    JobIndex,
+    JournalWriter,
+    SessionReader,
+    session_of,
+    stored_calls,
+)
+from sightline.transcript import LeftOpen, Snapshot, Transcript, TranscriptCall
+
+if TYPE_CHECKING:
+    from sightline.actors import Actor
+    from sightline.secrets import Secrets
+
+T = TypeVar("T")
+
+MOST_JOBS = 100  # running at once in one session
+
+
+class Worker(Protocol):
+    """The agent of a session, as the session sees it."""
+
+    @property
+    def busy(self) -> bool: ...
+
+    async def submit(self, command: AgentCommand) -> CommandReply: ...
+
+    async def stop(self) -> None:
+        """End what it does and see it ended."""
+
+
+class HostSession:
+    """One running session. Made inside an event loop and used only there."""
+
+    def __init__(
+        self, writer: JournalWriter, index: JobIndex, *, last_seq: int = 0, clock: Callable[[], float] = time.time
+    ) -> None:
+        """`last_seq`: the number of the last event of a session that is gone on with."""
+        self.id = writer.folder.name
+        self.folder = writer.folder
+        self.worker: Worker | None = None
+        self._writer = writer
+        self._notes = Notes(index)
+        self._index = index
+        self._clock = clock
+        self._loop = asyncio.get_running_loop()
+        # What was kept before is folded when somebody asks for it: a long session is gone on with at once.
+        self._transcript = Transcript() if not last_seq else None
+        self._seq = self._kept_seq = last_seq
+        self._pending: list[Event] = []
+        self._recent = Recent()
+        self._subscriptions: set[Subscription] = set()
+        self._commands: dict[str, RunningCommand | CallCommand] = {}
+        self._of_calls: dict[str, CallCommand] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self.jobs = Jobs(max_running=MOST_JOBS)
+        # No call of before has a higher number than the events there were.
+        self._started = self._first = last_seq
+        self._block = self._request = 0
+        self.agents: dict[str, int] = {}  # how many subagents of each path there have been
+        self._last_job = 0 if not last_seq else None  # None: jobs of before have not been counted yet
+        self.told_of_sandbox: set[str] = set()  # what it cannot protect is said once, not with each command
+        self._complaining = False
+        self.expects_user = False  # somebody answers sooner or later, whether they are there now or not
+        self.lost_some = False  # something that happened could not be kept
+        self._stopping: asyncio.Task[None] | None = None
+        self.on_idle: Callable[[], None] = lambda: None  # no job and no view is left
+        self.on_attended: Callable[[], None] = lambda: None  # a person came who can answer
+        self.on_left_alone: Callable[[], None] = lambda: None  # nobody is there any more who could answer
+        self.on_stopped: Callable[[], None] = lambda: None
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is done, nobody watches, and nobody is waited for."""
+        busy = self.worker is not None and self.worker.busy
+        return not (self._tasks or self._subscriptions or self._notes.requests or busy)
+
+    @property
+    def stopping(self) -> bool:
+        return self._stopping is not None
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether somebody answers what is asked, now or later."""
+        return self.expects_user or self.is_attended
+
+    @property
+    def is_attended(self) -> bool:
+        """Whether a user is there now who can answer."""
+        return any(subscription.attends for subscription in self._subscriptions)
+
+    @property
+    def seq(self) -> int:
+        """The number of the last event."""
+        return self._seq
+
+    @property
+    def kept_seq(self) -> int:
+        """The number of the last event that was kept and sent."""
+        return self._kept_seq
+
+    @property
+    def waiting(self) -> int:
+        """Requests nobody has answered yet."""
+        return len(self._notes.requests)
+
+    @property
+    def calls_made(self) -> bool:
+        """Whether anything was run since it began, or was gone on with."""
+        return self._started > self._first
+
+    @property
+    def running(self) -> int:
+        return len(self._commands)
+
+    def actor(self, source: str, secrets: "Secrets | None" = None, path: str = "") -> "Actor":
+        """The one way to publish in this session: as `source`, for the agent at `path`."""
+        from sightline.actors import Actor
+        from sightline.secrets import Secrets
+
+        return Actor(self, source, secrets or Secrets({}), path)
+
+    def append(self, event: Event) -> None:
+        """For actors: give it its number and time; it is stored and sent at the end of this turn of the loop."""
+        self._seq += 1
+        if not self._pending:
+            self._loop.call_soon(self._flush)
+        self._pending.append(stamp(event, self._seq, self._clock()))
+
+    def keep(self, entry: Entry) -> EntryPlace | None:
+        """Keep an entry of the tree, after the events that were published before it. None: the disk is full."""
+        self._flush(entry)
+        return self._writer.place_of(entry.id)
+
+    def snapshot(self) -> Snapshot:
+        if self._transcript is None:
+            self._transcript = _folded(SessionReader(self._writer.folder), 0)[0]
+        return self._transcript.snapshot()
+
+    async def fold_kept(self) -> None:
+        """Have what was kept before folded when the first view asks for it. That is not done in the loop."""
+        while self._transcript is None:
+            self._flush()
+            found, left = await asyncio.to_thread(_folded, SessionReader(self._writer.folder), self._first)
+            missed = self._recent.after(found.now.seq, self._kept_seq)
+            if self._transcript is None and missed is not None:
+                for event in missed:
+                    found.apply(event)
+                self._transcript = found
+                for event in left.ends(stored_calls(self.folder, self._index)):  # of an earlier host: its actor is gone
+                    self.append(event)
+
+    def subscribe(
+        self, after: int | None = None, snapshot: Callable[[], Snapshot] | None = None, *, attends: bool = False
+    ) -> Subscription:
+        """Everything after event `after`; None: a snapshot of now, and everything after that. `snapshot`: what to give
+        in its place, for who reads the journal instead. `attends`: a person is there who can answer."""
+        missed = None if after is None else self._recent.after(after, self._kept_seq)
+        subscription = Subscription(snapshot or self.snapshot, missed, self._left, attends=attends)
+        self._subscriptions.add(subscription)
+        if attends:
+            self.on_attended()
+        return subscription
+
+    async def submit(self, command: Command) -> CommandReply:
+        """Answers when the command is accepted, which is before it is done."""
+        match command:
+            case Start():
+                return self.start(command.spec)
+            case CancelJob():
+                return self._cancel(command)
+            case Stop() if command.unless_watched and self._watched_by_several():
+                watched = {"watched": True}
+                return CommandReply(
+                    False, error="another viewer is in this session", hint="it keeps running", data=watched
+                )
+            case Stop():
+                self._stop_soon()
+                return CommandReply(True)
+            case _ if self.worker is not None:
+                return await self.worker.submit(command)
+            case _:
+                return CommandReply(
+                    False, error=f"session {self.id} has no agent", hint="start one with `sightline -p`"
+                )
+
+    def _watched_by_several(self) -> bool:
+        return sum(subscription.attends for subscription in self._subscriptions) > 1
+
+    def start(self, spec: CommandSpec, pass_on: PassOn | None = None) -> CommandReply:
+        if self._stopping is not None:
+            return CommandReply(
+                False, error=f"session {self.id} is being stopped", hint="start the command in another session"
+            )
+        job = self._new_job()
+        label = " ".join(spec.argv)
+        try:
+            self.jobs.register("bash", label, lambda: self._told(task), id=job)
+        except UserMistake as mistake:
+            self._last_job = (self._last_job or 1) - 1
+            hint = f"{mistake.hint}: see `sightline jobs --session {self.id}`"
+            return CommandReply(False, error=mistake.message, hint=hint)
+        self._started += 1
+        artifact, url = self._writer.artifact(job), f"artifact://{self.id}/{job}"
+        command = RunningCommand(job, spec, artifact, self.actor("exec").relay, artifact=url, pass_on=pass_on)
+        self._commands[job] = command
+        task = self._track(self._loop.create_task(self._run(job, command)))
+        return CommandReply(True, job)
+
+    def track(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something that the session is not idle, nor over, before it is done."""
+        self._track(self._loop.create_task(work))
+
+    def _track(self, task: "asyncio.Task[T]") -> "asyncio.Task[T]":
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: self.tell_if_idle())
+        return task
+
+    def new_call(self) -> str:
+        """An id for a call of the agent's."""
+        self._started += 1
+        return f"{self.id}-c{self._started}"
+
+    def new_block(self) -> int:
+        """A number no other text block has, though nothing of the one before may have been published yet."""
+        self._block = max(self._seq, self._block) + 1
+        return self._block
+
+    def new_request(self) -> str:
+        self._request = max(self._seq, self._request) + 1
+        return f"request-{self._request}"
+
+    def new_agent(self, path: str) -> str:
+        self.agents[path] = self.agents.get(path, 0) + 1
+        return f"{path}-{self.agents[path]}"
+
+    def start_command(self, actor: "Actor", call: str, spec: CommandSpec) -> CallCommand:
+        """Run a command for a call of an actor."""
+        command = self._of_calls[call] = CallCommand(self, actor, call, spec)
+        self._track(command.task)
+        return command
+
+    def call_ended(self, call: str) -> None:
+        """End a command that the call left running, unless it is a job."""
+        command = self._of_calls.get(call)
+        if command is not None:
+            command.call_ended()
+
+    def artifact_for(self, call: str) -> Artifact:
+        return self._writer.artifact(call, self._clock)
+
+    def read_artifact(self, call: str) -> ArtifactReader:
+        return self._writer.read_artifact(call)
+
+    def hurry(self) -> None:
+        """End what is being ended without waiting any longer for it to end by itself."""
+        for command in [*self._commands.values(), *self._of_calls.values()]:
+            command.cancel(force=True)
+
+    def forget_artifact(self, call: str) -> None:
+        self._writer.forget_artifact(call)
+
+    def flush(self) -> None:
+        """Keep and send what was published, now."""
+        self._flush()
+
+    def adopt(self, call: str, command: CallCommand) -> str:
+        """The command of a call goes on as a job; returns the job's id."""
+        job = self._new_job()
+        self._started += 1
+        self._writer.share_artifact(call, job)
+        self._commands[job] = command
+        return job
+
+    def command_ended(self, call: str, job: str) -> None:
+        self._flush()
+        self._of_calls.pop(call, None)
+        self._commands.pop(job, None)
+        for name in (call, job):
+            self._writer.forget_artifact(name)
+
+    async def sync(self) -> None:
+        """Have it on the disk, as well as the disk allows."""
+        self._flush()
+        try:
+            await self._loop.run_in_executor(None, self._writer.sync)
+        except OSError:
+            pass
+
+    async def stop(self) -> None:
+        """Cancel what runs, see it ended, say goodbye to every view. The journal is complete afterwards."""
+        self._stop_soon()
+        assert self._stopping is not None
+        await asyncio.shield(self._stopping)
+
+    async def wait(self) -> None:
+        """Until no job is running."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def _run(self, job: str, command: RunningCommand) -> ToolResult:
+        try:
+            result = await command.run()
+        finally:
+            self._flush()
+            self._commands.pop(job, None)
+            self._writer.forget_artifact(job)
+        await self.sync()
+        return result
+
+    async def _told(self, task: "asyncio.Task[ToolResult]") -> str:
+        """What whoever waits for a job is told at its end. Not waiting any longer does not end the job."""
+        result = await asyncio.shield(task)
+        said = result.content or f"exit code {result.exit_code}"
+        if result.is_error:
+            raise OutsideFailure(said)
+        return said
+
+    def _cancel(self, command: CancelJob) -> CommandReply:
+        running = self._commands.get(command.id)
+        if running is None:
+            known = self._notes.knows(command.id)
+            return CommandReply(False, command.id, "it has already ended" if known else f"no job {command.id}")
+        self.jobs.cancel(command.id)
+        running.cancel(force=command.force)
+        return CommandReply(True, command.id)
+
+    def _stop_soon(self) -> None:
+        if self._stopping is None:
+            self._stopping = self._loop.create_task(self._stop())
+
+    async def _stop(self) -> None:
+        if self.worker is not None:
+            await self.worker.stop()
+        for command in [*self._commands.values(), *self._of_calls.values()]:
+            command.cancel()
+        await self.wait()
+        await self.jobs.shutdown()
+        self._flush()
+        for subscription in list(self._subscriptions):
+            subscription.end()
+        self.on_stopped()
+
+    def _new_job(self) -> str:
+        """The id of the next one: they are counted from 1, also after the session was resumed."""
+        if self._last_job is None:
+            mine = (job for job in self._index.jobs() if session_of(job) == self.id)
+            self._last_job = max((int(job.rpartition("-")[2]) for job in mine), default=0)
+        self._last_job += 1
+        return f"{self.id}-{self._last_job}"
+
+    def _flush(self, entry: Entry | None = None) -> None:
+        events, self._pending = self._pending, []
+        if not events and entry is None:
+            return
+        try:
+            kept = self._writer.append(events if entry is None else [*events, entry])
+        except Exception:
+            self._pending = [sound(event) for event in events]
+            if entry is None and self._pending == events:
+                raise
+            self._flush()
+            if entry is not None:
+                raise  # that it cannot be kept is for who made it to hear
+            return
+        if not events:
+            return
+        if kept == self._complaining:
+            self._complain(kept, events[0].seq)
+        self._kept_seq = events[-1].seq
+        for event in events:
+            if self._transcript is not None:
+                self._transcript.apply(event)
+            if type(event) is not ToolOutput and self._notes.take(event, self._commands):
+                self._loop.call_soon(self.tell_if_idle)
+        self._recent.add(events)
+        for subscription in list(self._subscriptions):
+            subscription.offer(events)
+
+    def _complain(self, kept: bool, seq: int) -> None:
+        """Said once when keeping begins to fail; that it works again is in the journal itself."""
+        self._complaining = not kept
+        if not kept:
+            self.lost_some = True
+            what = f"events from {seq} on are shown but not stored: {self._writer.problem}"
+            self.append(Error(what, "free some disk space; the commands keep running"))
+
+    def _left(self, subscription: Subscription) -> None:
+        self._subscriptions.discard(subscription)
+        if subscription.attends and not self.is_attended:
+            self.on_left_alone()
+        self.tell_if_idle()
+
+    def tell_if_idle(self) -> None:
+        if self.idle:
+            self.on_idle()
+
+
+def _folded(kept: SessionReader, last: int) -> tuple[Transcript, LeftOpen]:
+    """The fold, and what is open after event `last`: nothing of that is looked for where the fold has nothing open."""
+    transcript = Transcript()
+    for event in kept.events():
+        transcript.apply(event)
+    now = transcript.now
+    is_open = now.requests or any(agent.running for agent in now.agents.values())
+    if last and (is_open or any(isinstance(entry, TranscriptCall) and entry.content is None for entry in now.entries)):
+        return transcript, LeftOpen(event for event in kept.events() if event.seq <= last)
+    return transcript, LeftOpen()

@@ -1,0 +1,43 @@
+"""The journal of a session whose host was killed, brought to its end: the one place that appends what is missing.
+
+A killed host leaves open what its last run began, and jobs and the user's own commands, which may be older than that.
+Those are looked for where somebody reads the whole journal anyway: a long session is resumed at once.
+"""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from sightline.events import Event, RunEnded, RunStarted, ToolResult, stamp
+from sightline.journal._reader import SessionReader
+from sightline.journal._writer import JournalWriter
+from sightline.journal.tree._tree import SessionTree
+from sightline.transcript import LeftOpen, StoredCall
+
+
+def repair(
+    writer: JournalWriter, tree: SessionTree, events: Iterable[Event], stored: Callable[[str], StoredCall | None]
+) -> bool:
+    """Append what is missing after these events, with the time of the last: when exactly the host ended is not known.
+    Whether a call was among it."""
+    left = LeftOpen(events)
+    ends = [stamp(end, tree.last_seq + number, left.last) for number, end in enumerate(left.ends(stored), 1)]
+    if ends and writer.append(ends):
+        tree.last_seq = ends[-1].seq
+    return any(isinstance(end, ToolResult) for end in ends)
+
+
+def events_since_message(folder: Path, tree: SessionTree, back: int = 1) -> list[Event]:
+    """Those after the last message that is stored, or after the one so many before; all, where there are fewer."""
+    places = [node.offset + node.size + 1 for node in tree.nodes.values() if node.type == "message" and node.size]
+    return list(SessionReader(folder).events(places[-back] if back <= len(places) else 0))
+
+
+def events_of_last_run(folder: Path, tree: SessionTree) -> list[Event]:
+    """From its beginning on, or from before its end: whatever it left open is among them."""
+    back = 1
+    while True:
+        events = events_since_message(folder, tree, back)
+        known = any(isinstance(event, RunStarted | RunEnded) and not event.agent for event in events)
+        if known or back > len(tree.nodes):
+            return events
+        back *= 2

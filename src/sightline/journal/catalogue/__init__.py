@@ -1,0 +1,1 @@
+"""The list of sessions and the search through them."""

@@ -1,0 +1,1 @@
+"""The tree of a session's conversation: entries, moves, forks, and how it is listed."""

@@ -1,0 +1,1 @@
+"""Requests to model servers: transport, server-sent events, retries, and errors."""

@@ -1,0 +1,119 @@
+"""What an error of OpenAI means, and of the many servers that speak its APIs.
+
+The body is `{"error": {"message", "type", "code"}}`, `{"error": "…"}`, `{"object": "error", "message": …}`, or, from
+what stands before the server itself, `{"detail": …}`. Codes are texts, or HTTP statuses as numbers. Servers agree on
+few of them, so a conversation that is too long is known by its words too.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from sightline.models._api import ErrorKind, ModelError
+from sightline.models.http import _json
+from sightline.models.http._failing import failure, http_failure, kind_of_status, quoted
+
+_KIND_OF_CODE: dict[str, ErrorKind] = {
+    "context_length_exceeded": "overflow",
+    "exceed_context_size_error": "overflow",
+    "insufficient_quota": "quota",
+    "billing_hard_limit_reached": "quota",
+    "billing_not_active": "quota",
+    "rate_limit_exceeded": "rate_limit",
+    "rate_limit_error": "rate_limit",
+    "invalid_api_key": "auth",
+    "authentication_error": "auth",
+    "model_not_found": "not_found",
+    "content_policy_violation": "refused",
+    "content_filter": "refused",
+    "moderation_blocked": "refused",
+    "server_error": "overloaded",
+    "server_is_overloaded": "overloaded",
+    "overloaded_error": "overloaded",
+    "unavailable_error": "overloaded",
+}
+_OVERFLOW = re.compile(
+    "maximum context length"  # OpenAI, vLLM, OpenRouter
+    "|exceeds? the (?:available )?context"  # llama.cpp, Ollama; OpenAI: the context window
+    "|exceeds? (?:max(?:imum)? )?context|exceeded max context"  # Ollama; llama-cpp-python: exceed context window
+    "|longer than the maximum model length"  # vLLM
+    "|context (?:length|window|size) (?:was |is )?exceeded|context overflow|context the overflows"  # LM Studio
+    "|prompt is too long|prompt too long|input is too long|too many tokens in the prompt"
+)
+_REFUSED = re.compile("flagged by|requires moderation|content management policy")
+_NO_OVERFLOW = (401, 402, 403, 404, 429)
+_status = re.compile("[45][0-9]{2}")
+_try_again = re.compile(r"try again in (\d+(?:\.\d+)?)\s?(ms|s)\b")
+
+
+_decoder = msgspec.json.Decoder(Any)
+
+
+def classify(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
+    """What an HTTP error means."""
+    code, said = _told(_error(body))
+    error = http_failure(_kind(status, code, said), status, headers, quoted(said or body))
+    if error.retry_after is None:
+        error.retry_after = _wait_in_words(said)
+    return error
+
+
+def _error(body: bytes) -> Any:
+    try:
+        value = _json.decode(_decoder, body)
+    except ValueError:
+        return None
+    if isinstance(value, list) and value:  # as Google's servers wrap it
+        value = value[0]
+    return value.get("error") or value if isinstance(value, dict) else None
+
+
+def in_stream(told: Any) -> ModelError:
+    """What an error inside an answer means: an object of it, or its words."""
+    code, said = _told(told)
+    status = int(code[0]) if code and _status.fullmatch(code[0]) else None
+    if status is None and "invalid_request_error" in code:
+        status = 400
+    error = failure(_kind(status, code, said), f"the server broke off: {quoted(said) or 'no reason given'}")
+    error.status = status
+    error.retry_after = _wait_in_words(said)
+    return error
+
+
+def _told(told: Any) -> tuple[list[str], str]:
+    """Code and type, as far as there are any, and the words."""
+    if not isinstance(told, dict):
+        return [], _words(told)
+    codes = [str(told[name]) for name in ("code", "type") if isinstance(told.get(name), (str, int))]
+    return codes, _words(told.get("message") or told.get("detail") or told.get("error"))
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, list):  # what a web framework says of a request it does not like
+        return "; ".join(_words(one.get("msg") if isinstance(one, dict) else one) for one in value[:5])
+    if isinstance(value, dict):
+        return _words(value.get("message"))
+    return value if isinstance(value, str) else ""
+
+
+def _kind(status: int | None, codes: list[str], said: str) -> ErrorKind:
+    if status == 402:
+        return "quota"
+    for code in codes:
+        if code in _KIND_OF_CODE:
+            return _KIND_OF_CODE[code]
+    words = said.lower()
+    if status not in _NO_OVERFLOW and _OVERFLOW.search(words):
+        return "overflow"
+    if status in (None, 400, 403) and _REFUSED.search(words):
+        return "refused"
+    return "overloaded" if status is None else kind_of_status(status)
+
+
+def _wait_in_words(said: str) -> float | None:
+    found = _try_again.search(said)
+    if found is None:
+        return None
+    return float(found[1]) / (1000 if found[2] == "ms" else 1)

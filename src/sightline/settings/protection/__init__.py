@@ -1,0 +1,1 @@
+"""The protected set: files that decide about Sightline, or run by themselves."""

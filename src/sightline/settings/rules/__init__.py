@@ -1,0 +1,1 @@
+"""Permission rules: their language, what a command line runs, and what they decide."""

@@ -1,0 +1,1 @@
+"""Files as tools see them: paths, globs, walks, reading and atomic writing."""

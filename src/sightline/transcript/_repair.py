@@ -1,0 +1,190 @@
+"""What a host that was killed left open: from the events that are stored to the events that are missing.
+
+Rules:
+
+- Everything that began gets one end: requests, calls, turns, subagents, runs. After these events nothing is missing.
+- The end of a run ends its turn, and the end of a subagent its turn and its run.
+- What is stored besides the events may tell more of a call: how much it printed, or how it ended.
+- A wait, a queue or a compaction that was reported is over. That a host was killed is reported once.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from sightline.events import (
+    AgentEnded,
+    AgentStarted,
+    CallEnding,
+    CommandFact,
+    CompactionState,
+    Error,
+    Event,
+    QueueState,
+    Request,
+    RequestResolved,
+    RetryState,
+    RunEnded,
+    RunStarted,
+    StartingState,
+    State,
+    ToolArgs,
+    ToolOutput,
+    ToolResult,
+    ToolUpdate,
+    ToolUse,
+    TurnEnded,
+    TurnStarted,
+    call_ending,
+)
+
+HOST = "host"  # why it ended, and who says so
+RECOVERY = "recovery"  # source of the one error that says that a host was killed
+LOST = "lost: the session ended while this was running"
+_PASSING = (RetryState.KEY, CompactionState.KEY, QueueState.KEY, StartingState.KEY)
+
+
+class StoredCall(NamedTuple):
+    """What is stored of a call besides its events."""
+
+    artifact: str  # its URL
+    kept: int  # bytes of its output
+    printed: int = 0  # bytes it is known to have printed, kept or not
+    end: ToolResult | None = None  # how it ended, where another place than the journal has that
+
+
+class _OpenCall:
+    def __init__(self, event: ToolUse | ToolArgs | ToolOutput | ToolUpdate) -> None:
+        self.agent = event.agent
+        self.native_id = ""
+        self.began = 0.0
+        self.received = 0  # bytes
+
+
+class LeftOpen:
+    """What events began and did not end. `apply` each event once, in order."""
+
+    def __init__(self, events: Iterable[Event] = ()) -> None:
+        self._calls: dict[str, _OpenCall] = {}
+        self._ended: set[str] = set()  # calls: what still comes of one does not open it again
+        self._requests: dict[str, str] = {}  # by id, the path of the agent
+        self._turns: dict[str, None] = {}  # by path, as runs
+        self._runs: dict[str, None] = {}
+        self._agents: dict[str, str] = {}  # by path, that of the parent
+        self._states: dict[str, str] = {}  # by key, the path of the agent
+        self._reported = False
+        self.last = 0.0  # time of the last event
+        for event in events:
+            self.apply(event)
+
+    def apply(self, event: Event) -> None:
+        self.last = event.time or self.last
+        handler = _HANDLERS.get(type(event))
+        if handler is not None:
+            handler(self, event)
+
+    def ends(self, stored: Callable[[str], StoredCall | None] = lambda call: None) -> list[Event]:
+        """The events that are missing, in order. `stored`: what is known of a call, by its id."""
+        ends: list[Event] = [RequestResolved(id, agent=agent) for id, agent in self._requests.items()]
+        is_lost = "" in self._runs
+        for id, call in self._calls.items():
+            known = stored(id)
+            ends += self._call_ends(id, call, known)
+            is_lost = is_lost or known is None or known.end is None
+        ends += [TurnEnded(stop_reason=HOST, agent=agent) for agent in self._turns]
+        ends += [RunEnded(stop_reason=HOST, is_error=True, agent=agent) for agent in self._runs if agent]
+        ends += [AgentEnded(path, True, agent=self._agents[path]) for path in reversed(self._agents)]
+        ends += [State(key, None, agent=agent) for key, agent in self._states.items()]
+        if is_lost and not self._reported:
+            ends.append(Error("the session ended unexpectedly; what was running ended with it", source=RECOVERY))
+        if "" in self._runs:
+            ends.append(RunEnded(stop_reason=HOST, is_error=True))
+        return [event if event.source else replace(event, source=HOST) for event in ends]
+
+    def _call_ends(self, id: str, call: _OpenCall, stored: StoredCall | None) -> list[Event]:
+        lived = round(max(self.last - call.began, 0.0), 4) if call.began else None
+        lost = CallEnding(ended=HOST).as_details()
+        result = ToolResult(id, f"{LOST}; what it had done by then is unknown", lost, True, duration=lived)
+        output: list[Event] = []
+        if stored is not None:
+            size = max(stored.kept, stored.printed, call.received)
+            if size > call.received:
+                gap = size - call.received
+                output.append(ToolOutput(id, "", offset=size, dropped=gap, agent=call.agent))
+            result = stored.end or replace(result, content=f"{LOST}; {stored.kept} bytes of output are stored")
+            ended = call_ending(result.details).ended
+            fact = CommandFact(ended=ended, artifact=stored.artifact, bytes=size, kept=stored.kept, binary=False)
+            result = replace(result, details=fact.as_details())
+        return [*output, replace(result, agent=call.agent, native_id=call.native_id)]
+
+    def _on_call(self, event: ToolUse | ToolArgs | ToolOutput | ToolUpdate) -> None:
+        if event.id in self._ended:
+            return
+        call = self._calls.get(event.id)
+        if call is None:
+            call = self._calls[event.id] = _OpenCall(event)
+        if isinstance(event, ToolUse):
+            call.began, call.native_id = event.time, event.native_id
+        elif isinstance(event, ToolOutput):
+            call.received = max(call.received, event.offset + event.size)
+
+    def _on_result(self, event: ToolResult) -> None:
+        self._calls.pop(event.id, None)
+        self._ended.add(event.id)
+
+    def _on_request(self, event: Request) -> None:
+        self._requests[event.id] = event.agent
+
+    def _on_resolved(self, event: RequestResolved) -> None:
+        self._requests.pop(event.id, None)
+
+    def _on_turn_started(self, event: TurnStarted) -> None:
+        self._turns[event.agent] = None
+
+    def _on_turn_ended(self, event: TurnEnded) -> None:
+        self._turns.pop(event.agent, None)
+
+    def _on_run_started(self, event: RunStarted) -> None:
+        self._runs[event.agent] = None
+        self._reported = self._reported and bool(event.agent)
+
+    def _on_run_ended(self, event: RunEnded) -> None:
+        self._runs.pop(event.agent, None)
+        self._turns.pop(event.agent, None)
+
+    def _on_agent_started(self, event: AgentStarted) -> None:
+        self._agents[event.path] = event.agent
+
+    def _on_agent_ended(self, event: AgentEnded) -> None:
+        self._agents.pop(event.path, None)
+        self._runs.pop(event.path, None)
+        self._turns.pop(event.path, None)
+
+    def _on_state(self, event: State) -> None:
+        if event.key in _PASSING:
+            self._states.pop(event.key, None)
+            if event.value:
+                self._states[event.key] = event.agent
+
+    def _on_error(self, event: Error) -> None:
+        self._reported = self._reported or event.source == RECOVERY
+
+
+_HANDLERS: dict[type, Callable[[LeftOpen, Any], None]] = {
+    ToolUse: LeftOpen._on_call,
+    ToolArgs: LeftOpen._on_call,
+    ToolOutput: LeftOpen._on_call,
+    ToolUpdate: LeftOpen._on_call,
+    ToolResult: LeftOpen._on_result,
+    Request: LeftOpen._on_request,
+    RequestResolved: LeftOpen._on_resolved,
+    TurnStarted: LeftOpen._on_turn_started,
+    TurnEnded: LeftOpen._on_turn_ended,
+    RunStarted: LeftOpen._on_run_started,
+    RunEnded: LeftOpen._on_run_ended,
+    AgentStarted: LeftOpen._on_agent_started,
+    AgentEnded: LeftOpen._on_agent_ended,
+    State: LeftOpen._on_state,
+    Error: LeftOpen._on_error,
+}

@@ -1,0 +1,1 @@
+"""How many cells text takes, and how it is cut and wrapped."""

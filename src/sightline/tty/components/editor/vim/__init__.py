@@ -1,0 +1,1 @@
+"""Vim keys: modes, motions and changes."""

@@ -1,0 +1,1 @@
+"""From components to frames, and from frames to bytes."""

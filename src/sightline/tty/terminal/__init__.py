@@ -1,0 +1,1 @@
+"""The terminal itself: taken over, written to, asked, and restored."""

@@ -1,0 +1,1 @@
+"""Colours and weights, and the built-in themes."""

@@ -1,0 +1,20 @@
+"""What a session and a folder are called, in the words that every view uses."""
+
+import os
+from typing import TYPE_CHECKING
+
+from sightline.text import clean_line
+
+if TYPE_CHECKING:
+    from sightline.journal import SessionRecord
+
+
+def title_of(record: "SessionRecord") -> str:
+    """What a session is about: its title, what was asked first, or what was answered last; empty where it has none."""
+    return clean_line(record.title or record.first_prompt or record.last_text)
+
+
+def from_home(path: str) -> str:
+    """A path as people write it: with `~` for the home folder."""
+    home = os.path.expanduser("~")
+    return f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path

@@ -1,0 +1,1 @@
+"""The console's half of extensions: renderers, widgets, dialogs, and a guard around them."""

@@ -1,0 +1,161 @@
+"""The console's half of extensions: what they draw and what they mount.
+
+Rules:
+
+- A file's function `console(ui)` registers components and renderers. Which files count is decided as for the host's
+  half, by the same trust. A file without one has nothing to do with the console.
+- A file that cannot be loaded, a component that raises and an answer that is no plain data are said once; whoever waits
+  for the answer gets None. None of it ends the console.
+- Files are read and run in a thread: the screen does not wait for them.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sightline.text import clean_line
+from sightline.tty import Bindings, Component, Theme
+from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.extensions._custom_dialog import CustomDialog
+from sightline.views.console.extensions._renderers import RenderCall, Renderers, RenderResult
+
+if TYPE_CHECKING:
+    from sightline._extension_files import ExtensionFile
+    from sightline.views.console._desk import Desk
+
+Done = Callable[[Any], None]
+Factory = Callable[[Any, Theme, Bindings, Done], Component | Awaitable[Component]]
+F = TypeVar("F", bound=Factory)
+
+
+class ConsoleUi:
+    """What a file's `console` is given."""
+
+    def __init__(self, name: str, extensions: "ConsoleExtensions") -> None:
+        self.name = name
+        self._extensions = extensions
+
+    def component(self, name: str) -> Callable[[F], F]:
+        """Register what makes a component for `ui.custom(name, props)`: `factory(props, theme, bindings, done)`, async
+        or not. It calls `done(answer)` once."""
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"{name!r} is not a component name")
+
+        def made(factory: F) -> F:
+            self._extensions.add(self.name, name, factory)
+            return factory
+
+        return made
+
+    def renderer(
+        self, tool: str, *, render_call: RenderCall | None = None, render_result: RenderResult | None = None
+    ) -> None:
+        """Draw the calls of a tool: `render_call(args, options, theme)`, `render_result(result, options, theme, args)`.
+        Each gives a component, or None to have it drawn as usual."""
+        add = self._extensions.renderers.add
+        add(tool, extension=self.name, render_call=render_call, render_result=render_result)
+
+    def redraw(self, component: Component | None = None) -> None:
+        """A component looks different, without a key having been pressed."""
+        self._extensions.redraw(component)
+
+    def call_later(self, delay: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
+        """For what moves by itself; `cancel` it in `dispose`."""
+        return asyncio.get_running_loop().call_later(delay, callback)
+
+
+class ConsoleExtensions:
+    """Those that are loaded."""
+
+    def __init__(
+        self,
+        drawing: DrawingOptions,
+        *,
+        tell: Callable[[str], None],
+        redraw: Callable[[Component | None], None] = lambda component: None,
+    ) -> None:
+        self._drawing = drawing
+        self._tell = tell
+        self.redraw = redraw
+        self.renderers = Renderers(tell)
+        self._factories: dict[tuple[str, str], Factory] = {}
+
+    def add(self, extension: str, name: str, factory: Factory) -> None:
+        self._factories.setdefault((extension, name), factory)
+
+    def load(self, files: "Iterable[ExtensionFile]") -> list[str]:
+        """Blocking. What could not be loaded, a line each."""
+        from sightline._extension_files import failure
+
+        problems: list[str] = []
+        loaded: set[str] = set()
+        for file in files:
+            try:
+                if file.name not in loaded:
+                    self._load(file)
+                loaded.add(file.name)
+            except (Exception, SystemExit) as error:
+                problems.append(failure(file.path, error))
+        return problems
+
+    async def dialog_for(self, request: dict[str, Any]) -> CustomDialog:
+        """The component a request asks for. Where there is none, or it cannot be made, one that answers at once."""
+        details = request.get("details")
+        details = details if isinstance(details, dict) else {}
+        extension, name = str(details.get("extension") or ""), str(details.get("name") or "")
+        dialog = CustomDialog(self._drawing, overlay=bool(details.get("overlay")), tell=self._failed(extension, name))
+        factory = self._factories.get((extension, name))
+        try:
+            if factory is None:
+                raise LookupError("no such component; its file must register it in console(ui)")
+            made = factory(details.get("props"), self._drawing.theme, self._drawing.bindings, dialog.answer)
+            dialog.hold(await made if inspect.isawaitable(made) else made)
+        except Exception as error:
+            dialog.fail(error)
+        return dialog
+
+    def _load(self, file: "ExtensionFile") -> None:
+        from sightline._extension_files import imported
+
+        console = getattr(imported(file, "console"), "console", None)
+        if console is None:
+            return
+        if not callable(console) or inspect.iscoroutinefunction(console):
+            raise TypeError("console must be an ordinary function, console(ui)")
+        console(ConsoleUi(file.name, self))
+
+    def _failed(self, extension: str, name: str) -> Callable[[Exception], None]:
+        def tell(error: Exception) -> None:
+            self._tell(clean_line(f"{name} of the extension {extension} failed: {type(error).__name__}: {error}"))
+
+        return tell
+
+
+def is_custom(request: dict[str, Any]) -> bool:
+    """Whether a request is for a component of an extension's own."""
+    details = request.get("details")
+    shape = details.get("ui") if isinstance(details, dict) else None
+    return isinstance(shape, dict) and shape.get("kind") == "custom" and request.get("what") == "dialog"
+
+
+async def open_extensions(desk: "Desk", environ: Mapping[str, str]) -> ConsoleExtensions:
+    """Load those of the session's folder; from then on blocks are drawn by them. What failed is said, unless the host
+    said the same already."""
+    extensions = ConsoleExtensions(desk.drawing, tell=lambda text: desk.tell(text, "warning"), redraw=desk.redraw)
+    if not desk.settings.extensions.enabled:
+        return extensions
+    problems = await asyncio.to_thread(_load_here, extensions, Path(desk.cwd), environ)
+    said = {getattr(entry, "text", "") for entry in desk.state.entries} if problems else set()
+    for problem in problems:
+        if problem not in said:
+            desk.tell(problem, "warning", "fix or remove the file")
+    desk.drawing.renderers = extensions.renderers
+    return extensions
+
+
+def _load_here(extensions: ConsoleExtensions, cwd: Path, environ: Mapping[str, str]) -> list[str]:
+    from sightline._extension_files import extension_files
+
+    return extensions.load(extension_files(cwd, environ).files)

@@ -1,0 +1,118 @@
+"""How extensions draw the calls of their tools, in place of the shapes we know.
+
+Rules:
+
+- A renderer belongs to a tool's name, as the model calls it. Of two for one name the first counts.
+- A renderer gives a component, which is kept for as long as nothing changes, or None: draw it as you would without me.
+- Nothing it does harms the console: what it raises, now or while it draws, is said once and counts as None from then
+  on; rows that are too wide are cut, and of what would drive the terminal only style is left.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from sightline.text import clean_line
+from sightline.tty import Component, Theme
+from sightline.views.console.extensions._guarded import Guarded
+
+
+class RenderOptions(msgspec.Struct, frozen=True):
+    """What a renderer is told beside what it draws."""
+
+    expanded: bool = False
+    """The person asked for more of every block."""
+    is_partial: bool = False
+    """It is not over: arguments are still being written, or there is no result yet."""
+    spinner_frame: int | None = None
+    """Counts up while the call runs; None when nothing should turn."""
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What a call came to so far."""
+
+    content: str = ""
+    details: Any = None
+    is_error: bool = False
+    exit_code: int | None = None
+    output: str = ""
+    """The end of what it wrote."""
+
+
+RenderCall = Callable[[Any, RenderOptions, Theme], Component | None]
+RenderResult = Callable[[Result, RenderOptions, Theme, Any], Component | None]
+Tell = Callable[[str], None]
+
+
+class Renderers:
+    """Those there are. `call_for(name)` and `result_for(name)` give a function that never raises, or None."""
+
+    def __init__(self, tell: Tell = lambda text: None) -> None:
+        self._tell = tell
+        self._calls: dict[str, tuple[str, RenderCall]] = {}
+        self._results: dict[str, tuple[str, RenderResult]] = {}
+
+    def add(
+        self,
+        tool: str,
+        *,
+        extension: str = "",
+        render_call: RenderCall | None = None,
+        render_result: RenderResult | None = None,
+    ) -> None:
+        if render_call is not None:
+            self._calls.setdefault(tool, (extension, render_call))
+        if render_result is not None:
+            self._results.setdefault(tool, (extension, render_result))
+
+    def call_for(self, name: str) -> RenderCall | None:
+        """Draws the arguments: `(args, options, theme)`."""
+        found = self._calls.get(name)
+        if found is None:
+            return None
+        extension, render = found
+
+        def draw(args: Any, options: RenderOptions, theme: Theme) -> Component | None:
+            return self._drawn(self._calls, name, extension, theme, lambda: render(args, options, theme))
+
+        return draw
+
+    def result_for(self, name: str) -> RenderResult | None:
+        """Draws what came of it: `(result, options, theme, args)`."""
+        found = self._results.get(name)
+        if found is None:
+            return None
+        extension, render = found
+
+        def draw(result: Result, options: RenderOptions, theme: Theme, args: Any = None) -> Component | None:
+            return self._drawn(self._results, name, extension, theme, lambda: render(result, options, theme, args))
+
+        return draw
+
+    def _drawn(
+        self, among: dict[str, Any], name: str, extension: str, theme: Theme, make: Callable[[], Component | None]
+    ) -> Component | None:
+        if name not in among:  # it failed since it was asked for
+            return None
+        try:
+            made = make()
+            if made is None:
+                return None
+            if not isinstance(made, Component):
+                raise TypeError(f"{made!r} is not a component")
+            drawn = Guarded(made, theme, lambda error: self._failed(among, name, extension, error))
+            drawn.render(80)  # what fails at once is found out while there is another way to draw it
+        except Exception as error:
+            self._failed(among, name, extension, error)
+            return None
+        return None if drawn.failed else drawn
+
+    def _failed(self, among: dict[str, Any], name: str, extension: str, error: Exception) -> None:
+        if among.pop(name, None) is None:
+            return
+        kind = "calls" if among is self._calls else "results"
+        whose = f"the extension {extension}" if extension else "an extension"
+        self._tell(
+            clean_line(f"{whose} cannot draw {kind} of {name}, so they look as usual: {type(error).__name__}: {error}")
+        )

@@ -1,0 +1,1 @@
+"""The first screen, painted before the program is loaded."""

@@ -1,0 +1,1 @@
+"""The session on the screen: how it is found, connected to, and left."""

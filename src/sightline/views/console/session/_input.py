@@ -1,0 +1,230 @@
+"""What becomes of what the person enters: a command, a shell line, Python, or words for the agent."""
+
+import asyncio
+import difflib
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from sightline.events import Event, QueuedMessage, ToolResult
+from sightline.host import Attach, Cell, CommandReply, Prompt, Shell
+from sightline.text import clean_line
+from sightline.transcript import TranscriptCall
+from sightline.views.console._actions import COMMANDS
+from sightline.views.console.status import Facts
+
+if TYPE_CHECKING:
+    from sightline.views.console._desk import Desk
+    from sightline.views.console.input import Attachment, PromptEditor, Submission
+    from sightline.views.console.session._sessions import SessionSwitch
+
+_WAITS = {
+    "steer": "steering: the agent reads it with its next request",
+    "follow_up": "queued until the agent is done",
+}
+
+
+class Entered:
+    """What was entered here and is under way."""
+
+    def __init__(self) -> None:
+        self.running: list[str] = []
+        """Ids of shell lines and cells that have not ended, the last one last."""
+        self.unsent: list[Submission] = []
+        """What the host has not taken yet."""
+
+
+class PromptSubmission:
+    """Takes what the editor submits."""
+
+    def __init__(
+        self,
+        desk: "Desk",
+        prompt: "PromptEditor",
+        entered: Entered,
+        sessions: "SessionSwitch",
+        *,
+        run_command: Callable[[str, str], Awaitable[object]],
+        ask_for_model: Callable[[], bool],
+        announce: Callable[[str], None],
+    ) -> None:
+        """`ask_for_model`: whether there is none, which is being asked about; `announce`: this is sent to the agent."""
+        self._desk = desk
+        self._prompt = prompt
+        self._entered = entered
+        self._sessions = sessions
+        self._run_command = run_command
+        self._ask_for_model = ask_for_model
+        self._announce = announce
+        self._ended: set[str] = set()
+        """What ended while something was on its way: the answer that says its name may come later."""
+        self._in_order = asyncio.Lock()
+        self._checks: list[Callable[[], Awaitable[bool]]] = []
+
+    def check_prompts(self, check: Callable[[], Awaitable[bool]]) -> None:
+        """Call this before words are sent to the agent; False: they are not, and the user was told why."""
+        self._checks.append(check)
+
+    def give_back_unsent(self) -> None:
+        """Nothing will take it any more."""
+        for submission in reversed(self._entered.unsent):
+            self._give_back(submission)
+        self._entered.unsent.clear()
+
+    def host_gone(self, queued: Iterable[QueuedMessage]) -> None:
+        """What ran is over, and what waited to be said is the person's again."""
+        self._entered.running.clear()
+        self._prompt.give_back(*(one.text for one in queued))
+
+    def enter(self, submission: "Submission", how: str = "") -> None:
+        if self._sessions.drops_keys:
+            return
+        self._sessions.entered()
+        self._desk.spawn(self._enter(submission, how))
+
+    async def _enter(self, submission: "Submission", how: str) -> None:
+        text = submission.text
+        if not text.strip() and not submission.attachments:
+            return
+        if submission.mode == "prompt" and await self._is_command(submission):
+            return
+        if submission.mode == "python" and (problem := _why_no_python(text)):
+            self._desk.tell(problem, "error", "begin with a space to send it to the agent")
+            self._give_back(submission)
+            return
+        submission = await self._with_mentioned(submission)
+        self._entered.unsent.append(submission)
+        try:
+            await (self._run(submission) if submission.mode != "prompt" else self._say(submission, how))
+        finally:
+            if submission in self._entered.unsent:
+                self._entered.unsent.remove(submission)
+            if not self._entered.unsent:
+                self._ended.clear()
+
+    async def _with_mentioned(self, submission: "Submission") -> "Submission":
+        """With the images that are named in it. Other agents read what is named themselves."""
+        if submission.mode != "prompt" or "@" not in submission.text or Facts(self._desk.state).provider:
+            return submission
+        from sightline.views.console.input._images import MOST, mentioned_images
+
+        known = {attachment.path for attachment in submission.attachments}
+        found = await asyncio.to_thread(mentioned_images, submission.text, self._desk.cwd)
+        more = [image for image in found if image.path not in known]
+        if not more:
+            return submission
+        return msgspec.structs.replace(submission, attachments=(*submission.attachments, *more)[:MOST])
+
+    async def _is_command(self, submission: "Submission") -> bool:
+        """Run what begins with a slash and a name there is. A name there is not is more likely wrong than a prompt."""
+        written = submission.written or submission.text
+        if written.strip() == "/":
+            written = "/help"
+        name, _, args = written[1:].partition(" ") if written.startswith("/") else ("", "", "")
+        if not name or "/" in name or "\n" in name or submission.attachments:
+            return False
+        if name in COMMANDS:
+            # Not beside: what is entered next is meant for what comes of it, another session perhaps.
+            await self._run_command(name, args.strip())
+            return True
+        theirs = {command.name for command in Facts(self._desk.state).commands}
+        if name in theirs:
+            return False  # the host runs it
+        near = difflib.get_close_matches(name, [*COMMANDS, *theirs], 1)
+        hint = f"did you mean /{near[0]}?" if near else "/help lists them; begin with a space to send it to the agent"
+        self._desk.tell(f"no command /{name}", "error", hint)
+        self._give_back(submission)
+        return True
+
+    async def _run(self, submission: "Submission") -> None:
+        kind = Shell if submission.mode == "shell" else Cell
+        reply = await self._sent(kind(submission.text, submission.private))
+        if not reply.ok:
+            self._refused(reply, submission)
+        elif reply.id not in self._ended:
+            self._entered.running.append(reply.id)
+
+    async def _say(self, submission: "Submission", how: str) -> None:
+        if self._ask_for_model():
+            self._give_back(submission)
+            return
+        for check in self._checks:
+            if not await check():
+                self._give_back(submission)
+                return
+        urls = []
+        async with self._in_order:  # what is entered after a picture is not said before it
+            for attachment in submission.attachments:
+                reply = await self._attached(attachment)
+                if not reply.ok:
+                    self._refused(reply, submission)
+                    return
+                urls.append(reply.id)
+        busy = self._desk.state.running
+        kind = how or ("steer" if busy else "prompt")
+        if not urls:
+            self._announce(submission.text)
+        reply = await self._sent(Prompt(submission.text, kind, urls))  # type: ignore[arg-type]
+        if not reply.ok:
+            self._refused(reply, submission)
+        elif kind != "prompt" and self._desk.drawing.linear:
+            steered = kind == "steer" and Facts(self._desk.state).takes_steering
+            self._desk.tell(_WAITS["steer" if steered else "follow_up"], hint="/unqueue to edit")
+
+    async def _attached(self, attachment: "Attachment") -> CommandReply:
+        from sightline.handles import read_at_most
+        from sightline.views.console.input._images import LARGEST
+
+        try:  # another file than the one that was looked at may be there by now, or a pipe
+            data = await asyncio.to_thread(read_at_most, attachment.path, LARGEST + 1)
+        except OSError as error:
+            return CommandReply(False, error=f"{attachment.name} cannot be read: {error.strerror or error}")
+        return await self._sent(Attach(attachment.name, data))
+
+    async def _sent(self, command: "Attach | Prompt | Shell | Cell") -> CommandReply:
+        self._desk.redraw()
+        return await self._desk.submit(command)
+
+    def _refused(self, reply: CommandReply, submission: "Submission") -> None:
+        """Nothing that was written is lost because somebody did not take it."""
+        self._desk.tell(reply.error or "it was not sent", "error", reply.hint)
+        self._give_back(submission)
+        self._sessions.offer_again()
+
+    def _give_back(self, submission: "Submission") -> None:
+        written = submission.written or submission.text
+        self._prompt.give_back(written, attachments=submission.attachments)
+
+    def forget_ended(self, events: Iterable[Event]) -> None:
+        """What has ended can no longer be stopped."""
+        ended = {event.id for event in events if isinstance(event, ToolResult)}
+        if ended and self._entered.unsent:
+            self._ended |= ended
+        if ended and self._entered.running:
+            self._entered.running = [id for id in self._entered.running if id not in ended]
+
+    def shown(self) -> None:
+        """All there is was told anew: only what goes on there can be stopped."""
+        if self._entered.running:
+            calls = (entry for entry in self._desk.state.entries if isinstance(entry, TranscriptCall))
+            going = {call.id for call in calls if call.content is None}
+            self._entered.running = [id for id in self._entered.running if id in going]
+
+
+def _why_no_python(code: str) -> str:
+    """What keeps a text from being Python, with the line that does; empty when nothing does. `$HOME is wrong` is more
+    likely said than computed."""
+    import ast
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they would be written over the screen
+            compile(code, "<cell>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    except SyntaxError as error:
+        line = clean_line(error.text or "").strip()
+        return f"not Python: {error.msg}" + (f", line {error.lineno}: {line}" if line else "")
+    except (ValueError, RecursionError, MemoryError):
+        pass  # the cell says what it thinks of it
+    return ""

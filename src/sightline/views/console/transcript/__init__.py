@@ -1,0 +1,1 @@
+"""The transcript on the screen: as blocks, and as spoken lines."""

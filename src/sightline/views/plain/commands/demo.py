@@ -1,0 +1,140 @@
+"""A first look: our own agent at work on a small broken project, or the same task recorded from every provider.
+
+The agent plays a script, so there is no model and no network; its tools, the project and the session are real, in a
+folder that is gone afterwards.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from sightline.events import Event, Text, ToolUse
+from sightline.providers import EventStream, get_provider, provider_names
+from sightline.views.plain._output import columns_of, write_all
+from sightline.views.plain._palette import Palette
+from sightline.views.plain._renderer import EVERYTHING, VERBOSE, PlainRenderer
+
+# Where there is no sandbox.
+ALLOWED = ["exec(python3 -m unittest -v)", "exec(python3 build.py)"]
+# Seconds, close to how the recorded runs felt: a piece of text, a call, and its result.
+_PACE_TEXT, _PACE_CALL = 0.03, 0.25
+
+
+def run_demo(palette: Palette, *, paced: bool) -> int:
+    """The agent at work; the exit code is that of its run."""
+    from sightline.views.plain.commands.run import show_run
+
+    script = demo_script()
+    with demo_place(script["files"]) as folder:
+        model = f"scripted:{write_script(folder, script, paced=paced)}"
+        _say(f"{palette.bold}── Our own agent, with a scripted model and real tools ──{palette.reset}")
+        _say(f"{palette.dim}> {script['prompt']}{palette.reset}")
+        run = _native_run(folder, model, script["prompt"])
+        code = show_run(run, PlainRenderer(EVERYTHING, palette, columns_of(1)), "text")
+    if code == 0:
+        _say(f"{palette.dim}Other agents, in the same form: sightline demo providers{palette.reset}")
+    return code
+
+
+def _say(line: str) -> None:
+    write_all(1, f"{line}\n".encode())
+
+
+@contextmanager
+def demo_place(project: dict[str, list[str]]) -> Iterator[Path]:
+    """A folder with the project and a home of its own; nothing of it, nor of the environment's change, stays."""
+    import tempfile
+
+    before = {name: os.environ.get(name) for name in ("SIGHTLINE_HOME", "PATH")}
+    with tempfile.TemporaryDirectory(prefix="sightline-demo-") as name:
+        folder = Path(name).resolve()
+        (folder / "shop").mkdir()
+        for file, lines in project.items():
+            (folder / "shop" / file).write_text("".join(f"{line}\n" for line in lines))
+        extensions = folder / "home" / "extensions"
+        extensions.mkdir(parents=True)
+        (extensions / "crew.py").write_text((files("sightline.views.plain") / "scripts" / "crew.py").read_text("utf-8"))
+        os.environ["SIGHTLINE_HOME"] = str(folder / "home")
+        # The tests of the project are run by the Python that runs us: another may not be there.
+        os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), before["PATH"] or os.defpath])
+        try:
+            yield folder
+        finally:
+            for variable, value in before.items():
+                if value is None:
+                    del os.environ[variable]
+                else:
+                    os.environ[variable] = value
+
+
+def demo_script() -> Any:
+    import json
+
+    return json.loads((files("sightline.views.plain") / "scripts" / "demo.json").read_text("utf-8"))
+
+
+def write_script(folder: Path, script: Any, *, paced: bool) -> Path:
+    """The turns as a file for the scripted model. `{tag:FILE}` is the tag read would show of a file as it is."""
+    import json
+
+    from sightline.tools.hashline import Snapshots
+
+    for turn in script["turns"]:
+        for block in turn:
+            if not paced:
+                block.pop("delay_ms", None)
+            for name, path in [(name, folder / "shop" / name) for name in script["files"]]:
+                if "input" in block.get("args", ()):
+                    tag = Snapshots().record(path, path.read_text())
+                    block["args"]["input"] = block["args"]["input"].replace(f"{{tag:{name}}}", tag)
+    file = folder / "demo.json"
+    file.write_text(json.dumps(script["turns"]))
+    return file
+
+
+def _native_run(folder: Path, model: str, prompt: str) -> Any:
+    from sightline.agent import AgentSpec
+    from sightline.host import NativeRun
+    from sightline.journal import Store
+    from sightline.settings import Policy, StartOptions, load
+
+    shop = folder / "shop"
+    settings = load(shop, flags={}, environ={"SIGHTLINE_HOME": str(folder / "home")}).settings
+    policy = Policy("auto", ALLOWED, [], shop)
+    options = StartOptions(model=model)
+    spec = AgentSpec(cwd=shop, settings=settings, policy=policy, options=options, environ=dict(os.environ))
+    return NativeRun(Store(folder / "home"), spec, prompt)
+
+
+def play_recordings(palette: Palette, out: int, *, paced: bool) -> None:
+    """Every provider in turn, each through a source and a renderer of its own."""
+    for name in provider_names():
+        provider = get_provider(name)
+        write_all(out, f"{palette.bold}── {provider.title} ──{palette.reset}\n".encode())
+        renderer = PlainRenderer(VERBOSE, palette)
+        for events in _recorded(name):
+            write_all(out, renderer.render(events).encode())
+            if paced:
+                time.sleep(_pause(events))
+        write_all(out, f"{renderer.end()}\n".encode())
+
+
+def _recorded(name: str) -> list[list[Event]]:
+    """The recording's events, line by line."""
+    folder = files("sightline.views.plain") / "recordings"
+    recording = next(item for item in folder.iterdir() if item.name.startswith(f"{name}."))
+    source = get_provider(name).source
+    assert source is not None
+    stream = EventStream(source())
+    return [*(stream.feed(line + b"\n") for line in recording.read_bytes().split(b"\n")), stream.end()]
+
+
+def _pause(events: list[Event]) -> float:
+    text = sum(len(event.text) for event in events if isinstance(event, Text))
+    calls = sum(isinstance(event, ToolUse) for event in events)
+    return min(text, 40) / 12 * _PACE_TEXT + calls * _PACE_CALL

@@ -1,0 +1,98 @@
+"""What is installed, which version, and what to do about what is not."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import wrap
+
+import msgspec
+
+from sightline.exceptions import UserMistake
+from sightline.exec import SandboxStatus, sandbox_status
+from sightline.models import default_model
+from sightline.providers import ProviderStatus, survey
+from sightline.settings import load
+from sightline.text import clean_line, without_credentials
+from sightline.tools.files._ripgrep import program as ripgrep
+from sightline.views.plain._palette import NEVER, Palette
+
+_SAID_AT, _SAID, _HINT_AT = 21, 28, 4  # columns
+_HINT = "hint: "
+_OURS = "Sightline"
+
+
+class _Row(msgspec.Struct, frozen=True):
+    name: str
+    said: str
+    aside: str = ""
+    hint: str = ""
+    good: bool = True
+    missing: bool = False  # nothing is wrong: it is not there
+
+
+def show_doctor(cwd: Path, environ: Mapping[str, str], palette: Palette, columns: int | None = None) -> tuple[str, int]:
+    """Our own agent, the providers, and what our agent works with; exit code 0 when at least one can be used.
+    `columns`: of the terminal. Lines break between words."""
+    native = _native_row(cwd, environ)
+    statuses = asyncio.run(survey())
+    rows = [native, *map(_provider_row, statuses), _sandbox_row(sandbox_status()), _ripgrep_row(ripgrep())]
+    usable = native.good or any(not status.problem for status in statuses)
+    return "".join([_drawn(row, palette, columns) for row in rows]), 0 if usable else 1
+
+
+def _native_row(cwd: Path, environ: Mapping[str, str]) -> _Row:
+    """Which model our own agent would use here, or what keeps it from working."""
+    try:
+        name, found = default_model(load(cwd).settings, environ)
+    except UserMistake as mistake:
+        return _Row(_OURS, clean_line(mistake.message), hint=clean_line(mistake.hint), good=False)
+    return _Row(_OURS, clean_line(name), f"found by {clean_line(found)}")
+
+
+def _provider_row(status: ProviderStatus) -> _Row:
+    tested = f"tested with {status.tested}" if status.tested else ""
+    said = status.problem or status.version or "ready"
+    return _Row(status.name, said, tested, status.hint, not status.problem, status.missing)
+
+
+def _sandbox_row(status: SandboxStatus) -> _Row:
+    """What keeps the commands a model chose in their place, and why nothing better does; whether it has a network."""
+    if status.kind == "bubblewrap":
+        from sightline.exec.gateway import gateway_problem
+
+        problem = gateway_problem()
+        why = f"without network: {clean_line(problem)}" if problem else "network by host"
+        return _Row("sandbox", status.kind, why)
+    return _Row("sandbox", status.kind, status.why, status.hint, status.kind != "none")
+
+
+def _ripgrep_row(path: str | None) -> _Row:
+    """Our agent searches without it too, more slowly."""
+    if path is None:
+        return _Row("ripgrep", "not found", hint="install ripgrep: searching is slower without it", good=False)
+    return _Row("ripgrep", clean_line(path))
+
+
+def _drawn(row: _Row, palette: Palette, columns: int | None) -> str:
+    sign = f"{palette.good}✓{palette.reset}" if row.good else f"{palette.bad}✕{palette.reset}"
+    if row.missing:
+        sign = f"{palette.dim}{NEVER}{palette.reset}"
+    said, aside, hint = map(without_credentials, (row.said, row.aside, row.hint))
+    lines = _wrapped(f"{said:<{_SAID}} {aside}".rstrip(), _SAID_AT, columns)
+    if len(lines) == 1:
+        first, below = f"{said:<{_SAID}} {palette.dim}{aside}{palette.reset}".rstrip(), []
+    else:
+        first, *below = _wrapped(said, _SAID_AT, columns)
+        below += [f"{palette.dim}{line}{palette.reset}" for line in _wrapped(aside, _SAID_AT, columns)]
+    hints = _wrapped(hint, _HINT_AT + len(_HINT), columns) if hint else []
+    rows = [f"{sign} {row.name:<18} {first}".rstrip()]
+    rows += [" " * _SAID_AT + line for line in below]
+    rows += [f"{' ' * _HINT_AT}{_HINT if line is hints[0] else ' ' * len(_HINT)}{line}" for line in hints]
+    return "".join([f"{line}\n" for line in rows])
+
+
+def _wrapped(text: str, before: int, columns: int | None) -> list[str]:
+    """Lines that fit beside so many columns; a word that does not is left whole."""
+    if columns is None or len(text) <= columns - before:
+        return [text]
+    return wrap(text, max(columns - before, 20), break_long_words=False, break_on_hyphens=False)

@@ -1,0 +1,1 @@
+"""The HTTP API: routes, bodies, and the OpenAPI document."""

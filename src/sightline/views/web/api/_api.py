@@ -1,0 +1,142 @@
+"""What is asked over HTTP and what is answered. Who may ask has been decided before it comes here."""
+
+import asyncio
+from itertools import islice
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sightline.host import CancelCall, CancelJob
+from sightline.journal import JobRecord, Store, is_job_id, is_session_id, session_of
+from sightline.secrets import Secrets
+from sightline.views.web._sse import EventStreamResponse
+from sightline.views.web.api._agents import AgentApi
+from sightline.views.web.api._bodies import CancelBody, CancelledBody, JobList, StartBody, Started
+from sightline.views.web.api._feed import Feed
+from sightline.views.web.api._list import ListApi
+from sightline.views.web.api._output import OneLook, OutputApi
+from sightline.views.web.api._pictures import Pictures
+from sightline.views.web.api._reading import RequestRefused, after, body, json_answer, number
+from sightline.views.web.api._start import spec_of, start_in, start_session, submit
+from sightline.views.web.api._talk import TalkApi
+from sightline.views.web.page._catalog import LISTED, Catalog
+from sightline.views.web.page._page import PageTab, list_only, recording_page
+from sightline.views.web.page._recordings import Recording
+from sightline.views.web.page._watch import Watches
+from sightline.views.web.rows._shelf import RowCache
+
+_MOST_JOBS = 1000
+_LOOKS_FOR_A_JOB = 200
+_SECONDS_BETWEEN_LOOKS = 0.01
+
+
+class Api:
+    """The answers, and what they are made from."""
+
+    def __init__(self, store: Store, recordings: list[Recording], secrets: Secrets) -> None:
+        """`secrets`: those that are shown to nobody."""
+        self._store = store
+        self._recordings = {recording.id: recording for recording in recordings}
+        self._catalog = Catalog(store, recordings)
+        self._watches = Watches(store)
+        self._shelf = RowCache(store, secrets)
+        self.outputs = OutputApi(store, self._catalog, self._watches, self._shelf, self._recordings)
+        self.pictures = Pictures(store, self._known_session)
+        self.agents = AgentApi(store, self._catalog, self._known_session)
+        self.talk = TalkApi(store, self._known_session)
+        self.list = ListApi(store, self._catalog, self._known_session)
+
+    def close(self) -> None:
+        self._catalog.close()
+        self._watches.close()
+        self._shelf.close()
+
+    async def sessions(self, request: Request) -> Response:
+        await self._catalog.refresh()
+        await self._catalog.ask_hosts()
+        limit = number(request, "limit", LISTED, _MOST_JOBS)
+        return json_answer(await asyncio.to_thread(self._catalog.listed, limit))
+
+    async def session(self, request: Request) -> Response:
+        id = request.path_params["id"]
+        if id in self._recordings:
+            return json_answer(self._recordings[id].snapshot)
+        listener = OneLook()
+        watch = self._watches.join(self._known_session(id), listener)
+        try:
+            await watch.known.wait()
+            return json_answer(watch.now)
+        finally:
+            self._watches.leave(watch, listener)
+
+    async def events(self, request: Request) -> Response:
+        id = request.path_params["id"]
+        if id in self._recordings:
+            raise RequestRefused(409, "a recording has no stream of events", f"see /api/sessions/{id}")
+        return EventStreamResponse(Feed(self._watches, self._known_session(id), after(request)).events())
+
+    async def page(self, request: Request) -> Response:
+        id = request.query_params.get("session", "")
+        if id in self._recordings:
+            return EventStreamResponse(recording_page(self._catalog, self._recordings[id]))
+        if not id:
+            return EventStreamResponse(list_only(self._catalog))
+        if not is_session_id(id):
+            raise RequestRefused(404, f"no session {id}", "see /api/sessions")
+        return EventStreamResponse(PageTab(self._catalog, self._watches, self._shelf, id, after(request)).events())
+
+    async def start(self, request: Request) -> Response:
+        spec = spec_of(await body(request, StartBody))
+        return await self._started(await start_session(spec))
+
+    async def start_in(self, request: Request) -> Response:
+        session = self._known_session(request.path_params["id"])
+        spec = spec_of(await body(request, StartBody))
+        return await self._started(await start_in(self._store, session, spec))
+
+    async def jobs(self, request: Request) -> Response:
+        """The newest, or those before one."""
+        await self._catalog.refresh()
+        limit, before = number(request, "limit", LISTED, _MOST_JOBS), request.query_params.get("before")
+        jobs = iter(self._catalog.jobs.values())
+        if before is not None:
+            if before not in self._catalog.jobs:
+                raise RequestRefused(404, f"no job {before}", "see /api/jobs")
+            next(job for job in jobs if job.id == before)
+        found = [self._catalog.body(job) for job in islice(jobs, limit)]
+        return json_answer(JobList(found, next(jobs, None) is not None))
+
+    async def job(self, request: Request) -> Response:
+        return json_answer(self._catalog.body(await self._known_job(request.path_params["id"])))
+
+    async def cancel(self, request: Request) -> Response:
+        """A job, or a call of an agent's that runs."""
+        id = request.path_params["id"]
+        force = (await body(request, CancelBody)).force
+        if is_job_id(id) and await self._catalog.job(id) is None and self._store.is_running(session_of(id)):
+            await submit(self._store, session_of(id), CancelCall(id))
+            return json_answer(CancelledBody(id), 202)
+        job = await self._known_job(id)
+        if job.state != "running":
+            raise RequestRefused(409, f"job {job.id} has already ended")
+        await submit(self._store, job.session, CancelJob(job.id, force))
+        return json_answer(CancelledBody(job.id), 202)
+
+    async def _started(self, started: Started) -> Response:
+        """Answer when the job can be asked about: a host accepts a command a moment before it lists it."""
+        for _ in range(_LOOKS_FOR_A_JOB):
+            if await self._catalog.job(started.job) is not None:
+                break
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        return json_answer(started, 201)
+
+    def _known_session(self, id: str) -> str:
+        if not is_session_id(id) or not self._store.folder(id).is_dir():
+            raise RequestRefused(404, f"no session {id}", "see /api/sessions")
+        return id
+
+    async def _known_job(self, id: str) -> JobRecord:
+        job = await self._catalog.job(id) if is_job_id(id) and session_of(id) else None
+        if job is None:
+            raise RequestRefused(404, f"no job {id}", "see /api/jobs")
+        return job

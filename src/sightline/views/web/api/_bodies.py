@@ -1,0 +1,215 @@
+"""The JSON that goes over HTTP: what is asked and what is answered. The OpenAPI document is made of these."""
+
+from typing import Any, Literal
+
+import msgspec
+
+
+class ProblemBody(msgspec.Struct, frozen=True):
+    """Why a request was refused, and what can be done about it."""
+
+    error: str
+    hint: str = ""
+
+
+class JobBody(msgspec.Struct, frozen=True):
+    """One command that runs or ran."""
+
+    id: str
+    session: str
+    command: str
+    cwd: str
+    state: Literal["running", "ok", "failed", "cancelled", "timed_out", "lost"]
+    exit_code: int | None
+    started: float  # seconds since the epoch
+    elapsed: float  # seconds
+    bytes: int  # of output
+    pty: bool
+
+
+class SessionBody(msgspec.Struct, frozen=True):
+    """A session and its jobs, the first of them first."""
+
+    id: str
+    kind: Literal["session", "recording"]
+    title: str
+    cwd: str
+    state: Literal["running", "ended", "lost"]  # lost: its host was killed
+    started: float
+    jobs: list[JobBody]
+    agent: bool = False  # somebody talks, or can talk, with an agent in it
+    busy: bool = False  # the agent works
+    waiting: int = 0  # requests that nobody has answered yet
+    archived: bool = False
+    changed: float = 0.0  # when something was added to the conversation last, or a job began or ended
+
+
+class SessionList(msgspec.Struct, frozen=True):
+    """Sessions: recordings, those that wait for an answer, those that work, then those that changed last. `more` is how
+    many jobs there are beyond those listed."""
+
+    sessions: list[SessionBody]
+    more: int = 0
+
+
+class HitBody(msgspec.Struct, frozen=True):
+    """A session that was found. `snippet`: text around the words, in parts; every second part is a match."""
+
+    session: SessionBody
+    snippet: list[str]
+
+
+class SessionHits(msgspec.Struct, frozen=True):
+    """Sessions with a conversation that has all the words, the best first; archived ones last."""
+
+    hits: list[HitBody]
+
+
+class JobList(msgspec.Struct, frozen=True):
+    """Jobs, the newest first; `more` says whether there are older ones."""
+
+    jobs: list[JobBody]
+    more: bool = False
+
+
+class StartBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A command to run: its arguments, or a line for the shell."""
+
+    argv: list[str] | None = None
+    command: str | None = None
+    cwd: str = ""
+    pty: bool = False
+    timeout: float | None = None  # seconds
+
+
+class Started(msgspec.Struct, frozen=True):
+    session: str
+    job: str
+
+
+class CancelBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`force`: end it at once, without asking it first."""
+
+    force: bool = False
+
+
+class CancelledBody(msgspec.Struct, frozen=True):
+    id: str
+
+
+class DownloadBody(msgspec.Struct, frozen=True):
+    """Where a browser gets the output as a file by itself: once, within half a minute."""
+
+    url: str
+
+
+class RowsBody(msgspec.Struct, frozen=True):
+    """Rows by number. A row is a list of runs (text, and a style where there is one), or says what it stands for."""
+
+    total: int
+    first: int
+    rows: list[list[list[Any]] | dict[str, int]]
+    deleted: bool = False  # the output is not kept any more
+
+
+class FoundBody(msgspec.Struct, frozen=True):
+    """Numbers of the rows that contain a text. With `more`, go on from `next`."""
+
+    rows: list[int]
+    more: bool
+    next: int
+
+
+class PromptBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Words for the agent. While it works they join in now (`steer`) or when it has finished (`follow_up`)."""
+
+    text: str
+    how: Literal["prompt", "steer", "follow_up"] = "prompt"
+
+
+class ShellBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A command line of the person's. `private`: the agent does not read what came of it."""
+
+    text: str
+    private: bool = False
+
+
+class AnswerBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the person answers: one of the choices, or a mapping; null closes it without an answer."""
+
+    answer: Any = None
+
+
+class ApprovalBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The approval level from now on."""
+
+    level: Literal["plan", "edit", "auto", "full"]
+
+
+class CompactBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the summary should dwell on; empty: nothing in particular."""
+
+    focus: str = ""
+
+
+class ModelBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Another model, or another thinking level, from the next request on. Empty: as it is."""
+
+    model: str = ""
+    thinking: str = ""
+
+
+class RenameBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Another title in lists."""
+
+    title: str
+
+
+class ArchiveBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether it is left out of lists."""
+
+    archived: bool = True
+
+
+class AgentBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A session to start, with an agent in it. What is empty is as the settings of the folder say."""
+
+    cwd: str = ""  # an absolute path, or from ~; empty: the folder of the server
+    provider: str = ""  # empty: sightline's own agent
+    model: str = ""
+    level: Literal["", "plan", "edit", "auto", "full"] = ""
+
+
+class AgentStartedBody(msgspec.Struct, frozen=True):
+    session: str
+
+
+class OtherAgent(msgspec.Struct, frozen=True):
+    """An agent of another program that is installed here, and the approval levels it has with what each lets it do."""
+
+    name: str
+    title: str
+    levels: dict[str, str]
+
+
+class AgentChoices(msgspec.Struct, frozen=True):
+    """What a session can be started with in `cwd`. `level`: the one its settings name; `levels`: those of sightline's
+    own agent, with what each lets it do."""
+
+    cwd: str
+    folders: list[str]
+    agents: list[OtherAgent]
+    models: list[str]
+    level: str
+    levels: dict[str, str]
+
+
+class EmptyBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Nothing is said."""
+
+
+class Accepted(msgspec.Struct, frozen=True):
+    """The host took it. `data`: what it says about it, such as the messages that were queued."""
+
+    id: str = ""
+    data: Any = None

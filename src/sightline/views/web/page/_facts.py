@@ -1,0 +1,103 @@
+"""What a tab is told about the chosen session as a whole: how it stands, what waits, and what must be answered.
+
+All of it is said anew whenever some of it changed; it is small, so that saying it twice costs nothing.
+"""
+
+from typing import Any
+
+import msgspec
+
+from sightline.events import (
+    AgentEnded,
+    AgentStarted,
+    ApprovalState,
+    CommandsState,
+    CompactionState,
+    ContextState,
+    Event,
+    JobsState,
+    ModelState,
+    ProviderState,
+    QueueState,
+    Request,
+    RequestResolved,
+    RetryState,
+    RunEnded,
+    RunStarted,
+    State,
+    StateFact,
+    StatusTextsState,
+    ThinkingState,
+    TitleState,
+    TodoState,
+    TurnEnded,
+    WidgetsState,
+    call_ending,
+)
+from sightline.transcript import Remark, Snapshot, TranscriptCall, TranscriptMessage, TranscriptText
+from sightline.views.web.page._levels import chosen_here, levels_in
+from sightline.views.web.page._shapes import phases_of
+
+_MOST_AGENTS = 200
+_TELLING = (AgentEnded, AgentStarted, Request, RequestResolved, RunEnded, RunStarted, State, TurnEnded)
+_PASSED_ON: tuple[type[StateFact], ...] = (
+    ApprovalState,
+    CommandsState,
+    ThinkingState,
+    ContextState,
+    QueueState,
+    JobsState,
+    RetryState,
+    CompactionState,
+    StatusTextsState,
+    WidgetsState,
+    TitleState,
+)
+
+
+def tells(event: Event) -> bool:
+    """Whether what is said here may have changed with it."""
+    return isinstance(event, _TELLING)
+
+
+def facts_of(now: Snapshot, *, live: bool, killed: bool = False, last: float = 0.0) -> dict[str, Any]:
+    """`live`: the session has a host, which hears an answer. `killed`: its host is known to have ended without a
+    word; `last`: when its last event was."""
+    waiting = now.requests.values() if live else ()
+    provider, model, todo = ProviderState.among(now.state), ModelState.among(now.state), TodoState.among(now.state)
+    levels = levels_in(provider.name if provider else "")
+    passed_on = [fact for kind in _PASSED_ON if (fact := kind.among(now.state)) is not None]
+    return {
+        "live": live,
+        "lost": last if not live and (killed or _cut_off(now)) else None,
+        "levels": levels,
+        "level_choices": list(chosen_here(levels)),
+        "talks": talks(now),
+        "resumable": not live and talks(now),
+        "running": live and now.running,
+        "model": (model.name if model else "") or now.model,
+        "todo": phases_of(todo) if todo else None,
+        "usage": msgspec.to_builtins(now.usage) if now.usage is not None else None,
+        "cost": now.cost,
+        "totals": msgspec.to_builtins(now.totals),
+        "agents": [msgspec.to_builtins(agent) for agent in list(now.agents.values())[-_MOST_AGENTS:]],
+        "requests": list(waiting),
+        **{fact.KEY.replace(".", "_"): fact.value for fact in passed_on},
+    }
+
+
+def _cut_off(now: Snapshot) -> bool:
+    """Whether what is stored ends in the middle of something: a run, or calls that ended with their host."""
+    for entry in reversed(now.entries):
+        if isinstance(entry, TranscriptCall) and call_ending(entry.details).ended == "host":
+            return True
+        if not isinstance(entry, Remark):
+            break
+    return now.running
+
+
+def talks(now: Snapshot) -> bool:
+    """Whether there is an agent in it: a session of commands has nothing but commands, and those at once."""
+    if now.model or ModelState.KEY in now.state:
+        return True
+    return not now.entries or any(isinstance(entry, TranscriptMessage | TranscriptText) for entry in now.entries[:100])

@@ -1,0 +1,168 @@
+"""What a tab has yet to be told about the session it shows: which entries, which calls' rows, never their contents.
+
+So a slow tab costs nothing, and what it gets is always the latest.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from sightline.events import (
+    BranchState,
+    Event,
+    Reasoning,
+    Request,
+    RequestResolved,
+    State,
+    Text,
+    ToolOutput,
+    ToolResult,
+)
+from sightline.transcript import Entry, Snapshot, TranscriptCall, TranscriptText
+from sightline.views.web.page._facts import tells
+
+
+class MissedEvents(msgspec.Struct, frozen=True):
+    """What happened while a tab was away, and the last event it knows."""
+
+    events: list[Event]
+    after: int
+
+
+class PendingUpdates:
+    """Listens to a session's fold. `wake` is called when there is something to say.
+
+    `missed` is asked each time the fold is another: None when the tab knows nothing of it.
+    """
+
+    attends = True
+
+    def __init__(
+        self, wake: Callable[[], None], now: Callable[[], Snapshot], missed: Callable[[], MissedEvents | None]
+    ) -> None:
+        self._wake = wake
+        self._now = now
+        self._missed = missed
+        self.whole = False  # all entries
+        self.facts = True  # about the session as a whole
+        self.entries: dict[int, Entry] = {}  # by the event they began with
+        self.rows: set[str] = set()  # calls with new output
+        self.statuses: dict[str, str] = {}
+        self.ended: list[str] = []  # calls that ended and whose rows are to be counted
+        self.watched: set[str] = set()  # calls seen running
+        self.gone = False
+        self._with_status: set[str] = set()
+        self._running = False  # as it was said last
+        self._forget_places()
+
+    def happened(self, events: list[Event]) -> None:
+        # A job that ends moves to the end of the entries, so that what is new may stand before what is known.
+        moved = sum([isinstance(e, ToolResult) and e.id in self.calls and self.calls[e.id].is_job for e in events])
+        self._placed -= min(moved, self._placed)
+        self._place_new()
+        self._notice_work()
+        for event in events:
+            self.facts = self.facts or tells(event)
+            if isinstance(event, ToolOutput):
+                self._output(event)
+            elif isinstance(event, Text | Reasoning):
+                self.say(self._words[event.agent, event.block, isinstance(event, Reasoning)])
+            elif isinstance(event, State):
+                self.whole = self.whole or (event.key == BranchState.KEY and not event.agent)
+            elif isinstance(event, Request | RequestResolved):
+                self._say_waiting()
+            elif (call := self.calls.get(getattr(event, "id", ""))) is not None:
+                self.say(call)
+                if isinstance(event, ToolResult):
+                    self.ended.append(event.id)
+        self._wake()
+
+    def say(self, entry: Entry) -> None:
+        self.entries[entry.seq] = entry
+
+    def replaced(self) -> None:
+        missed = self._missed()
+        self._forget_places()
+        self._place_new()
+        self._notice_work()
+        self.facts = True
+        self.whole = missed is None
+        new = [] if missed is None else [entry for entry in self._now().entries if entry.seq > missed.after]
+        self.entries = {entry.seq: entry for entry in new}
+        self.ended = []
+        for entry in reversed(self._now().entries):
+            if isinstance(entry, TranscriptCall):
+                self._call(entry)
+                if entry.request:
+                    self._waiting.append(entry)
+        if missed is None:
+            self._wake()
+        else:
+            self.ended = []  # what ended before was counted, or the tab would not know so much
+            self.happened(missed.events)
+
+    def over(self) -> None:
+        entries = self._now().entries
+        self.gone = not entries
+        self.facts = True
+        for entry in entries:
+            if isinstance(entry, TranscriptCall) and _open(entry):
+                self.say(entry)
+        self._wake()
+
+    def take_statuses(self) -> dict[str, str]:
+        taken, self.statuses = self.statuses, {}
+        self._with_status = {*self._with_status, *taken} - {job for job, text in taken.items() if not text}
+        return taken
+
+    def _forget_places(self) -> None:
+        self.calls: dict[str, TranscriptCall] = {}
+        self._waiting: list[TranscriptCall] = []  # for an answer, as it was said last
+        self._words: dict[tuple[str, int, bool], TranscriptText] = {}
+        self._placed = 0
+
+    def _notice_work(self) -> None:
+        """Whether somebody works is the fold's to say, whatever event it knows it from."""
+        running, self._running = self._running, self._now().running
+        self.facts = self.facts or running != self._running
+
+    def _place_new(self) -> None:
+        entries = self._now().entries
+        for number in range(self._placed, len(entries)):
+            entry = entries[number]
+            if isinstance(entry, TranscriptCall):
+                self.calls[entry.id] = entry
+                self.watched.add(entry.id)
+            elif isinstance(entry, TranscriptText):
+                self._words[entry.agent, entry.block, entry.reasoning] = entry
+            self.say(entry)
+        self._placed = len(entries)
+
+    def _call(self, call: TranscriptCall) -> None:
+        if _open(call):
+            self.rows.add(call.id)
+            if call.status:
+                self.statuses[call.id] = call.status
+        else:
+            self.watched.discard(call.id)
+            self.ended.append(call.id)
+
+    def _say_waiting(self) -> None:
+        """Calls that wait for an answer, or did until now: their clocks stand meanwhile, which no other event tells."""
+        before, self._waiting = self._waiting, [call for call in self.calls.values() if call.request]
+        for call in (*before, *self._waiting):
+            self.say(call)
+
+    def _output(self, event: ToolOutput) -> None:
+        if event.stream == "status":
+            self.statuses[event.id] = event.content
+            return
+        if not event.content:  # bytes passed over, which the end of the call counts
+            return
+        if event.id in self._with_status or event.id in self.statuses:
+            self.statuses[event.id] = ""
+        self.rows.add(event.id)
+
+
+def _open(call: TranscriptCall) -> bool:
+    return call.content is None

@@ -1,0 +1,262 @@
+"""What is drawn of a call besides its output: by the shape of its details, else of its arguments, never by its name.
+
+Rules:
+
+- A shape is given whole or not at all: what does not fit is None, and the call's output is shown instead.
+- Everything is bounded here; `cut` says that something was left out, and the output or the download has it.
+- `whole`: the shape says all that the output says, which is then shown only when asked for.
+"""
+
+from typing import Any
+
+import msgspec
+
+from sightline.events import (
+    CodeFact,
+    Delegation,
+    DiffFact,
+    FilesFact,
+    ImageFact,
+    JobsFact,
+    JsonFact,
+    ListingFact,
+    MarkdownFact,
+    PhaseTask,
+    QuestionFact,
+    ReadFact,
+    SearchFact,
+    TableFact,
+    TextFact,
+    TodoFact,
+    TodoState,
+    UiFact,
+    delegation_from_args,
+    delegation_from_details,
+    ui_fact,
+)
+from sightline.text import clean_line, clean_text
+from sightline.transcript import TranscriptCall
+
+_MOST_STEPS = 50
+_AGENT, _TASK, _PREVIEW = 24, 80, 120
+_MOST_TEXT = 64 * 1024
+_MOST_ROWS = 200
+_MOST_COLUMNS = 20
+_MOST_WRITTEN = 4000
+_LONGEST_LINE = 500
+_LONGEST_PROBLEM, _PROBLEM_LINES = 2000, 12
+
+Shape = dict[str, Any]
+
+
+def shape_of(call: TranscriptCall) -> Shape | None:
+    steps = delegation_from_details(call.details)
+    if steps is not None:
+        return {**_steps(steps), "whole": bool(steps.items)}
+    shape = _shown(ui_fact(call.details), call)
+    if shape is not None:
+        return shape
+    plan = delegation_from_args(call.args)
+    if plan is not None:
+        return _steps(plan)
+    if call.written and call.args is None:
+        return {"kind": "writing", "text": _last(call.written, _MOST_WRITTEN)}
+    has_output = isinstance(call.details, dict) and "artifact" in call.details
+    return None if has_output else _problem(call) or _content(call)
+
+
+def _shown(fact: UiFact | None, call: TranscriptCall) -> Shape | None:
+    match fact:
+        case DiffFact():
+            return _diff(fact, call)
+        case TodoFact():
+            return _todo(fact, call)
+        case JobsFact():
+            return _jobs(fact)
+        case SearchFact() | FilesFact():
+            return _found(fact, call)
+        case QuestionFact():
+            return _question(fact, call)
+        case ImageFact():
+            return _image(fact, call)
+        case TableFact():
+            return _table(fact)
+        case MarkdownFact():
+            text = fact.markdown or fact.displayed or call.content
+            return {"kind": "markdown", **_text(text), "whole": True} if text else None
+        case ReadFact() | ListingFact() | CodeFact():
+            return _code(fact, call)
+        case JsonFact():
+            known = fact.data is not msgspec.UNSET
+            return {"kind": "json", "value": fact.data, "whole": True} if known else _content(call)
+    return None
+
+
+def phases_of(plan: TodoState) -> list[Shape]:
+    """The phases of a plan."""
+    phases: dict[str, list[Shape]] = {}
+    for task in plan.tasks[:_MOST_ROWS]:
+        shown = {"text": _line(task.text), "status": task.status, "notes": []}
+        phases.setdefault(_line(task.phase), []).append(shown)
+    return [{"name": name, "tasks": tasks} for name, tasks in phases.items()]
+
+
+def _steps(steps: Delegation) -> Shape:
+    statuses = [item.status for item in steps.items]
+    done, failed = statuses.count("ok"), statuses.count("error")
+    errors = f" · {failed} err" if failed else ""
+    live = any(statuses)
+    items = [
+        {
+            "agent": _short(item.agent, _AGENT),
+            "task": _short(item.task, _TASK),
+            "status": item.status or "",
+            "preview": _short(item.preview or "", _PREVIEW),
+            "active": steps.active_id is not None and item.id == steps.active_id,
+        }
+        for item in steps.items[:_MOST_STEPS]
+    ]
+    suffix = f"{done} ok{errors} / {len(statuses)}" if live else ""
+    return {"kind": "steps", "mode": steps.mode, "items": items, "total": len(statuses), "suffix": suffix}
+
+
+def _diff(fact: DiffFact, call: TranscriptCall) -> Shape:
+    counts = {name: count for name, count in (("added", fact.added), ("removed", fact.removed)) if count is not None}
+    shape = {"kind": "diff", "path": _line(fact.path), "partial": fact.partial, **counts}
+    # A change that was made says all there is to say; of one that failed, the output says why.
+    return {**shape, **_text(fact.diff), "whole": not call.is_error}
+
+
+def _todo(fact: TodoFact, call: TranscriptCall) -> Shape:
+    shown = [
+        {"name": _line(phase.name), "tasks": [_task(task) for task in phase.tasks[:_MOST_ROWS]]}
+        for phase in fact.phases[:_MOST_ROWS]
+    ]
+    tasks = [task for phase in fact.phases for task in phase.tasks]
+    done = sum(task.status == "completed" for task in tasks)
+    return {"kind": "todo", "phases": shown, "suffix": f"{done} of {len(tasks)} done", "whole": not call.is_error}
+
+
+def _task(task: PhaseTask) -> Shape:
+    notes = [clean_text(note)[:2000] for note in task.notes[:20]]
+    return {"text": _line(task.content), "status": task.status, "notes": notes}
+
+
+def _jobs(fact: JobsFact) -> Shape:
+    rows = [
+        {"id": _line(job.id), "label": _line(job.label), "status": job.status, "seconds": job.seconds}
+        for job in fact.jobs[:_MOST_ROWS]
+    ]
+    return {"kind": "jobs", "jobs": rows, "whole": False}
+
+
+def _code(fact: ReadFact | ListingFact | CodeFact, call: TranscriptCall) -> Shape | None:
+    text = fact.displayed if fact.displayed is not None or not isinstance(fact, CodeFact) else fact.code
+    if text is None or call.is_error:
+        return None
+    shape = {
+        "kind": "code",
+        "read": "" if isinstance(fact, CodeFact) else fact.KIND,
+        "path": _line(fact.path),
+        "first": fact.first_displayed,
+        "suffix": _size_of(fact, text),
+    }
+    return {**shape, **_text(text), "whole": True}
+
+
+def _size_of(fact: TextFact, text: str) -> str:
+    if fact.entries is not None:
+        return _count(fact.entries, "entry", "entries")
+    if fact.total is not None:
+        return _count(fact.total, "line", "lines")
+    return _count(text.count("\n") + (not text.endswith("\n")), "line", "lines") if text else ""
+
+
+def _found(fact: SearchFact | FilesFact, call: TranscriptCall) -> Shape | None:
+    names = fact.files or [] if isinstance(fact, SearchFact) else fact.names
+    text = fact.display_content if fact.display_content is not None else "\n".join([_line(name) for name in names])
+    if not text or call.is_error:
+        return None
+    return {"kind": "found", "suffix": _found_words(fact), **_text(text), "whole": True}
+
+
+def _found_words(fact: SearchFact | FilesFact) -> str:
+    in_files = _count(fact.file_count, "file", "files") if fact.file_count is not None else ""
+    if not isinstance(fact, SearchFact) or fact.match_count is None:
+        return in_files
+    found = _count(fact.match_count, "match", "matches")
+    return f"{found} in {in_files}" if fact.file_count else found
+
+
+def _question(fact: QuestionFact, call: TranscriptCall) -> Shape | None:
+    if not fact.question or (fact.answers is None and fact.chosen is None):
+        return None
+    if fact.answers is not None:
+        each = [one for one in fact.answers[:_MOST_ROWS] if one.said]
+        said = [f"{_line(one.question)}: {clean_text(', '.join(one.said))[:_MOST_TEXT]}" for one in each]
+    else:
+        said = [clean_text(answer)[:_MOST_TEXT] for answer in fact.said[:_MOST_ROWS]]
+    question = clean_text(fact.question)[:_MOST_TEXT]
+    titled = clean_line(question) == clean_line(call.arg)  # the row itself says it
+    return {"kind": "question", "question": "" if titled else question, "said": said, "whole": True}
+
+
+def _image(fact: ImageFact, call: TranscriptCall) -> Shape | None:
+    kind, _, ending = fact.media_type.partition("/")
+    if kind != "image" or not ending.isalnum() or call.content is None:
+        return None
+    name = f"{call.id}-image0.{ending}"  # as the agent keeps it
+    return {"kind": "image", "name": name, "alt": _line(fact.path), "whole": False}
+
+
+def _table(fact: TableFact) -> Shape | None:
+    if fact.columns is None or not isinstance(fact.rows, list):
+        return None
+    cells = [[_cell(cell) for cell in row[:_MOST_COLUMNS]] for row in fact.rows[:_MOST_ROWS]]
+    cut = len(fact.rows) > _MOST_ROWS or len(fact.columns) > _MOST_COLUMNS
+    return {"kind": "table", "columns": [_line(c) for c in fact.columns[:_MOST_COLUMNS]], "rows": cells, "cut": cut}
+
+
+def _problem(call: TranscriptCall) -> Shape | None:
+    """Why a call failed that printed nothing: words for a reader, which a row of output would cut at the edge."""
+    text = (call.content or "").strip("\n")
+    short = 0 < len(text) <= _LONGEST_PROBLEM and text.count("\n") < _PROBLEM_LINES
+    if not call.is_error or call.received or not short or clean_text(text) != text:
+        return None
+    return {"kind": "problem", "text": text, "whole": True}
+
+
+def _content(call: TranscriptCall) -> Shape | None:
+    """A result that is JSON of some kind, whoever returned it."""
+    text = (call.content or "").strip()
+    if call.is_error or len(text) > _MOST_TEXT or text[:1] + text[-1:] not in ("{}", "[]"):
+        return None
+    try:
+        return {"kind": "json", "value": msgspec.json.decode(text), "whole": True}
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def _text(text: str) -> Shape:
+    return {"text": clean_text(text[:_MOST_TEXT]), "cut": len(text) > _MOST_TEXT}
+
+
+def _cell(value: Any) -> str:
+    return _line("" if value is None else value)
+
+
+def _line(value: Any) -> str:
+    return clean_line(str(value if value is not None else "")[:_LONGEST_LINE])
+
+
+def _short(text: str, most: int) -> str:
+    line = text.partition("\n")[0]
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def _last(text: str, most: int) -> str:
+    return text if len(text) <= most else f"…{text[-most:]}"

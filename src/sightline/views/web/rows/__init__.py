@@ -1,0 +1,1 @@
+"""The rows of a call's output: counted, interpreted, searched, and sent."""

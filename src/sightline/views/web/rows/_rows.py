@@ -1,0 +1,258 @@
+"""The rows of a call's output, by number: any of them, the newest, and those that contain something.
+
+Rules:
+
+- Rows are read from the artifact, whatever the events passed over. Secrets are covered in what is read.
+- The last row may change as long as the call runs; where the output moves the cursor up, the last fifty may.
+- Nothing here waits or knows an event loop; what may take long is cut into steps by the caller.
+"""
+
+import time
+from collections import deque
+from collections.abc import Iterator
+
+import msgspec
+
+from sightline.journal import ArtifactReader
+from sightline.secrets import MaskedArtifact
+from sightline.text import Row, row_text
+from sightline.views.web.rows._find import find_in_chunk
+from sightline.views.web.rows._line_rows import LineRows
+from sightline.views.web.rows._lines import LineIndex, RowStart
+from sightline.views.web.rows._screen_rows import ScreenRows
+
+WINDOW = 200
+_FIND_CHUNK = 1024 * 1024
+_OVERLAP = 4 * 1024
+_CAUGHT_UP_BYTES = 256 * 1024  # past this the window is read anew rather than gone on with
+_SECONDS_A_SEARCH = 0.25
+_ROWS_AT_ONCE = 500
+
+
+class FoundRows(msgspec.Struct, frozen=True):
+    """Rows that contain a text; `next` is where to go on when there may be more."""
+
+    rows: list[int]
+    more: bool
+    next: int
+
+
+class ArtifactRows:
+    """The rows of an artifact, finished or growing. `look` counts what is new; everything else is of what was seen."""
+
+    def __init__(self, reader: ArtifactReader) -> None:
+        self.reader = reader
+        self.finished = False
+        self._index = LineIndex(reader)
+        self._lines = LineRows(reader, self._index)
+        self._screen: ScreenRows | None = None
+        self._window: deque[bytes] = deque(maxlen=WINDOW)  # whole rows, up to `_window_end`
+        self._window_end = RowStart()
+        self._partial: bytes | None = None
+        self.looked_finished = False
+
+    @property
+    def finished(self) -> bool:
+        """Whether what is there now is all."""
+        return self._finished
+
+    @finished.setter
+    def finished(self, finished: bool) -> None:
+        self._finished = finished
+        if isinstance(self.reader, MaskedArtifact):
+            self.reader.grows = _no if finished else _yes
+
+    @property
+    def unseen(self) -> int:
+        """Bytes nobody has looked at."""
+        return self.reader.size - self._seen
+
+    @property
+    def total(self) -> int:
+        if self._screen is not None:
+            return self._screen.total
+        return self._index.tail.row + (self._partial is not None)
+
+    @property
+    def drawn_over(self) -> bool:
+        """Whether the cursor moves up, which makes looking much more work."""
+        return self._screen is not None
+
+    def look(self, most: int = 2**62) -> None:
+        """See what is new, or so many bytes of it."""
+        finished, end = self.finished, self.reader.size
+        stop = min(end, self._seen + most)
+        self._index.scan(stop)
+        if self._index.rise is not None:
+            if self._screen is None:
+                self._screen = ScreenRows(self.reader, self._index.base)
+            self._screen.advance(min(end, max(stop, self._index.rise + 1)), finished=finished)
+        else:
+            self._partial = self._lines.partial(finished=finished and stop == end)
+        self.looked_finished = finished and self._seen >= end
+
+    def read(self, first: int, count: int) -> list[bytes]:
+        first, count = max(first, 0), min(count, _ROWS_AT_ONCE)
+        screen = self._screen
+        if screen is not None and first >= screen.first:
+            return screen.read(first, count)
+        if screen is not None:
+            return self._lines.read(first, min(count, screen.first - first)).rows
+        stretch = self._lines.read(first, count)
+        rows = stretch.rows
+        if self._partial is not None and len(rows) < count and first + len(rows) == self._index.tail.row:
+            rows.append(self._partial)
+        return rows
+
+    def newest(self) -> tuple[int, list[bytes]]:
+        """The newest rows and the number of the first of them."""
+        if self._screen is not None:
+            first = max(self.total - WINDOW, 0)
+            return first, self.read(first, WINDOW)
+        self._go_on_with_window()
+        rows = list(self._window)
+        first = self._window_end.row - len(rows)
+        if self._partial is not None and self._window_end.row == self._index.tail.row:
+            rows.append(self._partial)
+        over = max(len(rows) - WINDOW, 0)
+        return first + over, rows[over:]
+
+    def find(self, text: str, first: int, limit: int) -> FoundRows:
+        """Rows that contain a text, in any case, from one on. Gives an answer, if an empty one, after a moment."""
+        if self._screen is not None and first >= self._screen.first:
+            return self._find_in_rows(text, first, limit)
+        deadline = time.monotonic() + _SECONDS_A_SEARCH
+        found: list[int] = []
+        for place, chunk, rows in self._chunks(first):
+            match = find_in_chunk(text, chunk, rows)
+            found += [row for row in (place.row + number for number in match) if row >= first and row not in found[-1:]]
+            if len(found) >= limit:
+                return FoundRows(found[:limit], True, found[limit - 1] + 1)
+            reached = place.row + chunk.count(b"\n")
+            if time.monotonic() > deadline and reached > first:
+                return FoundRows(found, True, reached)
+        end = self._index.tail.row if self._screen is None else self._screen.first
+        rest = self._find_in_rows(text, max(end, first), limit - len(found))
+        return FoundRows(found + rest.rows, rest.more, rest.next)
+
+    def last_part(self, most: int) -> tuple[int, int]:
+        """Where to begin reading so that no more than so many bytes follow: the row, and the bytes before it."""
+        if self._screen is not None and self._screen.size > most:
+            return self._screen.last_part(most)
+        over = self._index.scanned - most
+        place = self._index.after(over) if over > 0 else RowStart()
+        return place.row, place.offset
+
+    def close(self) -> None:
+        self.reader.close()
+        if self._screen is not None:
+            self._screen.close()
+
+    @property
+    def _seen(self) -> int:
+        if self._index.rise is None:
+            return self._index.scanned
+        if self._screen is None:
+            return self._index.base.offset
+        return self.reader.size if self._screen.full else self._screen.fed
+
+    def _go_on_with_window(self) -> None:
+        tail = self._index.tail
+        place = self._window_end
+        if tail.offset - place.offset > _CAUGHT_UP_BYTES or tail.row - place.row > WINDOW:
+            first = max(tail.row - WINDOW, 0)
+            place = self._index.before(first)
+            self._window.clear()
+        else:
+            first = place.row
+        while place.row < tail.row:
+            stretch = self._lines.go_on(place, first, tail.row - first)
+            if stretch.next.offset == place.offset:  # it was cut
+                break
+            self._window.extend(stretch.rows)
+            place, first = stretch.next, max(stretch.next.row, first)
+        self._window_end = place
+
+    def _chunks(self, first: int) -> "Iterator[tuple[RowStart, bytes, _Interpreted]]":
+        """Whole lines from the place before a row on; the parts of a line that is longer than a chunk."""
+        place, end = self._index.before(first), self._index.tail.offset
+        if self._screen is not None:
+            end = self._index.base.offset
+        while place.offset < end:
+            chunk = self.reader.read(place.offset, min(_FIND_CHUNK, end - place.offset))
+            if not chunk:
+                return
+            chunk = chunk[: chunk.rfind(b"\n") + 1] or chunk
+            yield place, chunk, _Interpreted(self._lines, place, chunk)
+            # Parts of one line overlap, or what stands across their edge would not be found.
+            step = len(chunk) if chunk.endswith(b"\n") or len(chunk) < _FIND_CHUNK else len(chunk) - _OVERLAP
+            # The style does not matter to who looks for text.
+            place = RowStart(place.offset + step, place.row + chunk.count(b"\n"))
+
+    def _find_in_rows(self, text: str, first: int, limit: int) -> FoundRows:
+        wanted, found, deadline = text.casefold(), [], time.monotonic() + _SECONDS_A_SEARCH
+        while first < self.total:
+            rows = self.read(first, _ROWS_AT_ONCE)
+            if not rows:
+                break
+            for number, row in enumerate(rows, first):
+                if wanted in text_of(row).casefold():
+                    found.append(number)
+                    if len(found) >= limit:
+                        return FoundRows(found, True, number + 1)
+            first += len(rows)
+            if time.monotonic() > deadline:
+                return FoundRows(found, first < self.total, first)
+        return FoundRows(found, False, first)
+
+
+class _Interpreted:
+    """The texts of the rows of a chunk, for when looking at its bytes is not enough."""
+
+    def __init__(self, lines: LineRows, place: RowStart, chunk: bytes) -> None:
+        self._lines, self._place, self._chunk = lines, place, chunk
+
+    def __call__(self) -> list[str]:
+        if not self._chunk.endswith(b"\n"):
+            return [self._chunk.decode("utf-8", "replace")]
+        rows: list[Row] = self._lines.texts(self._place, self._chunk, self._chunk.count(b"\n"))
+        return [row_text(row) for row in rows]
+
+
+def _yes() -> bool:
+    return True
+
+
+def _no() -> bool:
+    return False
+
+
+class FixedRows:
+    """Rows of a call that has no artifact and will not change."""
+
+    def __init__(self, rows: list[bytes]) -> None:
+        self._rows = rows
+        self.total = len(rows)
+
+    def read(self, first: int, count: int) -> list[bytes]:
+        first = max(first, 0)
+        return self._rows[first : first + min(count, _ROWS_AT_ONCE)]
+
+    def find(self, text: str, first: int, limit: int) -> FoundRows:
+        wanted = text.casefold()
+        found: list[int] = []
+        for number in range(max(first, 0), self.total):
+            if wanted in text_of(self._rows[number]).casefold():
+                if len(found) == limit:
+                    return FoundRows(found, True, number)
+                found.append(number)
+        return FoundRows(found, False, self.total)
+
+    def text(self) -> str:
+        return "".join([text_of(row) + "\n" for row in self._rows])
+
+
+def text_of(row: bytes) -> str:
+    """The characters of an encoded row."""
+    runs = msgspec.json.decode(row)
+    return "".join([run[0] for run in runs]) if isinstance(runs, list) else ""
