@@ -232,7 +232,7 @@ async def test_a_delta_of_another_kind_than_its_block() -> None:
     kinds: dict[int, set[str]] = {}
     for piece in pieces[:-1]:
         assert not isinstance(piece, (Done, Retrying))
-        kinds.setdefault(piece.index, set()).add(type(piece).__name__.replace("Begun", "Delta"))
+        kinds.setdefault(piece.index, set()).add(type(piece).__name__.replace("Started", "Delta"))
     assert all(len(kind) == 1 for kind in kinds.values())
 
 

@@ -342,13 +342,13 @@ def test_a_program_that_dies_takes_its_run_along(cli: Cli, number: signal.Signal
 
 _PROGRAM = """
 import asyncio, os, sys
-from sightline.providers import Ask
+from sightline.providers import ProviderPrompt
 from sightline.providers.running._runner import start_run
 from tests.providers.parrot import PROVIDER
 
 async def main():
     path = sys.argv[2] + os.pathsep + os.environ["PATH"]
-    async for _ in start_run(PROVIDER, Ask(prompt="hello", cwd=sys.argv[1], env={"PATH": path})).events():
+    async for _ in start_run(PROVIDER, ProviderPrompt(prompt="hello", cwd=sys.argv[1], env={"PATH": path})).events():
         pass
 
 asyncio.run(main())

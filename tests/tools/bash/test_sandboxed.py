@@ -238,7 +238,7 @@ async def test_with_nobody_there_it_stays_inside(tmp_path: Path) -> None:
     async with lab(tmp_path, turns, approval="edit", settings=BOXED, allow=["exec(echo inside)"]) as here:
         assert (await here.run()).exit_code == 3
         assert Ran(here).text == "inside"
-        assert here.of(ToolResult)[1].details == {"ended": "refused"}
+        assert here.of(ToolResult)[1].details == {"ended": "refused", "by": "nobody"}
 
 
 @pytest.mark.parametrize(

@@ -266,7 +266,7 @@ def test_a_megabyte_costs_only_the_rows_around_the_cursor(monkeypatch):
         wrapped.append(line)
         return original(line, *rest)
 
-    monkeypatch.setattr(_layout, "LineRows", counted)
+    monkeypatch.setattr(_layout, "WrappedLine", counted)
     press(made, "'x", "up", "ctrl+home", "'y")
     made.render(40)
     assert len(wrapped) < 40

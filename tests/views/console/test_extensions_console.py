@@ -107,9 +107,9 @@ def test_the_console_loads_no_agent_for_it(home: Path) -> None:
     write(home / "extensions", "profiles.py", EXAMPLE.read_text())
     code = (
         "import sys, os, pathlib\n"
-        "from sightline.views.console.extensions._extensions import Extensions, _load_here\n"
+        "from sightline.views.console.extensions._extensions import ConsoleExtensions, _load_here\n"
         "from tests.views.console.dialogs.support import drawing\n"
-        "problems = _load_here(Extensions(drawing(), tell=print), pathlib.Path('/'), os.environ)\n"
+        "problems = _load_here(ConsoleExtensions(drawing(), tell=print), pathlib.Path('/'), os.environ)\n"
         "print(problems, [name for name in ('sightline.agent._agent', 'sightline.models', 'sightline.agent.loop._run')"
         " if name in sys.modules])\n"
     )

@@ -35,7 +35,7 @@ def test_the_demo_opens_the_console_and_the_person_takes_over(person: Person) ->
     screen.says("!echo taken $((2 * 21)) over")
     screen.sees("│ taken 42 over")
     screen.says("thanks")
-    screen.sees("there is no model to continue with")
+    screen.sees("! there is no model to continue with")
     screen.press(CTRL_C)
     screen.press(CTRL_D)
     screen.ended()
