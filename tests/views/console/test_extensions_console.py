@@ -291,7 +291,7 @@ async def test_what_the_host_said_already_is_not_said_again(
     here = Sat(tmp_path)
     here.console.show(Snapshot(entries=[Remark("", "warning", text)]))
     told: list[str] = []
-    monkeypatch.setattr(here.console, "tell", lambda text, *more: told.append(text))
+    monkeypatch.setattr(here.console, "report", lambda text, *more: told.append(text))
     await here.console.extensions.load()
     assert told == []
     await here.close()
