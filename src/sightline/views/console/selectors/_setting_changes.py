@@ -16,17 +16,17 @@ from sightline.settings.keeping import change_setting, put_setting, remove_setti
 from sightline.views.console._desk import Desk
 
 
-async def keep(desk: Desk, name: str, text: str, *, project: bool = False) -> str:
+async def store_setting(desk: Desk, name: str, text: str, *, project: bool = False) -> str:
     """Write a setting given as text. Returns what is wrong; empty: it is kept."""
     return await _changed(desk, name, lambda path: change_setting(path, name, text, project=project), project)
 
 
-async def keep_value(desk: Desk, name: str, value: Any) -> str:
+async def store_value(desk: Desk, name: str, value: Any) -> str:
     """Write a value that cannot be given as text."""
     return await _changed(desk, name, lambda path: put_setting(path, name, value, project=False), False)
 
 
-async def forget(desk: Desk, name: str, *, project: bool = False) -> str:
+async def reset_setting(desk: Desk, name: str, *, project: bool = False) -> str:
     """Take what a file says away: what counts below it counts again."""
     return await _changed(desk, name, lambda path: remove_setting(path, name, project=project), project)
 
@@ -45,11 +45,11 @@ async def _changed(desk: Desk, name: str, write: Callable[[Path], object], proje
         return getattr(error, "message", "") or str(error)
     desk.settings = _with(desk.settings, settings, name)
     if unused:
-        desk.tell(f"{name} is stored, but {unused}", "warning")
+        desk.report(f"{name} is stored, but {unused}", "warning")
     reply = await desk.submit(Reload())
     later = reply.data.get("later") if reply.ok and isinstance(reply.data, dict) else None
     if isinstance(later, list) and name in later:
-        desk.tell(f"{name} takes effect in the next session")
+        desk.report(f"{name} takes effect in the next session")
     return ""
 
 

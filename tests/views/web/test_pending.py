@@ -1,4 +1,4 @@
-"""What a tab has yet to be told: entries that move and branches that are left are told of, and nothing twice."""
+"""What is pending for a tab: entries that move and branches that are left are sent, and nothing twice."""
 
 import pytest
 
@@ -13,17 +13,17 @@ class _Tab:
     def __init__(self) -> None:
         self.transcript = Transcript()
         self.missed: MissedEvents | None = None
-        self.unsaid = PendingUpdates(lambda: None, lambda: self.transcript.now, lambda: self.missed)
+        self.pending = PendingUpdates(lambda: None, lambda: self.transcript.now, lambda: self.missed)
         self.seq = 0
 
     def happen(self, *events) -> list:
-        """The entries that are to be said after these events came together."""
-        self.unsaid.entries, self.unsaid.whole, self.unsaid.facts = {}, False, False
+        """The entries that are pending after these events came together."""
+        self.pending.entries, self.pending.whole, self.pending.facts = {}, False, False
         for event in events:
             self.seq += 1
             self.transcript.apply(stamp(event, self.seq, float(self.seq)))
-        self.unsaid.happened(list(events))
-        return list({id(entry): entry for entry in self.unsaid.entries.values()}.values())
+        self.pending.happened(list(events))
+        return list({id(entry): entry for entry in self.pending.entries.values()}.values())
 
 
 def _text(block: int, text: str = "words") -> Text:
@@ -56,7 +56,7 @@ def test_another_branch_is_told_as_a_whole(agent, whole):
     tab = _Tab()
     tab.happen(_text(1), _text(2))
     tab.happen(State("branch", {"ranges": [[1, 1]]}, agent=agent))
-    assert tab.unsaid.whole is whole
+    assert tab.pending.whole is whole
 
 
 def test_a_tab_that_comes_back_is_told_what_is_new():
@@ -67,30 +67,30 @@ def test_a_tab_that_comes_back_is_told_what_is_new():
     for event in events:
         tab.transcript.apply(event)
     tab.missed = MissedEvents(events, 3)
-    tab.unsaid.replaced()
-    assert not tab.unsaid.whole
-    assert sorted(tab.unsaid.entries) == [2, 4]
+    tab.pending.replaced()
+    assert not tab.pending.whole
+    assert sorted(tab.pending.entries) == [2, 4]
 
 
 def test_facts_are_said_when_they_change():
     """Words alone change nothing about the whole."""
     tab = _Tab()
     tab.happen(_text(1))
-    assert not tab.unsaid.facts
+    assert not tab.pending.facts
     tab.happen(State("model", "another"))
-    assert tab.unsaid.facts
+    assert tab.pending.facts
 
 
 def test_that_the_agent_works_is_said_whatever_the_fold_knows_it_from():
     """The page shows *Stop* as soon as the fold says that somebody works; words alone change nothing."""
     tab = _Tab()
     tab.happen(_text(1))
-    assert not tab.unsaid.facts
+    assert not tab.pending.facts
     tab.transcript.now.running = True
     tab.happen(_text(1))
-    assert tab.unsaid.facts
+    assert tab.pending.facts
     tab.happen(_text(1))
-    assert not tab.unsaid.facts
+    assert not tab.pending.facts
 
 
 def test_a_call_is_said_when_it_begins_and_ends_to_wait_for_an_answer():

@@ -1,19 +1,18 @@
-"""The rows of calls that are being looked at, kept open between requests and shared by all of them."""
+"""The rows of calls that are being viewed, held open between requests and shared by all of them."""
 
 import asyncio
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from sightline.journal import Store
 from sightline.secrets import MaskedArtifact, Secrets
 from sightline.transcript import TranscriptCall
-from sightline.views.web.rows._call_rows import rows_of
 from sightline.views.web.rows._rows import ArtifactRows, FixedRows, FoundRows
 
-_KEPT_OPEN = 100
-_TOTALS_KEPT = 20_000
-_RESULTS_KEPT = 500
+_MOST_OPEN = 100
+_MOST_TOTALS = 20_000
+_MOST_RESULTS = 500
 # More than this is counted in a thread; where the cursor moves up, interpreting is a hundred times the work.
 _AT_ONCE = 128 * 1024
 _AT_ONCE_DRAWN_OVER = 8 * 1024
@@ -41,7 +40,7 @@ class JobRows:
 
     @property
     def behind(self) -> bool:
-        """Whether there is output that nobody has looked at, as far as it can be looked at."""
+        """Whether there is output that was not looked at, as far as it can be."""
         return self._rows.unseen > 64 or (self._rows.finished and not self._rows.looked_finished)
 
     @property
@@ -98,7 +97,7 @@ class JobRows:
 
 
 class RowCache:
-    """Rows by job. The least recently used are let go of, those that were much work last."""
+    """Rows by job. The least recently used are closed first, those that were much work last."""
 
     def __init__(self, store: Store, secrets: Secrets) -> None:
         self._store = store
@@ -111,18 +110,15 @@ class RowCache:
         """The rows of what a call returned that wrote no output of its own."""
         key = call.id, call.updates
         if key not in self._results:
-            if len(self._results) >= _RESULTS_KEPT:
+            if len(self._results) >= _MOST_RESULTS:
                 self._results.pop(next(iter(self._results)))
-            self._results[key] = FixedRows(rows_of(call))
+            self._results[key] = FixedRows(call)
         return self._results[key]
 
     def missing(self, job: str) -> bool:
         """Whether the output is not there (any more)."""
-        reader = self._store.artifact(job)
-        try:
+        with closing(self._store.artifact(job)) as reader:
             return reader.missing
-        finally:
-            reader.close()
 
     def total(self, job: str) -> int | None:
         """The number of rows of a call that ended, when it has been counted."""
@@ -133,7 +129,7 @@ class RowCache:
         return self._totals.get(job) or (0 if held is None else held.total)
 
     def count(self, job: str, total: int) -> None:
-        if len(self._totals) >= _TOTALS_KEPT:
+        if len(self._totals) >= _MOST_TOTALS:
             self._totals.pop(next(iter(self._totals)))
         self._totals[job] = total
 
@@ -161,7 +157,7 @@ class RowCache:
 
     def _make_room(self) -> None:
         idle = [(held.costly, held.used, job) for job, held in self._open.items() if not held.users]
-        for _, _, job in sorted(idle)[: max(len(self._open) - _KEPT_OPEN + 1, 0)]:
+        for _, _, job in sorted(idle)[: max(len(self._open) - _MOST_OPEN + 1, 0)]:
             self._open.pop(job).close()
 
     def close(self) -> None:
