@@ -1,6 +1,7 @@
-"""A page of the console's own in the transcript: pairs by topic, in two columns. Kept nowhere."""
+"""Pages of the console's own in the transcript, stored nowhere: help is pairs by topic, in two columns."""
 
-from collections.abc import Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 
 from sightline.tty import Rows, measure, truncate, wrap
 from sightline.views.console._drawing import DrawingOptions
@@ -15,11 +16,10 @@ Topic = tuple[str, Sequence[tuple[str, str]]]
 """Its name, and what it lists: what one can enter or press, and what that does."""
 
 
-class HelpPage(TranscriptBlock):
-    """All topics have the same columns."""
+class Page(TranscriptBlock):
+    """A block whose content never changes: its rows depend on width and theme alone."""
 
-    def __init__(self, topics: Sequence[Topic], drawing: DrawingOptions) -> None:
-        self._topics = topics
+    def __init__(self, drawing: DrawingOptions) -> None:
         self._drawing = drawing
         self._made_of: tuple[int, str] | None = None
         self._rows: Rows = ()
@@ -27,7 +27,8 @@ class HelpPage(TranscriptBlock):
     def render(self, width: int) -> Rows:
         made_of = (width, self._drawing.theme.name)
         if made_of != self._made_of:
-            self._made_of, self._rows = made_of, tuple(self._draw(max(width, 8)))
+            self._made_of = made_of
+            self._rows = tuple(truncate(row, width) for row in self._draw(max(width, 8)))
         return self._rows
 
     def invalidate(self) -> None:
@@ -36,6 +37,17 @@ class HelpPage(TranscriptBlock):
     @property
     def done(self) -> bool:
         return True
+
+    @abstractmethod
+    def _draw(self, width: int) -> Iterable[str]: ...
+
+
+class HelpPage(Page):
+    """All topics have the same columns."""
+
+    def __init__(self, topics: Sequence[Topic], drawing: DrawingOptions) -> None:
+        super().__init__(drawing)
+        self._topics = topics
 
     @property
     def source(self) -> str:
