@@ -388,7 +388,7 @@ class Console:
             component.dispose()
 
     def report(self, text: str, level: Level = "info", hint: str = "") -> None:
-        self.transcript.say(Remark("", level, text, hint))
+        self.transcript.add_remark(Remark("", level, text, hint))
         self.beat.schedule()
 
     def spawn(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[Any]:

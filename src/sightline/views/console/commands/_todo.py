@@ -1,16 +1,15 @@
 """`/todo`: the whole list as a block of the transcript, edited as Markdown, or hidden."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sightline.host import EditTodo
 from sightline.text import clean_line
 from sightline.tools.todo import PlannedPhase, PlannedTask, from_markdown
-from sightline.tty import measure, wrap
+from sightline.tty import measure, truncate, wrap
 from sightline.views.console._desk import accepted, reply_data
 from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.blocks._block import PageBlock
 from sightline.views.console.shapes._todo import ROLES, SIGNS, SPOKEN
-from sightline.views.console.transcript._page import Page
 
 if TYPE_CHECKING:
     from sightline.views.console._console import Console
@@ -45,17 +44,20 @@ async def _edit(console: "Console", text: str) -> None:
         await accepted(console, EditTodo(edited))
 
 
-class TodoPage(Page):
+class TodoPage(PageBlock):
     """The whole list: every task, wrapped and not cut, with all its notes. Copied as the Markdown it is made of."""
 
     def __init__(self, markdown: str, drawing: DrawingOptions) -> None:
-        super().__init__(drawing)
         self._source = markdown
         self._phases = from_markdown(markdown)
+        self._drawing = drawing
 
-    def _draw(self, width: int) -> Iterator[str]:
-        for phase in self._phases:
-            yield from self._phase(phase, max(width, _NARROWEST))
+    def _key(self) -> tuple[object, ...]:
+        return (self._drawing.theme.name,)
+
+    def _draw(self, width: int) -> list[str]:
+        rows = (row for phase in self._phases for row in self._phase(phase, max(width, _NARROWEST)))
+        return [truncate(row, width) for row in rows]
 
     @property
     def source(self) -> str:
