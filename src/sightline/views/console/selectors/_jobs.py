@@ -10,10 +10,11 @@ from sightline.host import CancelJob
 from sightline.secrets import MaskedArtifact, secrets_here
 from sightline.text import clean_line
 from sightline.transcript import Snapshot, TranscriptCall
+from sightline.tty import Rows
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
 from sightline.views.console.selectors._pager import PagerDocument, show
-from sightline.views.console.selectors._panel import ChoicePanel
+from sightline.views.console.selectors._panel import ChoicePanel, Hints
 from sightline.views.console.shapes._shape import seconds_words
 from sightline.views.console.status import Facts
 
@@ -58,8 +59,8 @@ class JobsSelector(ChoicePanel):
 
     def __init__(self, desk: Desk, at: str) -> None:
         self._shown: list[JobLine] = []
-        hints = (("list_remove", "cancel"),)
-        super().__init__(desk, "Jobs", (), confirm="open", hints=hints, keys={"list_remove": self._remove})
+        self._offered: Hints = ()
+        super().__init__(desk, "Jobs", (), confirm="open", keys={"list_remove": self._remove})
         self.look(at)
 
     def jobs(self) -> list[JobLine]:
@@ -75,6 +76,15 @@ class JobsSelector(ChoicePanel):
         while not self.finished:
             await asyncio.sleep(_LOOKS_APART)
             self.look()
+
+    def render(self, width: int) -> Rows:
+        marked = self.list.highlighted
+        runs = marked is not None and any(job.running for job in self._shown if job.id == marked.value)
+        hints = (("list_remove", "cancel"),) if runs else ()
+        if hints != self._offered:
+            self._offered = hints
+            self.offer(hints)
+        return super().render(width)
 
     def _remove(self, item: Item) -> None:
         self.desk.spawn(self._cancel_job(item.value))
