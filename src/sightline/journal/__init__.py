@@ -12,7 +12,7 @@ from sightline.journal._reader import SessionReader
 from sightline.journal._record import JournalHeader
 from sightline.journal._repair import events_since_message
 from sightline.journal._shelf import artifact_file, is_private, store_file
-from sightline.journal._store import Store
+from sightline.journal._store import Store, still_running
 from sightline.journal._writer import Busy, EntryPlace, JournalWriter
 from sightline.journal.catalogue._session_record import SessionHit, SessionRecord
 from sightline.journal.tree._entry import ENTRY_CAP, NATIVE, PROVIDER_NOTE, Entry, EntryType
@@ -66,6 +66,7 @@ __all__ = [
     "outline",
     "prune",
     "session_of",
+    "still_running",
     "store_file",
     "stored_calls",
 ]

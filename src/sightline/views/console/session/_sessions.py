@@ -23,7 +23,7 @@ from sightline.settings import StartOptions
 from sightline.text import clean_line, clean_text
 from sightline.transcript import Remark, Snapshot
 from sightline.tty import Overlay
-from sightline.views._names import title_of
+from sightline.views._names import listed_title
 from sightline.views.console._desk import reply_data
 from sightline.views.console.session._link import Link
 from sightline.views.console.status import Facts
@@ -239,7 +239,7 @@ class SessionSwitch:
         from sightline.views.plain._standing import signed_standing
 
         records = await asyncio.to_thread(self._desk.store.conversations, self._desk.cwd)
-        titles = {record.id: title_of(record) for record in records}
+        titles = {record.id: listed_title(record) for record in records}
         others = sorted(others, key=_is_idle)
         sessions = [
             RunningSession(hello.session, titles.get(hello.session, ""), signed_standing(hello)) for hello in others
