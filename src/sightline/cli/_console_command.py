@@ -35,8 +35,11 @@ def open_session(session: str) -> int:
 
 
 def choose_session() -> int:
-    """Ask which of those that are open in this folder to go on with."""
-    return _opened({"cwd": str(current_folder())})
+    """Ask which of those that are open in this folder to attach to. No host boots meanwhile: nobody asked for a new
+    session."""
+    from sightline.views.console._run import run
+
+    return run(options={"cwd": str(current_folder())}, attach=True)
 
 
 def pick_session() -> int:

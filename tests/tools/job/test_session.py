@@ -113,7 +113,7 @@ async def test_a_job_the_user_cancelled_starts_no_run(tmp_path: Path) -> None:
         await asyncio.wait([work], timeout=10)
         ending = f"Background job {began} (sleep 60) has ended: cancelled."
         async with asyncio.timeout(10):
-            while text_of(here.messages[-1]) != ending:
+            while text_of(here.messages[-1]) != ending:  # noqa: ASYNC110, it is delivered without an event
                 await asyncio.sleep(0.01)
         assert not here.agent.busy
         assert not [event for event in here.of(User) if event.source == "job"]

@@ -24,6 +24,7 @@ def run(
     options: Mapping[str, Any],
     host_fd: int | None = None,
     prompt: str = "",
+    attach: bool = False,
     resumable: bool = True,
     greeted: Callable[[int], object] = lambda pid: None,
     begun: Callable[[Console], object] = lambda console: None,
@@ -31,8 +32,9 @@ def run(
     before: Attributes | None = None,
 ) -> int:
     """Be the console. `wanted`: the fields of `StartOptions`. `host_fd`: where its host answers, if it was started;
-    `prompt`: said first, as if it had been entered. `resumable`: one can come back to it; say in the end how.
-    `greeted` is called with the process of every host that is connected to, `begun` with the console. The exit code."""
+    `prompt`: said first, as if it had been entered. `attach`: one of the sessions that run here is expected.
+    `resumable`: one can come back to it; say in the end how. `greeted` is called with the process of every host that is
+    connected to, `begun` with the console. The exit code."""
     start_options = msgspec.convert(dict(options), StartOptions)
     settings = _settings(start_options)
     terminal = Terminal()
@@ -51,7 +53,7 @@ def run(
             console.prompt.set_text(painted.text)
         for problem in application.bindings.problems:
             console.report(f"settings, console.keys: {problem}", "warning", "/keys shows and fixes them")
-        application.spawn(console.sessions.begin(host_fd))
+        application.spawn(console.sessions.begin(host_fd, attach=attach))
         if prompt:
             console.entering.enter(Submission(prompt))
 

@@ -20,7 +20,7 @@ class RunningSession(msgspec.Struct, frozen=True):
 
 
 class RunningDialog(Dialog):
-    """The one that began last comes first. Who writes means a new session: it waits until nothing is written."""
+    """One that works, or changed last, comes first. Who writes means a new session: it waits until that is undone."""
 
     yields_to_draft = True
 
