@@ -17,8 +17,8 @@ from sightline.events import (
     ToolUse,
     TurnStarted,
     User,
-    stamp,
 )
+from sightline.events.stamping import stamp
 from sightline.providers import EventStream, get_provider
 from sightline.transcript import (
     ENDED_TAIL,
@@ -212,8 +212,8 @@ def test_whose_command_it_is():
     args = {"command": "rm x", "private": True}
     state = fold([ToolUse("1", "Bash", args=args, source="person"), ToolUse("2", "Bash", args=args, source="agent")])
     own, agents = state.entries
-    assert (own.is_persons, own.is_private) == (True, True)
-    assert (agents.is_persons, agents.is_private) == (False, False)
+    assert (own.by_user, own.is_private) == (True, True)
+    assert (agents.by_user, agents.is_private) == (False, False)
 
 
 def test_lines_that_were_let_go_are_counted():

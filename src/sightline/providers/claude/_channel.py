@@ -15,7 +15,8 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
-from sightline.events import ApprovalState, Error, Event, Notice, RequestResolved, RunEnded, RunStarted, State, of_agent
+from sightline.events import ApprovalState, Error, Event, Notice, RequestResolved, RunEnded, RunStarted, State
+from sightline.events.stamping import of_agent
 from sightline.providers._channel_run import ChannelRun
 from sightline.providers._provider import ProviderPrompt, Run, Unreachable
 from sightline.providers._source import text_at, unknown

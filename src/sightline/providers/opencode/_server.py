@@ -27,8 +27,8 @@ from sightline.events import (
     RetryState,
     RunEnded,
     RunStarted,
-    of_agent,
 )
+from sightline.events.stamping import of_agent
 from sightline.exec import Process, UntrustedProgram
 from sightline.providers._binary import binary_words
 from sightline.providers._channel_run import ChannelRun

@@ -66,7 +66,7 @@ def _ending(result: ToolResult, found: CallEnding) -> str:
 
 
 def _not_kept(found: CallEnding) -> str:
-    kept, size = found.kept or 0, found.bytes or 0
+    kept, size = found.stored or 0, found.bytes or 0
     return f"[only the first {kept} of {size} bytes could be stored; the rest is lost]" if kept < size else ""
 
 

@@ -6,7 +6,8 @@ have their numbers already.
 
 import time
 
-from sightline.events import Event, encode_event, stamp
+from sightline.events import Event, encode_event
+from sightline.events.stamping import stamp
 
 
 class EventLines:

@@ -106,12 +106,12 @@ class CellShape(CommandShape):
 
 def _is_outside(call: TranscriptCall) -> bool:
     """An agent's command that no sandbox held; before it runs, whoever may allow it says so."""
-    return call_ending(call.details).sandboxed is False and not call.is_persons
+    return call_ending(call.details).sandboxed is False and not call.by_user
 
 
 def _mark(call: TranscriptCall) -> str:
     """Whose command it is: what a person typed has the sign it was typed with."""
-    return "!!" if call.is_private else "!" if call.is_persons else "$"
+    return "!!" if call.is_private else "!" if call.by_user else "$"
 
 
 def command(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:

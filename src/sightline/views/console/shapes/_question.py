@@ -48,8 +48,8 @@ def _answers(call: TranscriptCall) -> list[str]:
     if fact is None:
         return []
     if fact.answers is not None:
-        return [f"{clean_line(one.question)}: {clean_text(said)}" for one in fact.answers for said in one.said]
-    return [clean_text(said) for said in fact.said]
+        return [f"{clean_line(one.question)}: {clean_text(said)}" for one in fact.answers for said in one.replies]
+    return [clean_text(said) for said in fact.replies]
 
 
 def _question_in(args: Any) -> str:

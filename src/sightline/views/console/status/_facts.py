@@ -155,7 +155,7 @@ class Facts:
         for entry in reversed(self.state.entries[-_LOOKED_AT:]):
             if isinstance(entry, TranscriptMessage) and not entry.agent and entry.how != "steer":
                 break
-            if isinstance(entry, TranscriptCall) and not (entry.is_persons or entry.is_job):
+            if isinstance(entry, TranscriptCall) and not (entry.by_user or entry.is_job):
                 if entry.content is None:
                     name = clean_line(entry.name) or "a tool"
                     return f"preparing {name.lower()}" if _is_prepared(entry) else f"running {name}"
@@ -170,7 +170,7 @@ class Facts:
         for entry in reversed(self.state.entries[-_LOOKED_AT:]):
             if isinstance(entry, TranscriptMessage) and not entry.agent and entry.how != "steer":
                 break
-            if isinstance(entry, TranscriptCall) and not (entry.is_persons or entry.is_job) and entry.content is None:
+            if isinstance(entry, TranscriptCall) and not (entry.by_user or entry.is_job) and entry.content is None:
                 return entry
         return None
 
@@ -178,7 +178,7 @@ class Facts:
     def typed(self) -> TranscriptCall | None:
         """What the person runs themselves: the last that goes on."""
         entries = reversed(self.state.entries[-_LOOKED_AT:])
-        calls = (entry for entry in entries if isinstance(entry, TranscriptCall) and entry.is_persons)
+        calls = (entry for entry in entries if isinstance(entry, TranscriptCall) and entry.by_user)
         return next((call for call in calls if call.content is None and not call.is_job), None)
 
 

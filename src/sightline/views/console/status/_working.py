@@ -92,8 +92,8 @@ class WorkingRow(Component):
     def _elapsed(self, facts: Facts) -> float:
         """Of what the row names: an answer that is waited for, the call that runs, or all of the work."""
         now, call = self._drawing.clock(), facts.call if facts.going_on else None
-        if facts.waits and self._state().asked:
-            return now - self._state().asked
+        if facts.waits and self._state().waiting_since:
+            return now - self._state().waiting_since
         if call is not None and call.began:
             return call.elapsed(now)
         return now - (self._since or now)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sightline.conversation import AssistantMessage, ToolMessage, text_of
-from sightline.events import BranchState, of_source, stamp
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.journal import (
     Busy,
@@ -24,6 +23,7 @@ from sightline.journal import (
     OutlineLine,
     SessionTree,
     Store,
+    append_branch,
     content_of,
     label_entry,
     move_entries,
@@ -80,7 +80,7 @@ def move_in_tree(
             summary = summarise(left)
         entries = move_entries(tree, move, _moment(tree), summary=summary if left else "")
         _keep(writer, tree, entries)
-        _tell_views(writer, tree)
+        append_branch(writer, tree, time.time())
     finally:
         writer.close()
     return _moved_words(tree.leaf, move.prefill)
@@ -158,12 +158,6 @@ def _keep(writer: JournalWriter, tree: SessionTree, entries: list[Entry]) -> Non
         raise OutsideFailure(f"it could not be stored: {writer.problem}", "free some disk space")
     for entry in entries:
         tree.add(entry, writer.place_of(entry.id))
-
-
-def _tell_views(writer: JournalWriter, tree: SessionTree) -> None:
-    """A branch is a fact like any other: whoever shows this session has to know which events it shows."""
-    (branch,) = of_source("agent", [BranchState(tree.ranges(), tree.leaf).as_state()])
-    writer.append([stamp(branch, tree.last_seq + 1, time.time())])
 
 
 def _where(leaf: str) -> str:
