@@ -202,9 +202,9 @@ def test_the_clock_of_a_call_stands_still_while_it_is_asked_about():
     transcript.apply(use)
     assert transcript.now.entries[0].elapsed(102.0) == 2.0
     transcript.apply(asked)
-    assert (transcript.now.entries[0].elapsed(150.0), transcript.now.asked) == (3.0, 103.0)
+    assert (transcript.now.entries[0].elapsed(150.0), transcript.now.waiting_since) == (3.0, 103.0)
     transcript.apply(answered)
-    assert (transcript.now.entries[0].elapsed(165.0), transcript.now.asked) == (5.0, 0.0)
+    assert (transcript.now.entries[0].elapsed(165.0), transcript.now.waiting_since) == (5.0, 0.0)
 
 
 def test_whose_command_it_is():

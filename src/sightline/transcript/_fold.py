@@ -166,7 +166,8 @@ class Transcript:
         call = self._call(event, event.name)
         call.name, call.native_name, call.arg, call.args = event.name, event.native_name, event.arg, event.args
         call.began, call.source = event.time, event.source
-        call.is_job, call.written = event.job, ""
+        call.is_job = event.job or event.arg == f"job {event.id}"  # as journals had it before there was a field
+        call.written = ""
         for id, request in self.now.requests.items():
             if _call_in(request.get("details")) == event.id:  # the request came before the call's own event
                 self._wait(call, id, event.time)

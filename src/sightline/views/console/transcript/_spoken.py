@@ -42,9 +42,9 @@ Later = Callable[[float, Callable[[], None]], object]
 class SpokenLines(TranscriptBlock):
     """Some lines."""
 
-    def __init__(self, *lines: str, goes_on: bool = False) -> None:
+    def __init__(self, *lines: str, joins_previous: bool = False) -> None:
         self._lines = lines
-        self.goes_on = goes_on
+        self.joins_previous = joins_previous
         self._rows: tuple[int, Rows] | None = None
 
     def render(self, width: int) -> Rows:
@@ -63,7 +63,7 @@ class SpokenLines(TranscriptBlock):
 class SpokenEnd(CallBlock):
     """The end of a call whose output was told."""
 
-    goes_on = True
+    joins_previous = True
 
     def _body(self, shape: Shape, width: int) -> ShapeBody:
         return ShapeBody()
@@ -228,7 +228,7 @@ class SpokenTranscript(TranscriptView):
         if self._subject is not heard:
             self._add(SpokenLines(f"output of {heard.title}:"))
             self._subject = heard
-        self._add(SpokenLines(*lines, goes_on=True))
+        self._add(SpokenLines(*lines, joins_previous=True))
 
     def _tell_end(self, heard: SpokenCall) -> None:
         if heard.ended:
@@ -239,7 +239,7 @@ class SpokenTranscript(TranscriptView):
             self._tell_of(heard, lines)
         kind = SpokenEnd if heard.wrote and heard.call.pieces else CallBlock
         block = self._by_entry[id(heard.call)] = kind(heard.call, self._drawing)
-        block.goes_on = self._subject is heard
+        block.joins_previous = self._subject is heard
         self._add(block)
         block.close()
         self._subject = None
@@ -275,8 +275,8 @@ class SpokenTranscript(TranscriptView):
 
     def _tell_by(self, path: str, lines: list[str]) -> None:
         if lines:
-            goes_on = self._subject is self._silent
-            self._add(SpokenLines(*(f"{self._name(path)}: {line}" for line in lines), goes_on=goes_on))
+            joins_previous = self._subject is self._silent
+            self._add(SpokenLines(*(f"{self._name(path)}: {line}" for line in lines), joins_previous=joins_previous))
             self._subject = self._silent
 
     def _agent_changed(self, path: str) -> None:
