@@ -386,11 +386,11 @@ class SessionSwitch:
     def _works(self) -> bool:
         state, facts = self._desk.state, Facts(self._desk.state)
         typed = facts.typed is not None or self._typed.running or self._typed.unsent
-        return bool(state.running or facts.jobs or facts.going_on or state.requests or typed)
+        return bool(state.running or facts.jobs or facts.activity or state.requests or typed)
 
     def _what_works(self) -> str:
         facts = Facts(self._desk.state)
-        parts = [f"the agent is {facts.going_on}"] if facts.going_on else []
+        parts = [f"the agent is {facts.activity}"] if facts.activity else []
         if facts.typed is not None or self._typed.running:
             parts.append("your command is running")
         if facts.jobs:

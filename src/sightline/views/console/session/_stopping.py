@@ -22,7 +22,7 @@ class Stopping:
     @property
     def can_stop(self) -> bool:
         """Whether there is something Escape would stop."""
-        return bool(self._entered.running or Facts(self._desk.state).going_on)
+        return bool(self._entered.running or Facts(self._desk.state).activity)
 
     async def stop(self) -> bool:
         """Stop what was begun last, and only that. False when nothing is going on."""
