@@ -135,7 +135,7 @@ def build(
     conversation = AgentConversation(
         memory, model, actor=actor, hooks=hooks, settings=current, system=lambda: asking.system
     )
-    workplace.kept = conversation.kept
+    workplace.stored = conversation.kept
     agent = Agent(
         actor,
         model=model,

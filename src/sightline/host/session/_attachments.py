@@ -38,7 +38,7 @@ class Attachments:
             data = fitted.image.data
             name = f"{os.path.splitext(name)[0]}.{fitted.image.media_type.rpartition('/')[2]}"
         try:
-            return await asyncio.to_thread(self._shelf.keep, self._name(name), data)
+            return await asyncio.to_thread(self._shelf.store, self._name(name), data)
         except OSError as error:
             what = f"{clean_line(name)} could not be stored: {error.strerror}"
             raise OutsideFailure(what, "free some disk space") from error

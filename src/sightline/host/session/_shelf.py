@@ -12,7 +12,7 @@ class SessionShelf:
         self._store = store
         self._session = session
 
-    def keep(self, name: str, data: bytes) -> str:
+    def store(self, name: str, data: bytes) -> str:
         store_file(self._store.folder(self._session), name, data)
         return f"artifact://{self._session}/{name}"
 

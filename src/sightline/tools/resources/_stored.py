@@ -1,4 +1,4 @@
-"""What sessions keep: the artifacts of calls, and conversations. Blocking."""
+"""Behind artifact:// and history://: stored output of calls, and conversations. Blocking."""
 
 import re
 from pathlib import Path
@@ -35,10 +35,10 @@ def _sessions(name: str, context: ToolContext) -> list[str]:
 
 
 def artifact_needs(rest: str, context: ToolContext) -> list[Need]:
-    """What this session's calls gave was shown to its model; what other sessions keep is another matter."""
+    """None for this session's own artifacts, which its model was shown; those of other sessions are to be approved."""
     try:
         found = artifact(rest, context)
-    except ToolError:  # what is wrong with it is the result's to say
+    except ToolError:  # the result reports it
         return []
     own = context.call.rpartition("-")[0]
     if found.source_path is None or found.url.startswith(f"artifact://{own}/"):
@@ -47,9 +47,9 @@ def artifact_needs(rest: str, context: ToolContext) -> list[Need]:
 
 
 def history_needs(rest: str, context: ToolContext) -> list[Need]:
-    kept = context.workplace.history
+    stored = context.workplace.history
     session = rest.strip("/")
-    file = kept.file(session) if kept is not None and _NAME.fullmatch(session) else None
+    file = stored.file(session) if stored is not None and _NAME.fullmatch(session) else None
     return [] if file is None else _of_another_session(file)
 
 
@@ -61,10 +61,10 @@ def history(rest: str, context: ToolContext) -> Resource:
     session = rest.strip("/")
     if session and not _NAME.fullmatch(session):
         raise ToolError(f"'history://{rest}' names no session. Use history://SESSION, or history:// for this one.")
-    kept = context.workplace.history
-    if kept is None:
+    stored = context.workplace.history
+    if stored is None:
         raise ToolError("No conversation is stored here, so history:// has nothing to show.")
-    text = kept.read(session)
+    text = stored.read(session)
     if text is None:
         raise ToolError(f"There is no session '{session}'. history:// alone is this session's conversation.")
     return Resource(url=f"history://{session}", text=text, content_type="text/markdown")
