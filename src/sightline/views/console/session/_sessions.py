@@ -343,7 +343,7 @@ class SessionSwitch:
         if still_runs:
             self._desk.report(f"session {left.session} keeps running", hint=f"sightline attach {left.session}")
         if draft:
-            self._prompt.give_back(draft)
+            self._prompt.restore(draft)
         if session and self._desk.store.is_running(session):
             self._desk.spawn(self._follow(link, session))
             return

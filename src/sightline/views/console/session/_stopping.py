@@ -65,5 +65,5 @@ class Stopping:
         queued = data.get("queued") if isinstance(data, dict) else None
         texts = [str(text) for text in queued] if isinstance(queued, list) else []
         if texts:
-            self._prompt.give_back(*texts)
+            self._prompt.restore(*texts)
         return bool(texts)
