@@ -46,7 +46,7 @@ from sightline.host import (
 )
 from sightline.host.provider._events import Translation
 from sightline.host.provider._worker import open_provider
-from sightline.host.session._shelf import SessionShelf
+from sightline.host.session._attachments import SessionShelf
 from sightline.journal import SessionReader, SessionTree, Store
 from sightline.secrets import Secrets
 from sightline.settings import StartOptions
