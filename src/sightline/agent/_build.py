@@ -134,7 +134,7 @@ def build(
     conversation = AgentConversation(
         memory, model, actor=actor, hooks=hooks, settings=current, system=lambda: model_requests.system
     )
-    workplace.kept = conversation.stored
+    workplace.stored = conversation.stored
     agent = Agent(
         actor,
         model=model,

@@ -25,7 +25,7 @@ _WHEN_IT_BEGINS = (
 
 def take_settings(agent: "Agent", spec: AgentSpec) -> list[str]:
     """Apply these from now on; returns the names of those that changed and apply only in a new session."""
-    from sightline.settings.keeping import changed_settings
+    from sightline.settings.editing import changed_settings
 
     spec = with_stored_rules(spec, agent.memory.tree)
     changed = changed_settings(agent.workplace.settings, spec.settings)

@@ -66,7 +66,7 @@ def _opened(wanted: dict[str, Any], prompt: str = "") -> int:
         return code
     from sightline.views.console._run import run
 
-    return run(wanted=wanted, prompt=prompt)
+    return run(options=wanted, prompt=prompt)
 
 
 def _wanted(arguments: argparse.Namespace) -> dict[str, Any]:

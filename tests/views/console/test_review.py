@@ -67,7 +67,7 @@ async def settled(sat: Sitting) -> None:
 
 async def test_what_the_console_said_is_there_after_the_host_has_told_everything(sat: Sitting) -> None:
     """A warning about the host's version comes before its first snapshot, and stays."""
-    sat.console.tell("another version", "warning")
+    sat.console.report("another version", "warning")
     sat.console.frame(Snapshot())
     assert "another version" in sat.rows
 

@@ -73,9 +73,9 @@ class TodoReminders:
 
     def markdown(self) -> str:
         """The stored list, with tasks that had ended before the session was resumed."""
-        from sightline.tools.todo import kept_phases, to_markdown
+        from sightline.tools.todo import stored_phases, to_markdown
 
-        return to_markdown(kept_phases(self._workplace))
+        return to_markdown(stored_phases(self._workplace))
 
     def publish(self) -> None:
         """Publish the list, after a resume or on another branch."""
@@ -95,5 +95,5 @@ class TodoReminders:
         before = phases_of(workplace)
         after = without(before, tasks)
         if after != before:
-            workplace.kept["todo"] = set_phases(workplace, after)
+            workplace.stored["todo"] = set_phases(workplace, after)
             self.publish()

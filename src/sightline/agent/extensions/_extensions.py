@@ -132,7 +132,7 @@ class Extension:
 
     @property
     def kept(self) -> Any:
-        return self._agent.workplace.kept.get(self.name)
+        return self._agent.workplace.stored.get(self.name)
 
     def settle(self) -> None:
         """`setup` has returned: what it added counts."""

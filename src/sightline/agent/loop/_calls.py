@@ -205,7 +205,7 @@ class CallRunner:
             update=update,
             output=self._actor.output(call),
             start=lambda spec: self._actor.start(call, spec),
-            keep=self._store_value,
+            store=self._store_value,
             restored=self._secrets.restored,
         )
 
@@ -256,7 +256,7 @@ class CallRunner:
     def _stored_image(self, call: CallPart, number: int, image: Image) -> Content:
         name = f"{call.id}-image{number}.{image.media_type.rpartition('/')[2]}"
         try:
-            return ImagePart(image.media_type, self._workplace.artifacts.keep(name, image.data))
+            return ImagePart(image.media_type, self._workplace.artifacts.store(name, image.data))
         except OSError as error:
             return TextPart(f"[an image ({image.media_type}) that could not be stored: {error.strerror}]")
 

@@ -265,7 +265,7 @@ class ProviderWorker:
         self._attached += 1
         name = name_of(command.name, f"{self._session.seq}-{self._attached}")
         try:
-            return CommandReply(True, await asyncio.to_thread(self._shelf.keep, name, command.data))
+            return CommandReply(True, await asyncio.to_thread(self._shelf.store, name, command.data))
         except OSError as problem:
             return CommandReply(False, error=clean_line(f"it cannot be stored: {problem}"), hint="free some disk space")
 

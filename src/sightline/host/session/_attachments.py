@@ -40,7 +40,7 @@ class Attachments:
             data = fitted.image.data
             name = f"{os.path.splitext(name)[0]}.{fitted.image.media_type.rpartition('/')[2]}"
         try:
-            return await asyncio.to_thread(self._shelf.keep, self._name(name), data)
+            return await asyncio.to_thread(self._shelf.store, self._name(name), data)
         except OSError as error:
             what = f"{clean_line(name)} could not be stored: {error.strerror}"
             raise OutsideFailure(what, "free some disk space") from error
@@ -80,7 +80,7 @@ class SessionShelf:
         self._store = store
         self._session = session
 
-    def keep(self, name: str, data: bytes) -> str:
+    def store(self, name: str, data: bytes) -> str:
         store_file(self._store.folder(self._session), name, data)
         return f"artifact://{self._session}/{name}"
 

@@ -48,7 +48,7 @@ class Console:
         application: Application,
         store: "Store",
         settings: "Settings",
-        wanted: "StartOptions",
+        options: "StartOptions",
         *,
         greeted: Callable[[int], object] = lambda pid: None,
         lasting: bool = True,
@@ -59,7 +59,7 @@ class Console:
         self.loop = application.loop
         self.store = store
         self.settings = settings
-        self.cwd = wanted.cwd or os.getcwd()
+        self.cwd = options.cwd or os.getcwd()
         self.tries: Sequence[tuple[str, str]] = ()
         """What the greeting offers to try; empty: what fits any project."""
         self._drafts = Drafts(data_folder())
@@ -67,11 +67,11 @@ class Console:
         self._hinting: asyncio.TimerHandle | None = None
         self._offered_setup = False
         self._when_run_ended: list[Callable[[], object]] = []
-        self._show_parts(wanted)
-        self._wire_parts(wanted, greeted, lasting)
+        self._show_parts(options)
+        self._wire_parts(options, greeted, lasting)
         self.spawn(self.prompt.recall())
 
-    def _show_parts(self, wanted: "StartOptions") -> None:
+    def _show_parts(self, options: "StartOptions") -> None:
         """What is seen: each draws the fold, and knows nothing of the others."""
         application, display, call_later = self.application, self.application.display, self.loop.call_later
         linear, images = application.linear, display.images
@@ -108,13 +108,13 @@ class Console:
         self.todo = TodoPanel(self.drawing, lambda: self.state, self.rows)
         self.jobs = JobsPanel(self.drawing, lambda: self.state)
         self.status = StatusLine(self.drawing, lambda: self.state)
-        self.status.provider = wanted.provider
+        self.status.provider = options.provider
         self.beat = Beat(application, self.transcript, self.jobs)
         self.attention = self._attention()
-        self.pulse = Pulse(lambda: self.state, self.tell, clock=self.drawing.clock, call_later=call_later)
+        self.pulse = Pulse(lambda: self.state, self.report, clock=self.drawing.clock, call_later=call_later)
         self.screen.build((self.queue, self.working, self.todo, self.jobs), self.status)
 
-    def _wire_parts(self, wanted: "StartOptions", greeted: Callable[[int], object], lasting: bool) -> None:
+    def _wire_parts(self, options: "StartOptions", greeted: Callable[[int], object], lasting: bool) -> None:
         """What acts: each has its own state and is given what it uses, those before it in this list among it."""
         screen, prompt = self.screen, self.prompt
         self.extensions = ExtensionScreen(self, screen, self.status, self.attention)
@@ -123,7 +123,7 @@ class Console:
         self.sessions = SessionSwitch(
             self,
             self,
-            wanted,
+            options,
             screen=screen,
             status=self.status,
             prompt=prompt,
@@ -185,12 +185,12 @@ class Console:
         return [*ours, *theirs]
 
     def _attention(self) -> Attention:
-        wanted, application = self.settings.console, self.application
+        options, application = self.settings.console, self.application
         return Attention(
             lambda: self.state,
             clock=self.drawing.clock,
-            set_title=application.set_title if wanted.title else None,
-            notify=(lambda text: application.notify("sightline", text)) if wanted.notify else None,
+            set_title=application.set_title if options.title else None,
+            notify=(lambda text: application.notify("sightline", text)) if options.notify else None,
         )
 
     def _fill_in(self, older: Iterable[Component]) -> None:
@@ -207,13 +207,13 @@ class Console:
     async def _filled_in(self, older: Iterable[Component]) -> None:
         view = self.transcript
 
-        def kept_up() -> Iterator[Component]:
+        def paced() -> Iterator[Component]:
             for block in older:
                 yield block
-                self.beat.keep()  # it may be one that is drawn little by little
+                self.beat.schedule()  # it may be one that is drawn little by little
 
-        await backfill(self.application.display, view.component, kept_up(), is_live=view.is_live)
-        self.beat.keep()
+        await backfill(self.application.display, view.component, paced(), is_live=view.is_live)
+        self.beat.schedule()
 
     # ---- what the host tells
 
@@ -285,7 +285,7 @@ class Console:
             self.spawn(self._find_branch())
             for callback in self._when_run_ended:
                 callback()
-        self.beat.keep()
+        self.beat.schedule()
         self.redraw()
 
     def _offer_setup(self) -> None:
@@ -326,7 +326,7 @@ class Console:
         self.requests.look()
         self.status.note = "the session has stopped"
         self.working.update()
-        self.beat.keep()
+        self.beat.schedule()
         self.redraw()
 
     async def _find_branch(self) -> None:
@@ -382,9 +382,9 @@ class Console:
             self.screen.unmount(mounted)
             component.dispose()
 
-    def tell(self, text: str, level: Level = "info", hint: str = "") -> None:
-        self.transcript.say(Remark("", level, text, hint))
-        self.beat.keep()
+    def report(self, text: str, level: Level = "info", hint: str = "") -> None:
+        self.transcript.add_remark(Remark("", level, text, hint))
+        self.beat.schedule()
 
     def spawn(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[Any]:
         return self.application.spawn(work)
@@ -407,7 +407,7 @@ class Console:
 
         problem = await copy_with_program(text)
         if problem:
-            self.tell(problem, "warning")
+            self.report(problem, "warning")
 
     def run_program(self, argv: list[str]) -> int:
         from sightline.exec import UntrustedProgram, start_words
@@ -425,7 +425,7 @@ class Console:
         self.redraw()
 
     def exit(self, code: int) -> None:
-        self.entering.give_back_unsent()
+        self.entering.restore_unsent()
         self.prompt.close()
         self.application.exit(code)
 
@@ -443,7 +443,7 @@ class Console:
     def hint(self, text: str, seconds: float = HINTED) -> None:
         """Say something in the place of the key hints, for a moment; where nobody sees them, like anything else."""
         if self.application.linear:
-            self.tell(text)
+            self.report(text)
             return
 
         def usual() -> None:
@@ -475,7 +475,7 @@ class Console:
             display.invalidate()
             self.transcript.show_again()
             self.replay()
-            self.beat.keep()
+            self.beat.schedule()
             self.hint(now)
 
     def show_todo(self, shown: bool) -> None:
@@ -500,8 +500,8 @@ class Console:
         try:
             after = edit_externally(text, editor_command(os.environ), lambda argv: self.run_program(list(argv)))
         except (OSError, ValueError) as error:
-            self.tell(f"there is no editor: {error}", "error", "set $VISUAL or $EDITOR")
+            self.report(f"there is no editor: {error}", "error", "set $VISUAL or $EDITOR")
             return None
         if after is None:
-            self.tell("the editor ended with an error; nothing was changed", "error", "set $VISUAL or $EDITOR")
+            self.report("the editor ended with an error; nothing was changed", "error", "set $VISUAL or $EDITOR")
         return after

@@ -80,7 +80,7 @@ class Desk(Protocol):
         """Show it in place of the editor (`above` it; with `overlay`, over the window) and wait for its answer."""
         ...
 
-    def tell(self, text: str, level: Level = "info", hint: str = "") -> None:
+    def report(self, text: str, level: Level = "info", hint: str = "") -> None:
         """Say something in the transcript. Only this console shows it, and it is not kept."""
         ...
 

@@ -30,7 +30,7 @@ class FakeDesk:
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    def tell(self, text: str, level: str = "info", hint: str = "") -> None:
+    def report(self, text: str, level: str = "info", hint: str = "") -> None:
         self.told.append((level, text, hint))
 
     def redraw(self, component: object = None) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def open(console: "Console", args: str) -> None:
-    console.tell("\n".join(_lines(console)))
+    console.report("\n".join(_lines(console)))
 
 
 def _lines(console: "Console") -> Iterator[str]:

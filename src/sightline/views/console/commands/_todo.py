@@ -16,7 +16,7 @@ async def open(console: "Console", args: str) -> None:
         return
     reply = await console.submit(EditTodo("") if args == "clear" else EditTodo())
     if not reply.ok:
-        console.tell(reply.error, "error", reply.hint)
+        console.report(reply.error, "error", reply.hint)
         return
     text = str(reply.data.get("markdown", "")) if isinstance(reply.data, dict) else ""
     if args == "edit":
@@ -24,7 +24,7 @@ async def open(console: "Console", args: str) -> None:
     elif text.strip():
         _show(console, text)
     else:
-        console.tell("the todo list is empty", hint="/todo edit writes one")
+        console.report("the todo list is empty", hint="/todo edit writes one")
 
 
 def toggle(console: "Console", args: str) -> None:
@@ -43,4 +43,4 @@ async def _edit(console: "Console", text: str) -> None:
         return
     reply = await console.submit(EditTodo(edited))
     if not reply.ok:
-        console.tell(reply.error, "error", reply.hint)
+        console.report(reply.error, "error", reply.hint)

@@ -2,38 +2,28 @@
 
 from sightline.text import clean_line
 from sightline.tools.todo import PlannedPhase, PlannedTask, from_markdown
-from sightline.tty import Rows, measure, truncate, wrap
+from sightline.tty import measure, truncate, wrap
 from sightline.views.console._drawing import DrawingOptions
-from sightline.views.console.blocks._block import TranscriptBlock
+from sightline.views.console.blocks._block import PageBlock
 from sightline.views.console.shapes._todo import ROLES, SIGNS, SPOKEN
 
 _NARROWEST = 16
 
 
-class TodoPage(TranscriptBlock):
+class TodoPage(PageBlock):
     """Made of the list as Markdown, which is also what is copied."""
 
     def __init__(self, markdown: str, drawing: DrawingOptions) -> None:
         self._source = markdown
         self._phases = from_markdown(markdown)
         self._drawing = drawing
-        self._made_of: tuple[int, str] | None = None
-        self._rows: Rows = ()
 
-    def render(self, width: int) -> Rows:
-        made_of = (width, self._drawing.theme.name)
-        if made_of != self._made_of:
-            self._made_of = made_of
-            rows = (row for phase in self._phases for row in self._phase(phase, max(width, _NARROWEST)))
-            self._rows = tuple(truncate(row, width) for row in rows)
-        return self._rows
+    def _key(self) -> tuple[object, ...]:
+        return (self._drawing.theme.name,)
 
-    def invalidate(self) -> None:
-        self._made_of = None
-
-    @property
-    def done(self) -> bool:
-        return True
+    def _draw(self, width: int) -> list[str]:
+        rows = (row for phase in self._phases for row in self._phase(phase, max(width, _NARROWEST)))
+        return [truncate(row, width) for row in rows]
 
     @property
     def source(self) -> str:

@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 
 async def stop(console: "Console", args: str) -> None:
     if not await console.stopping.stop():
-        console.tell("nothing is running")
+        console.report("nothing is running")
 
 
 async def queue(console: "Console", args: str) -> None:
     if not args:
-        _say_queue(console)
+        _report_queue(console)
         return
     reply = await console.submit(Prompt(args, "follow_up"))
     if not reply.ok:
-        console.tell(reply.error, "error", reply.hint)
+        console.report(reply.error, "error", reply.hint)
         console.set_draft(f"/queue {args}")
     elif console.drawing.linear:
-        console.tell("queued until the agent is done", hint="/unqueue to edit")
+        console.report("queued until the agent is done", hint="/unqueue to edit")
 
 
-def _say_queue(console: "Console") -> None:
+def _report_queue(console: "Console") -> None:
     waiting = Facts(console.state).queue
     if not waiting:
-        console.tell("the queue is empty", hint="/queue TEXT sends it when the agent is done")
+        console.report("the queue is empty", hint="/queue TEXT sends it when the agent is done")
         return
     when = {"follow_up": "when the agent is done"}
-    said = [f"{when.get(one.how, 'next')}: {one.text}" for one in waiting]
-    console.tell("\n".join(said), hint="/unqueue to edit")
+    lines = [f"{when.get(one.how, 'next')}: {one.text}" for one in waiting]
+    console.report("\n".join(lines), hint="/unqueue to edit")
 
 
 def follow_up(console: "Console", args: str) -> None:
@@ -50,20 +50,20 @@ def follow_up(console: "Console", args: str) -> None:
 
 async def unqueue(console: "Console", args: str) -> None:
     if not await console.stopping.unqueue():
-        console.tell("the queue is empty")
+        console.report("the queue is empty")
 
 
 async def compact(console: "Console", args: str) -> None:
     reply = await console.submit(Compact(args))
     if not reply.ok:
-        console.tell(reply.error, "error", reply.hint)
+        console.report(reply.error, "error", reply.hint)
     elif isinstance(reply.data, dict) and not reply.data.get("compacted"):
-        console.tell("nothing to summarise yet")
+        console.report("nothing to summarise yet")
 
 
 async def attach(console: "Console", args: str) -> None:
     if not args:
-        console.tell("which file?", "error", "/attach FILE")
+        console.report("which file?", "error", "/attach FILE")
         return
     if args == "none":
         while console.prompt.attachments:
@@ -71,9 +71,9 @@ async def attach(console: "Console", args: str) -> None:
         return
     image = await asyncio.to_thread(_image, console.cwd, args)
     if image is None and not await asyncio.to_thread(_file(console.cwd, args).exists):
-        console.tell(f"there is no file {args}", "error", "/attach FILE")
+        console.report(f"there is no file {args}", "error", "/attach FILE")
     elif image is None:
-        console.tell(f"{args} is not an image that can be read", "error", "name other files with @ in the prompt")
+        console.report(f"{args} is not an image that can be read", "error", "name other files with @ in the prompt")
     else:
         console.prompt.attach([image])
 

@@ -37,8 +37,8 @@ class Widgets(Component):
         if value is self._value:
             return False
         self._value = value
-        said = WidgetsState.of(value)
-        shown = [widget for widget in said.widgets.values() if widget.placement == self._placement] if said else []
+        fact = WidgetsState.of(value)
+        shown = [widget for widget in fact.widgets.values() if widget.placement == self._placement] if fact else []
         lines = [line for widget in shown for line in _lines(widget)]
         if lines == self._lines:
             return False
@@ -57,21 +57,21 @@ class Widgets(Component):
 
 def status_texts(state: Mapping[str, Any]) -> list[str]:
     """What extensions say in the status line."""
-    said = StatusTextsState.among(state)
-    return [text for text in map(clean_line, said.texts.values()) if text] if said else []
+    fact = StatusTextsState.among(state)
+    return [text for text in map(clean_line, fact.texts.values()) if text] if fact else []
 
 
 def title(state: Mapping[str, Any]) -> str:
     """The window's title, if an extension has one."""
-    said = TitleState.among(state)
-    return clean_line(said.title) if said else ""
+    fact = TitleState.among(state)
+    return clean_line(fact.title) if fact else ""
 
 
 def editor_text(state: Mapping[str, Any]) -> tuple[int, str]:
     """The last text an extension put into the editor, and its number: one that was not seen before is an order, one
     that was there when the console came is not."""
-    said = EditorTextState.among(state)
-    return (said.number, said.text) if said else (0, "")
+    fact = EditorTextState.among(state)
+    return (fact.number, fact.text) if fact else (0, "")
 
 
 def _lines(widget: ExtensionWidget) -> list[str]:

@@ -89,7 +89,7 @@ class PromptHost(Protocol):
 
     def spawn(self, work: Coroutine[Any, Any, object]) -> object: ...
 
-    def tell(self, text: str, level: Level = "info", hint: str = "") -> None: ...
+    def report(self, text: str, level: Level = "info", hint: str = "") -> None: ...
 
     def redraw(self, component: Component | None = None) -> None: ...
 
@@ -203,7 +203,7 @@ class PromptEditor:
         """Put a text here for the person to send, or not. Who listens is told what it is."""
         self.set_text(text)
         if self._drawing.linear and text.strip():
-            self._host.tell(f"in the editor: {text}", hint="an empty line sends it, anything else replaces it")
+            self._host.report(f"in the editor: {text}", hint="an empty line sends it, anything else replaces it")
 
     def insert(self, text: str) -> None:
         """Put text where the cursor is."""
@@ -236,11 +236,11 @@ class PromptEditor:
 
     def attach(self, attachments: Sequence[Attachment]) -> None:
         if len(self._attachments) + len(attachments) > MOST:
-            self._host.tell(f"a prompt takes at most {MOST} images", "warning", "send some of them first")
+            self._host.report(f"a prompt takes at most {MOST} images", "warning", "send some of them first")
             return
         self._attach((*self._attachments, *attachments))
         if self._drawing.linear:
-            self._host.tell(f"attached: {', '.join(one.name for one in attachments)}", hint="/attach none removes it")
+            self._host.report(f"attached: {', '.join(one.name for one in attachments)}", hint="/attach none removes it")
         self._changed(self.text)
         self._host.redraw(self._field)
 
@@ -256,10 +256,10 @@ class PromptEditor:
         try:
             saved = self._field.open_external(command, lambda argv: self._host.run_program(list(argv)))
         except (OSError, ValueError) as problem:
-            self._host.tell(f"cannot edit with {command}: {problem}; the text is unchanged", "error", hint)
+            self._host.report(f"cannot edit with {command}: {problem}; the text is unchanged", "error", hint)
         else:
             if not saved:
-                self._host.tell(f"{command} ended with an error; the text is unchanged", "error", hint)
+                self._host.report(f"{command} ended with an error; the text is unchanged", "error", hint)
             elif self._drawing.linear:
                 self.offer(self.text)
         self._host.redraw(self._field)
@@ -376,7 +376,7 @@ class PromptEditor:
         try:
             image = await asyncio.to_thread(clipboard_image)
         except NoImage as reason:
-            self._host.tell(reason.message, "warning", reason.hint)
+            self._host.report(reason.message, "warning", reason.hint)
         else:
             self.attach([image])
 
@@ -384,4 +384,4 @@ class PromptEditor:
         """The same trouble at each key would be worse than the trouble."""
         if problem not in self._said:
             self._said.add(problem)
-            self._host.tell(problem, "warning")
+            self._host.report(problem, "warning")

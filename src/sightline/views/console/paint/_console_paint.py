@@ -70,7 +70,7 @@ class ConsolePaint(FirstPaint):
 
 
 def open_console(
-    wanted: "Mapping[str, Any] | Callable[[], Mapping[str, Any]]", *, provider: str = "", prompt: str = ""
+    options: "Mapping[str, Any] | Callable[[], Mapping[str, Any]]", *, provider: str = "", prompt: str = ""
 ) -> int | None:
     """Paint, start the host, import and listen at once, then hand over. The exit code; None where there is nothing to
     paint on. `wanted` is what the host is to be (see `StartOptions`), or finds that out, which may take its time."""
@@ -88,17 +88,17 @@ def open_console(
         hosts.append(start_host(as_json(asked)))
 
     def load() -> None:
-        if callable(wanted):
-            start(wanted())
+        if callable(options):
+            start(options())
         _load()
 
     def take_over(before: "list[int | list[bytes | int]]") -> int:
         from sightline.views.console._run import run
 
         screen.hand_over()
-        return run(painted=screen, before=before, wanted=found[0], host_fd=hosts[0], prompt=prompt)
+        return run(painted=screen, before=before, options=found[0], host_fd=hosts[0], prompt=prompt)
 
-    return open_painted(screen, load, take_over, lambda: None if callable(wanted) else start(wanted))
+    return open_painted(screen, load, take_over, lambda: None if callable(options) else start(options))
 
 
 def _load() -> None:

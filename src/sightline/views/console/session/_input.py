@@ -66,10 +66,10 @@ class PromptSubmission:
         """Call this before words are sent to the agent; False: they are not, and the user was told why."""
         self._checks.append(check)
 
-    def give_back_unsent(self) -> None:
+    def restore_unsent(self) -> None:
         """Nothing will take it any more."""
         for submission in reversed(self._entered.unsent):
-            self._give_back(submission)
+            self._restore(submission)
         self._entered.unsent.clear()
 
     def host_gone(self, queued: Iterable[QueuedMessage]) -> None:
@@ -90,13 +90,13 @@ class PromptSubmission:
         if submission.mode == "prompt" and await self._is_command(submission):
             return
         if submission.mode == "python" and (problem := _why_no_python(text)):
-            self._desk.tell(problem, "error", "begin with a space to send it to the agent")
-            self._give_back(submission)
+            self._desk.report(problem, "error", "begin with a space to send it to the agent")
+            self._restore(submission)
             return
         submission = await self._with_mentioned(submission)
         self._entered.unsent.append(submission)
         try:
-            await (self._run(submission) if submission.mode != "prompt" else self._say(submission, how))
+            await (self._run(submission) if submission.mode != "prompt" else self._send_prompt(submission, how))
         finally:
             if submission in self._entered.unsent:
                 self._entered.unsent.remove(submission)
@@ -133,8 +133,8 @@ class PromptSubmission:
             return False  # the host runs it
         near = difflib.get_close_matches(name, [*COMMANDS, *theirs], 1)
         hint = f"did you mean /{near[0]}?" if near else "/help lists them; begin with a space to send it to the agent"
-        self._desk.tell(f"no command /{name}", "error", hint)
-        self._give_back(submission)
+        self._desk.report(f"no command /{name}", "error", hint)
+        self._restore(submission)
         return True
 
     async def _run(self, submission: "Submission") -> None:
@@ -145,13 +145,13 @@ class PromptSubmission:
         elif reply.id not in self._ended:
             self._entered.running.append(reply.id)
 
-    async def _say(self, submission: "Submission", how: str) -> None:
+    async def _send_prompt(self, submission: "Submission", how: str) -> None:
         if self._ask_for_model():
-            self._give_back(submission)
+            self._restore(submission)
             return
         for check in self._checks:
             if not await check():
-                self._give_back(submission)
+                self._restore(submission)
                 return
         urls = []
         async with self._in_order:  # what is entered after a picture is not said before it
@@ -170,7 +170,7 @@ class PromptSubmission:
             self._refused(reply, submission)
         elif kind != "prompt" and self._desk.drawing.linear:
             steered = kind == "steer" and Facts(self._desk.state).takes_steering
-            self._desk.tell(_WAITS["steer" if steered else "follow_up"], hint="/unqueue to edit")
+            self._desk.report(_WAITS["steer" if steered else "follow_up"], hint="/unqueue to edit")
 
     async def _attached(self, attachment: "Attachment") -> CommandReply:
         from sightline.handles import read_at_most
@@ -188,11 +188,11 @@ class PromptSubmission:
 
     def _refused(self, reply: CommandReply, submission: "Submission") -> None:
         """Nothing that was written is lost because somebody did not take it."""
-        self._desk.tell(reply.error or "it was not sent", "error", reply.hint)
-        self._give_back(submission)
+        self._desk.report(reply.error or "it was not sent", "error", reply.hint)
+        self._restore(submission)
         self._sessions.offer_again()
 
-    def _give_back(self, submission: "Submission") -> None:
+    def _restore(self, submission: "Submission") -> None:
         written = submission.written or submission.text
         self._prompt.give_back(written, attachments=submission.attachments)
 

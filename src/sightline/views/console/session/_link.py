@@ -45,7 +45,7 @@ class Link:
         self._connected = asyncio.get_running_loop().create_future()
         self._closed = False
 
-    async def show_kept(self, session: str) -> int | None:
+    async def show_stored(self, session: str) -> int | None:
         """What the journal has, while nobody writes it. The number of its last event; None: the host must tell."""
         if self._store.is_running(session):
             return None
@@ -73,7 +73,7 @@ class Link:
                 return
             async for frame in client.subscribe(after, attends=True):
                 async for part in _parts(frame):
-                    if not self._handed_on(part):
+                    if not self._deliver(part):
                         return
         except HostGone as gone:
             self._end(gone.message)
@@ -88,7 +88,7 @@ class Link:
             if self._client is not None:
                 self._client.close()  # what still reads for a view that is gone is ended with it
 
-    def _handed_on(self, frame: "Frame") -> bool:
+    def _deliver(self, frame: "Frame") -> bool:
         """Whether anybody was there to be told."""
         if not self._closed:
             self.on_frame(frame)

@@ -73,7 +73,7 @@ class SessionSwitch:
         self,
         desk: "Desk",
         stage: SessionStage,
-        wanted: StartOptions,
+        options: StartOptions,
         *,
         screen: "ConsoleScreen",
         status: "StatusLine",
@@ -87,7 +87,7 @@ class SessionSwitch:
         left running."""
         self._desk = desk
         self._stage = stage
-        self._wanted = wanted
+        self._options = options
         self._screen = screen
         self._status = status
         self._prompt = prompt
@@ -96,7 +96,7 @@ class SessionSwitch:
         self._greeted_by = greeted
         self.lasting = lasting
         self.link = self._new_link()
-        self._told_version = False
+        self._reported_version = False
         self._gone = self._leaving = False
         self._going = asyncio.Lock()
         self._going_to = ""
@@ -119,9 +119,9 @@ class SessionSwitch:
     async def begin(self, host: int | None) -> None:
         """Show what was asked for: a session that runs, one that is kept, or a new one whose host boots at `host`."""
         booting = asyncio.ensure_future(started(host)) if host is not None else None
-        wanted = self._wanted
-        asked_for = wanted.resume or wanted.provider or wanted.model  # somebody, not just anybody
-        others = [] if asked_for else await self._running_here(booting)
+        options = self._options
+        named = options.resume or options.provider or options.model  # somebody, not just anybody
+        others = [] if named else await self._running_here(booting)
         if others and not self._entered:
             async with self._holding(booting):
                 what, chosen = await self._choose(others)
@@ -131,11 +131,11 @@ class SessionSwitch:
                 return
             if what == "attach":
                 self._desk.spawn(self._dismiss(booting))
-                await self._attach(self.link, chosen, wanted)
+                await self._attach(self.link, chosen, options)
                 return
             if what == "pick":
                 self._desk.spawn(self._stage.run_command("resume"))
-        await self._boot(self.link, self._wanted, booting)
+        await self._boot(self.link, self._options, booting)
 
     @asynccontextmanager
     async def _holding(self, booting: "asyncio.Future[str] | None") -> AsyncIterator[None]:
@@ -151,29 +151,29 @@ class SessionSwitch:
             if client is not None:
                 client.close()
 
-    async def _boot(self, link: Link, wanted: StartOptions, booting: "asyncio.Future[str] | None" = None) -> None:
+    async def _boot(self, link: Link, options: StartOptions, booting: "asyncio.Future[str] | None" = None) -> None:
         """Show a session whose host boots, or is to be started; one that runs already is attached to."""
-        if wanted.resume and booting is None and self._desk.store.is_running(wanted.resume):
-            await self._attach(link, wanted.resume, wanted)
+        if options.resume and booting is None and self._desk.store.is_running(options.resume):
+            await self._attach(link, options.resume, options)
             return
-        kept = asyncio.ensure_future(link.show_kept(wanted.resume)) if wanted.resume else None
+        stored = asyncio.ensure_future(link.show_stored(options.resume)) if options.resume else None
         try:
-            session = await (booting if booting is not None else launch_agent(wanted))
+            session = await (booting if booting is not None else launch_agent(options))
         except (SightlineError, OSError, UnicodeError) as error:
-            if kept is not None:
-                await kept
-            if wanted.resume and self._desk.store.is_running(wanted.resume):
-                await self._attach(link, wanted.resume, wanted)
+            if stored is not None:
+                await stored
+            if options.resume and self._desk.store.is_running(options.resume):
+                await self._attach(link, options.resume, options)
             else:
-                await self._failed(link, error, wanted)
+                await self._failed(link, error, options)
             return
-        await self._follow(link, session, await kept if kept is not None else None)
+        await self._follow(link, session, await stored if stored is not None else None)
 
-    async def _attach(self, link: Link, session: str, wanted: StartOptions) -> None:
+    async def _attach(self, link: Link, session: str, options: StartOptions) -> None:
         """Show a session that runs: it has its own options."""
-        if wanted.given and wanted.approval_named:
-            text = f"not used: {', '.join(wanted.given)}; this session is running already"
-            self._desk.tell(text, "warning", "/quit ends it; options take effect when it is resumed after that")
+        if options.given and options.approval_named:
+            text = f"not used: {', '.join(options.given)}; this session is running already"
+            self._desk.report(text, "warning", "/quit ends it; options take effect when it is resumed after that")
         await self._follow(link, session)
 
     async def _follow(self, link: Link, session: str, after: int | None = None) -> None:
@@ -192,18 +192,18 @@ class SessionSwitch:
         link.on_gone, link.on_over = self._lost, lambda: self._lost("the session was ended elsewhere")
         return link
 
-    async def _failed(self, link: Link, error: SightlineError | OSError | UnicodeError, wanted: StartOptions) -> None:
+    async def _failed(self, link: Link, error: SightlineError | OSError | UnicodeError, options: StartOptions) -> None:
         """It did not start: what is wrong may be mended, and tried again."""
         if link is not self.link:
             return
-        self._desk.tell(clean_text(str(error)), "error", getattr(error, "hint", ""))
+        self._desk.report(clean_text(str(error)), "error", getattr(error, "hint", ""))
         self._status.note = "no session"
         answer = await self._offer("The session could not start", "", "Try again")
         if link is not self.link:
             return
         if answer == "again":
             self._status.note = "starting…"
-            await self._boot(link, wanted)
+            await self._boot(link, options)
         else:
             self._stage.exit(1)
 
@@ -285,11 +285,11 @@ class SessionSwitch:
         self._greeted_by(hello.pid)
         self._stage.work_in(hello.cwd)
         self._status.note = ""
-        if hello.version != __version__ and not self._told_version:
-            self._told_version = True
+        if hello.version != __version__ and not self._reported_version:
+            self._reported_version = True
             text = f"this session runs version {hello.version}, this console is version {__version__}"
             hint = "what only one of them knows is not shown; /quit and start again to use one version"
-            self._desk.tell(text, "warning", hint)
+            self._desk.report(text, "warning", hint)
         self._desk.redraw()
 
     def _lost(self, why: str) -> None:
@@ -317,7 +317,7 @@ class SessionSwitch:
 
     async def use_provider(self, provider: str) -> None:
         """A new session in which another agent works."""
-        self._wanted = msgspec.structs.replace(self._wanted, provider=provider, model="", option={})
+        self._options = msgspec.structs.replace(self._options, provider=provider, model="", option={})
         self._status.provider = provider
         await self.go("")
 
@@ -330,56 +330,56 @@ class SessionSwitch:
     async def _go(self, session: str, draft: str) -> None:
         left = self.link
         if session and session == left.session and not self._gone:
-            self._desk.tell("this session is open already")
+            self._desk.report("this session is open already")
             return
-        wanted = self._wanted_next(session)
-        goes_on = await self._leave_behind(left)
+        options = self._next_options(session)
+        still_runs = await self._leave_behind(left)
         if self._offered is not None:
             self._offered.finish(None)
         link = self.link = self._new_link()
         self._going_to, self._gone = session, False
         self._status.note = "starting…"
         self._stage.show(Snapshot())
-        if goes_on:
-            self._desk.tell(f"session {left.session} keeps running", hint=f"sightline attach {left.session}")
+        if still_runs:
+            self._desk.report(f"session {left.session} keeps running", hint=f"sightline attach {left.session}")
         if draft:
             self._prompt.give_back(draft)
         if session and self._desk.store.is_running(session):
             self._desk.spawn(self._follow(link, session))
             return
-        self._desk.spawn(self._boot(link, wanted))
+        self._desk.spawn(self._boot(link, options))
 
-    def _wanted_next(self, session: str) -> StartOptions:
+    def _next_options(self, session: str) -> StartOptions:
         """As the console was started; a new conversation goes on with whoever is in the one that is left."""
         # What allows more was given for the session the console began with, which has it stored: another keeps a lower
         # level, and so does that one.
-        allow, flags = self._wanted.allow, self._wanted.flags
+        allow, flags = self._options.allow, self._options.flags
         if session:
             allow, flags = [], {name: value for name, value in flags.items() if name != "permissions.allow"}
-        wanted = msgspec.structs.replace(
-            self._wanted, resume=session, title="", approval_named=not session, allow=allow, flags=flags
+        options = msgspec.structs.replace(
+            self._options, resume=session, title="", approval_named=not session, allow=allow, flags=flags
         )
         facts = Facts(self._desk.state)
         if session or not (facts.model or facts.provider):
-            return wanted
-        same = facts.provider == wanted.provider
+            return options
+        same = facts.provider == options.provider
         return msgspec.structs.replace(
-            wanted,
+            options,
             provider=facts.provider,
-            model=facts.model or (wanted.model if same else ""),
-            thinking=facts.thinking or wanted.thinking,
-            option=wanted.option if same else {},
+            model=facts.model or (options.model if same else ""),
+            thinking=facts.thinking or options.thinking,
+            option=options.option if same else {},
         )
 
     async def _leave_behind(self, link: Link) -> bool:
         """What nobody needs ends; what works goes on. Whether it does."""
         there = bool(link.session) and not self._gone
-        goes_on = there and self._works()
+        still_runs = there and self._works()
         link.hush()
-        if there and not goes_on:
-            goes_on = not await _stop(link)
+        if there and not still_runs:
+            still_runs = not await _stop(link)
         link.close()
-        return goes_on
+        return still_runs
 
     # ---- the end
 
@@ -402,8 +402,8 @@ class SessionSwitch:
         """Leaving was asked for. What is typed after that means nothing: not until it is decided, and not in a question
         about it that was not on the screen yet."""
         screen = self._screen
-        asked = self._whether_to_leave is not None and screen.asking is self._whether_to_leave
-        return self._leaving and not (asked and screen.is_answered)
+        is_asked = self._whether_to_leave is not None and screen.asking is self._whether_to_leave
+        return self._leaving and not (is_asked and screen.is_answered)
 
     def detach(self) -> None:
         """Leave; the session goes on."""
@@ -420,7 +420,7 @@ class SessionSwitch:
             self._desk.spawn(self._left())
 
     async def _left(self) -> None:
-        answer = await self._asked_whether() if self._works() and not self._gone and self.session else "stop"
+        answer = await self._confirm_leaving() if self._works() and not self._gone and self.session else "stop"
         if answer == "stop":
             await self._end()
         elif answer == "keep":
@@ -428,7 +428,7 @@ class SessionSwitch:
         else:
             self._leaving = False
 
-    async def _asked_whether(self) -> str | None:
+    async def _confirm_leaving(self) -> str | None:
         from sightline.views.console.dialogs import LeavingDialog
 
         dialog = LeavingDialog(self._what_works(), self._desk.drawing, self._screen.room, lasting=self.lasting)

@@ -48,7 +48,7 @@ class Stopping:
                 self.take_back(reply.data)
             else:
                 self._working.stopping = ""
-                self._desk.tell(reply.error, "error", reply.hint)
+                self._desk.report(reply.error, "error", reply.hint)
         finally:
             self._stopping_agent = False
 
@@ -56,7 +56,7 @@ class Stopping:
         """Edit what was queued. False when nothing was."""
         reply = await self._desk.submit(Unqueue())
         if not reply.ok:
-            self._desk.tell(reply.error, "error", reply.hint)
+            self._desk.report(reply.error, "error", reply.hint)
             return True
         return self.take_back(reply.data)
 
