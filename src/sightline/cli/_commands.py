@@ -137,8 +137,7 @@ def _shown(run: Any, output_format: Any, arguments: argparse.Namespace) -> int:
     """What only showing needs is imported here, while the provider's own program is already starting."""
     from sightline.host import ProviderRun
     from sightline.views.plain import EVERYTHING, PlainRenderer, columns_of, palette_for
-    from sightline.views.plain._farewell import Farewell
-    from sightline.views.plain.commands.run import show_run
+    from sightline.views.plain.commands.run import Farewell, show_run
 
     other = isinstance(run, ProviderRun)
     detail = EVERYTHING if arguments.verbose and not other else _detail(arguments)
@@ -161,9 +160,9 @@ def view(arguments: argparse.Namespace) -> int:
 
 
 def events(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain.commands.recorded import pass_on_events
+    from sightline.views.plain.commands.recorded import write_events
 
-    pass_on_events(_opened(arguments.file), _provider(arguments), out=1)
+    write_events(_opened(arguments.file), _provider(arguments), out=1)
     return 0
 
 

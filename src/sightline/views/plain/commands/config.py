@@ -1,9 +1,6 @@
-"""`sightline config`: every setting with its value and its source, and what changing one came to."""
+"""`sightline config`: every setting with its value and its source, and the result of a change."""
 
-import os
-import shutil
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -12,6 +9,7 @@ from sightline.settings import editing, forget_rule, remembered_rules, shown_rul
 from sightline.settings._about import about
 from sightline.text import clean_line, clean_value, cut_graphemes
 from sightline.views._names import from_home
+from sightline.views.plain._output import pretty_json, room_in_row
 from sightline.views.plain._palette import Palette
 
 _SOURCES = {
@@ -22,12 +20,11 @@ _SOURCES = {
     "flag": "option",
 }
 _LONGEST_VALUE = 200
-_NARROWEST_VALUE = 20
 _OTHER_COLUMNS = 56
 
 
 def config_table(cwd: Path, name: str, palette: Palette) -> str:
-    """A row per setting; what is not the default stands out. One setting alone: everything said about it."""
+    """A row per setting; what is not the default stands out. One setting alone: all there is about it."""
     settings, notices = editing.shown_settings(cwd, name)
     if len(settings) == 1 and settings[0].key == name:
         rows = _one(settings[0], palette)
@@ -45,16 +42,16 @@ def config_json(cwd: Path, name: str) -> bytes:
             "key": setting.key,
             "value": setting.value,
             "default": setting.default,
-            "sources": [msgspec.to_builtins(given.source) for given in setting.sources if given.counts],
+            "sources": [msgspec.to_builtins(each.source) for each in setting.sources if each.counts],
         }
         for setting in settings
     ]
-    return msgspec.json.format(msgspec.json.encode(clean_value(facts))) + b"\n"
+    return pretty_json(clean_value(facts))
 
 
 def _row(setting: editing.EffectiveSetting, width: int, palette: Palette) -> str:
-    value = cut_graphemes(_words(setting.value), _room_for_the_value())
-    counting = [given.source for given in setting.sources if given.counts]
+    value = cut_graphemes(_words(setting.value), room_in_row(_OTHER_COLUMNS, _LONGEST_VALUE))
+    counting = [each.source for each in setting.sources if each.counts]
     if not counting:
         return f"{palette.dim}{setting.key:<{width}} {value:<20} default{palette.reset}"
     source = ", ".join(f"{_SOURCES[each.kind]} ({from_home(each.where)})" for each in counting)
@@ -65,25 +62,16 @@ def _one(setting: editing.EffectiveSetting, palette: Palette) -> list[str]:
     what = about(editing.split_key(setting.key))
     rows = [f"{setting.key} = {palette.bold}{_words(setting.value)}{palette.reset}"]
     rows += [f"  {line}" for line in (what, setting.allowed) if line]
-    for given in reversed(setting.sources):
-        aside = "" if given.counts else " (replaced)"
-        place = clean_line(from_home(given.source.where))
-        rows.append(
-            f"  {_SOURCES[given.source.kind]:<12} {_words(given.value)}  {palette.dim}{place}{aside}{palette.reset}"
-        )
+    for each in reversed(setting.sources):
+        aside = "" if each.counts else " (replaced)"
+        place, source = clean_line(from_home(each.source.where)), _SOURCES[each.source.kind]
+        rows.append(f"  {source:<12} {_words(each.value)}  {palette.dim}{place}{aside}{palette.reset}")
     default = "none" if setting.default is None else _words(setting.default)
     return [*rows, f"  {'default':<12} {default}"]
 
 
-def _words(value: Any) -> str:
+def _words(value: object) -> str:
     return clean_line(editing.written(value)) if value != editing.HIDDEN else editing.HIDDEN
-
-
-def _room_for_the_value() -> int:
-    """A setting is one row of a terminal. What is piped has room."""
-    if not os.isatty(1):
-        return _LONGEST_VALUE
-    return max(_NARROWEST_VALUE, shutil.get_terminal_size().columns - _OTHER_COLUMNS)
 
 
 def change_setting(cwd: Path, name: str, text: str, *, project: bool, replace: bool) -> str:
@@ -105,7 +93,7 @@ def remove_from_setting(cwd: Path, name: str, text: str, *, project: bool) -> st
     return f"{name} = {_shown(name, values)} in {path}\n"
 
 
-def _shown(name: str, value: Any) -> str:
+def _shown(name: str, value: object) -> str:
     return _words(editing.shown_value(editing.split_key(name), value))
 
 
@@ -163,12 +151,12 @@ def _rules(cwd: Path) -> tuple[list[dict[str, str]], tuple[str, ...]]:
     settings, _ = editing.shown_settings(cwd, "permissions")
     remembered = remembered_rules(cwd)
     rules = []
-    for verdict, kept_here in (("deny", remembered.deny), ("allow", remembered.allow)):
+    for verdict, remembered_here in (("deny", remembered.deny), ("allow", remembered.allow)):
         setting = next(each for each in settings if each.key == f"permissions.{verdict}")
         found: list[tuple[str, str, str]] = [
-            (rule, given.source.kind, given.source.where) for given in setting.sources for rule in given.value
+            (rule, each.source.kind, each.source.where) for each in setting.sources for rule in each.value
         ]
-        found += [(rule, "remembered", "") for rule in kept_here]
+        found += [(rule, "remembered", "") for rule in remembered_here]
         rules += [{"verdict": verdict, "rule": rule, "source": kind, "where": where} for rule, kind, where in found]
     return rules, remembered.notices
 
