@@ -11,7 +11,7 @@ Typed text takes the place of the placeholder, after the one blank cell. Rows be
 row below the upper rule.
 
 - The sign a text begins with says what it is (`_submission`), and the upper rule says it too, in words and colour.
-- Escape asks `on_escape` first, which says whether it stopped something; if not, a text that is a command is cleared.
+- Escape is first the console's, which may stop something with it; if not, a text that is a command is cleared.
 - Where the person listens instead (`drawing.linear`) a whole line is entered at once, in place of what was there: there
   are no completions and no drafts, and what is put here to be sent is said (`offer`).
 - Nothing here reads a file while a key waits: completions, history, drafts and the clipboard come in when they do.
@@ -97,15 +97,26 @@ class PromptHost(Protocol):
 
     async def ask(self, component: Answerable, overlay: Overlay | None = None) -> Any: ...
 
+    def enter(self, submission: Submission) -> None:
+        """The text was submitted; the editor is empty again."""
+        ...
+
+    def escape(self) -> bool:
+        """Escape was pressed and the editor has no use for it. Whether it did something."""
+        ...
+
+    def commands(self) -> Sequence[tuple[str, str]]:
+        """What can be typed after a slash, each with a description."""
+        ...
+
+    def was_used(self, session: str) -> bool:
+        """Whether a session is one to come back to: it runs, or has a conversation."""
+        ...
+
 
 class PromptEditor:
-    """Mount `component`. Set what is to be called: `on_submit(submission)`, the editor being empty again already;
-    `on_change(text)`; `on_escape()`, which says whether it took the key. `commands` gives what can be typed after a
-    slash, each with a few words about it."""
+    """Mount `component`."""
 
-    on_submit: Callable[[Submission], object] | None = None
-    on_change: Callable[[str], object] | None = None
-    on_escape: Callable[[], bool] | None = None
     title = ""
     """In the upper rule while the text is words for the agent."""
 
@@ -129,13 +140,10 @@ class PromptEditor:
         self._session: str | None = None
         self._claiming = asyncio.Lock()
         self._said: set[str] = set()
-        self.was_used: Callable[[str], bool] = lambda session: True
-        """Whether a session is one to come back to: it runs, or has a conversation."""
-        self.commands: Callable[[], Sequence[tuple[str, str]]] = tuple
         files = ProjectFileCompletion(
             lambda: host.cwd, host.spawn, self._say_once, wanted=lambda: self.mode == "prompt"
         )
-        commands = CommandCompletion(lambda: self.commands())
+        commands = CommandCompletion(lambda: host.commands())
         self._field = Field(
             self._chips,
             bindings=drawing.bindings,
@@ -293,7 +301,7 @@ class PromptEditor:
         place = await asyncio.to_thread(drafts.claim, session)
         kept = await asyncio.to_thread(drafts.load, place.name)
         if not kept.text and not kept.attachments:
-            kept = await asyncio.to_thread(drafts.take_over, session, self._host.cwd, self.was_used)
+            kept = await asyncio.to_thread(drafts.take_over, session, self._host.cwd, self._host.was_used)
         files = await asyncio.to_thread(lambda: [image_file(path, name) for path, name in kept.attachments])
         if session != self._session:
             place.release()
@@ -331,8 +339,6 @@ class PromptEditor:
         if self._keeper is not None:
             files = [(one.path, one.name) for one in self._attachments]
             self._keeper.changed(PromptDraft(text, files, self._host.cwd))
-        if self.on_change is not None:
-            self.on_change(text)
 
     def _attach(self, attachments: tuple[Attachment, ...]) -> None:
         self._attachments = attachments
@@ -349,12 +355,11 @@ class PromptEditor:
             self._host.spawn(self._remember(self._history, handed_in.written.strip()))
         if self._taking:
             self._taken = handed_in
-        elif self.on_submit is not None:
-            self.on_submit(handed_in)
+        else:
+            self._host.enter(handed_in)
 
     def _escaped(self) -> None:
-        taken = self.on_escape is not None and self.on_escape()
-        if not taken and self.mode != "prompt":
+        if not self._host.escape() and self.mode != "prompt":
             self.set_text("")
 
     async def _remember(self, history: PromptHistory, text: str) -> None:

@@ -2,14 +2,12 @@
 
 The approval level is always there: what the agent may do is never left out for the sake of something else."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
-from sightline.transcript import Snapshot
 from sightline.tty import Component, Rows, measure, truncate
 from sightline.views._names import from_home
 from sightline.views.console._drawing import DrawingOptions
-from sightline.views.console.paint._console_paint import STARTING
+from sightline.views.console._state import ConsoleState
 from sightline.views.console.status._facts import Facts, count
 
 _BETWEEN = " · "
@@ -30,18 +28,11 @@ class _Part(NamedTuple):
 
 
 class StatusLine(Component):
-    """One row. `session` is whose state it shows; None while there is none."""
+    """One row."""
 
-    def __init__(self, drawing: DrawingOptions, state: Callable[[], Snapshot]) -> None:
+    def __init__(self, drawing: DrawingOptions, state: ConsoleState) -> None:
         self._drawing = drawing
         self._state = state
-        self.note = STARTING
-        """What there is to say instead, or before everything else."""
-        self.branch = ""
-        self.provider = ""
-        """Who was asked for, until the session says it itself."""
-        self.extras: list[str] = []
-        """What extensions have to say."""
         self._made_of: object = None
         self._rows: Rows = ()
 
@@ -58,17 +49,17 @@ class StatusLine(Component):
 
     def _parts(self, width: int) -> "tuple[_Part, ...]":
         """What there is to say, the most important first."""
-        facts = Facts(self._state())
-        parts = [_Part("warning", self.note)] if self.note else []
+        facts = Facts(self._state.fold)
+        parts = [_Part("warning", self._state.note)] if self._state.note else []
         if facts.waits:
             parts.append(_Part("warning", f"{facts.waits} waiting for an answer"))
         level_words = f"approval {facts.approval}" if width >= _WORDED_FROM else facts.approval
         level_of_approval = _Part(_LEVELS.get(facts.approval, "text"), level_words, stays=True)
         if facts.approval not in ("", _USUAL):
             parts.append(level_of_approval)
-        provider = facts.provider or self.provider
+        provider = facts.provider or self._state.provider
         level = facts.thinking if facts.model else ""
-        who = facts.model or ("no model: /model" if not self.note and not provider else "")
+        who = facts.model or ("no model: /model" if not self._state.note and not provider else "")
         who = _shortened(f"{provider} {who}".strip())
         if who:
             parts.append(_Part("text", who + (f" ({level})" if level and level != "off" else "")))
@@ -88,10 +79,10 @@ class StatusLine(Component):
             parts.append(_Part("muted", f"↑{count(read)} ↓{count(written)}"))
         if facts.cost:
             parts.append(_Part("muted", f"${facts.cost:.4f}" if facts.cost < 0.01 else f"${facts.cost:.2f}"))
-        where = _home(self._drawing.cwd) + (f" ({self.branch})" if self.branch else "")
-        if where and not self.note:
+        where = _home(self._drawing.cwd) + (f" ({self._state.branch})" if self._state.branch else "")
+        if where and not self._state.note:
             parts.append(_Part("muted", where))
-        parts += [_Part("muted", extra) for extra in self.extras]
+        parts += [_Part("muted", extra) for extra in self._state.extension_texts]
         return tuple(parts)
 
     def _row(self, parts: "tuple[_Part, ...]", width: int) -> str:
