@@ -48,7 +48,7 @@ def approval(id: str) -> Request:
 
 
 def typed(sat: Sitting, id: str = "s-1", line: str = "sleep 15") -> None:
-    sat.console.entered.running.append(id)
+    sat.console.current.running.append(id)
     sat.hears(ToolUse(id, "Bash", arg=line, args={"command": line}, source="person"))
 
 

@@ -1,7 +1,8 @@
-"""The console: one screen on which the person sees what every agent and tool does, and stays in control.
+"""The console: one screen that shows what every agent and tool does, and from which the user controls it.
 
-It holds the parts together and is the `Desk` that dialogs, selectors and commands work on. What it shows comes from the
-host; what the person does goes there as commands. It owns nothing that would be lost with it.
+It holds the parts together and is the `Desk` that dialogs, selectors and commands work on. The parts read one state
+(`ConsoleState`) and emit intents: an `Action`, a `Submission`, or a command for the host, whose events change what is
+shown. It owns nothing that would be lost with it.
 """
 
 import asyncio
@@ -22,9 +23,10 @@ from sightline.views.console._desk import HINTED, Answerable, Level
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console._keys import Keys
 from sightline.views.console._screen import ConsoleScreen, Enters
+from sightline.views.console._state import ConsoleState
 from sightline.views.console.extensions._screen import ExtensionScreen
-from sightline.views.console.input import Drafts, PromptEditor, PromptHistory, QueuePanel
-from sightline.views.console.session._input import Entered, PromptSubmission
+from sightline.views.console.input import Drafts, PromptEditor, PromptHistory, QueuePanel, Submission
+from sightline.views.console.session._input import PromptSubmission
 from sightline.views.console.session._requests import RequestDialogs
 from sightline.views.console.session._sessions import SessionSwitch
 from sightline.views.console.session._stopping import Stopping
@@ -79,8 +81,8 @@ class Console:
             application.theme, images, application.bindings, cwd=self.cwd, linear=linear, fetch=self._fetch
         )
         self.drawing.reasoning = self.settings.console.reasoning
-        self.entered = Entered()
         self.transcript = self._transcript_on(display)
+        current = self.current = ConsoleState(lambda: self.transcript.state, options.provider)
         self.prompt = PromptEditor(
             self,
             self.drawing,
@@ -100,15 +102,13 @@ class Console:
         self.queue = QueuePanel(self.drawing)
         self.working = WorkingRow(
             self.drawing,
-            lambda: self.state,
-            lambda: self.entered.running,
+            current,
             call_later=call_later,
             request_render=self.redraw,
         )
         self.todo = TodoPanel(self.drawing, lambda: self.state, self.rows)
         self.jobs = JobsPanel(self.drawing, lambda: self.state)
-        self.status = StatusLine(self.drawing, lambda: self.state)
-        self.status.provider = options.provider
+        self.status = StatusLine(self.drawing, current)
         self.beat = Beat(application, self.transcript, self.jobs)
         self.attention = self._attention()
         self.pulse = Pulse(lambda: self.state, self.report, clock=self.drawing.clock, call_later=call_later)
@@ -116,18 +116,17 @@ class Console:
 
     def _wire_parts(self, options: "StartOptions", greeted: Callable[[int], object], lasting: bool) -> None:
         """What acts: each has its own state and is given what it uses, those before it in this list among it."""
-        screen, prompt = self.screen, self.prompt
-        self.extensions = ExtensionScreen(self, screen, self.status, self.attention)
+        screen, prompt, current = self.screen, self.prompt, self.current
+        self.extensions = ExtensionScreen(self, current, screen)
         self.requests = RequestDialogs(self, self.extensions.dialog_for, is_asking=lambda: screen.asking is not None)
-        self.stopping = Stopping(self, self.entered, self.working, prompt)
+        self.stopping = Stopping(self, current, prompt)
         self.sessions = SessionSwitch(
             self,
             self,
             options,
+            current=current,
             screen=screen,
-            status=self.status,
             prompt=prompt,
-            entered=self.entered,
             stopping=self.stopping,
             greeted=greeted,
             lasting=lasting,
@@ -135,7 +134,7 @@ class Console:
         self.entering = PromptSubmission(
             self,
             prompt,
-            self.entered,
+            current,
             self.sessions,
             run_command=self.run_command,
             ask_for_model=self.ask_for_model,
@@ -152,10 +151,6 @@ class Console:
             run_command=self.run_command,
             clock=self.loop.time,
         )
-        prompt.on_submit = self.entering.enter
-        prompt.on_escape = self.keys.escape
-        prompt.commands = self._commands
-        prompt.was_used = self._was_used
         self.application.display.add_input_listener(self.keys.hear)
         self.application.on_end = self.sessions.leave
 
@@ -176,10 +171,18 @@ class Console:
             return TranscriptView(self.drawing, redraw, size=size, fill=self._fill_in)
         from sightline.views.console.transcript._spoken import SpokenTranscript
 
-        display.is_busy = lambda: self.stopping.can_stop or bool(self.entered.unsent)
+        display.is_busy = lambda: self.stopping.can_stop or bool(self.current.unsent)
         return SpokenTranscript(self.drawing, redraw, size=size, fill=self._fill_in, call_later=self.loop.call_later)
 
-    def _commands(self) -> list[tuple[str, str]]:
+    # ---- what the editor emits, and asks
+
+    def enter(self, submission: Submission) -> None:
+        self.entering.enter(submission)
+
+    def escape(self) -> bool:
+        return self.keys.escape()
+
+    def commands(self) -> list[tuple[str, str]]:
         ours = [(action.command, action.does) for action in COMMANDS.values()]
         theirs = [(command.name, command.about) for command in Facts(self.state).commands]
         return [*ours, *theirs]
@@ -187,7 +190,7 @@ class Console:
     def _attention(self) -> Attention:
         options, application = self.settings.console, self.application
         return Attention(
-            lambda: self.state,
+            self.current,
             clock=self.drawing.clock,
             set_title=application.set_title if options.title else None,
             notify=(lambda text: application.notify("sightline", text)) if options.notify else None,
@@ -260,7 +263,7 @@ class Console:
         self.spawn(self.extensions.load())
         self.spawn(self._find_branch())
 
-    def _was_used(self, session: str) -> bool:
+    def was_used(self, session: str) -> bool:
         others = session != self.session and self.store.is_running(session)
         return others or self.store.has_conversation(session)
 
@@ -273,6 +276,7 @@ class Console:
 
     def _heard(self, events: list[Event]) -> None:
         self.entering.forget_ended(events)
+        self.stopping.look()
         self.working.update()
         self.queue.set(Facts(self.state).queue)
         self._offer_setup()
@@ -324,7 +328,8 @@ class Console:
         self.entering.host_gone(queued)
         self.queue.set([])
         self.requests.look()
-        self.status.note = "the session has stopped"
+        self.current.note = "the session has stopped"
+        self.stopping.look()
         self.working.update()
         self.beat.schedule()
         self.redraw()
@@ -333,8 +338,8 @@ class Console:
         from sightline.views.console._git import branch_of
 
         branch = await asyncio.to_thread(branch_of, self.cwd)
-        if branch != self.status.branch:
-            self.status.branch = branch
+        if branch != self.current.branch:
+            self.current.branch = branch
             self.redraw(self.status)
 
     def _fetch(self, name: str, then: Callable[[bytes | None], None]) -> None:

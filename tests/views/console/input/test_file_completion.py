@@ -106,7 +106,7 @@ async def test_enter_on_what_is_written_already_sends_the_text(project, desk):
     """Taking a name that changes nothing would go round in circles."""
     editor = prompt_editor(desk)
     sent = []
-    editor.on_submit = lambda submission: sent.append(submission.text)
+    desk.enter = lambda submission: sent.append(submission.text)
     press(editor, "'look at @src/app.py")
     assert await offered(editor, desk) == ["src/app.py"]
     press(editor, "enter")

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from sightline.tty import Overlay
     from sightline.views.console._desk import Answerable, Desk
     from sightline.views.console._screen import ConsoleScreen
+    from sightline.views.console._state import ConsoleState
     from sightline.views.console.extensions._extensions import ConsoleExtensions
-    from sightline.views.console.status import Attention, StatusLine
 
 _LINES_SHOWN = 10  # of one widget
 
@@ -83,11 +83,10 @@ def _lines(widget: ExtensionWidget) -> list[str]:
 class ExtensionScreen:
     """`load` once there is a session, `heard` after each of its events, `dialog_for` for what it asks."""
 
-    def __init__(self, desk: "Desk", screen: "ConsoleScreen", status: "StatusLine", attention: "Attention") -> None:
+    def __init__(self, desk: "Desk", current: "ConsoleState", screen: "ConsoleScreen") -> None:
         self._desk = desk
         self._room = screen.room
-        self._status = status
-        self._attention = attention
+        self._current = current
         self._above = Widgets(desk.drawing, "above")
         self._below = Widgets(desk.drawing, "below")
         screen.widgets_above.children.append(self._above)
@@ -119,11 +118,8 @@ class ExtensionScreen:
         for widgets in (self._above, self._below):
             if widgets.update(state):
                 desk.redraw(widgets)
-        texts = status_texts(state)
-        if texts != self._status.extras:
-            self._status.extras = texts
-            desk.redraw(self._status)
-        self._attention.own_title = title(state)
+        self._current.extension_texts = status_texts(state)
+        self._current.extension_title = title(state)
         order, text = editor_text(state)
         if self._order is not None and order != self._order:
             desk.set_draft(text)

@@ -11,8 +11,7 @@ Typed text takes the place of the placeholder, after the one blank cell. Rows be
 row below the upper rule.
 
 - The first character of a text decides its mode (`_submission`); the upper rule shows the mode in words and colour.
-- Escape calls `on_escape` first, which returns whether it stopped something; if not, a command in the editor is
-  cleared.
+- Escape goes to the console first, which may stop something with it; if not, a command in the editor is cleared.
 - In linear mode (`drawing.linear`) a whole line is entered at once, in place of what was there: there are no
   completions and no drafts, and a text that is put here to be sent is reported (`offer`).
 - No file is read while a key waits: completions, history, drafts and the clipboard are read in the background.
@@ -97,15 +96,26 @@ class PromptHost(Protocol):
 
     async def ask(self, component: Answerable, overlay: Overlay | None = None) -> object: ...
 
+    def enter(self, submission: Submission) -> None:
+        """The text was submitted; the editor is empty again."""
+        ...
+
+    def escape(self) -> bool:
+        """Escape was pressed and the editor has no use for it. Whether it did something."""
+        ...
+
+    def commands(self) -> Sequence[tuple[str, str]]:
+        """What can be typed after a slash, each with a description."""
+        ...
+
+    def was_used(self, session: str) -> bool:
+        """Whether a session is one to come back to: it runs, or has a conversation."""
+        ...
+
 
 class PromptEditor:
-    """Mount `component`, and set the callbacks: `on_submit(submission)`, called after the editor was emptied;
-    `on_change(text)`; `on_escape()`, which returns whether it used the key. `commands` returns pairs of a name that can
-    be typed after a slash and its description."""
+    """Mount `component`."""
 
-    on_submit: Callable[[Submission], object] | None = None
-    on_change: Callable[[str], object] | None = None
-    on_escape: Callable[[], bool] | None = None
     title = ""
     """In the upper rule while the text is a prompt."""
 
@@ -129,13 +139,10 @@ class PromptEditor:
         self._session: str | None = None
         self._claiming = asyncio.Lock()
         self._reported: set[str] = set()
-        self.was_used: Callable[[str], bool] = lambda session: True
-        """Whether a session can be resumed: it runs, or has a conversation."""
-        self.commands: Callable[[], Sequence[tuple[str, str]]] = tuple
         files = ProjectFileCompletion(
             lambda: host.cwd, host.spawn, self._report_once, is_enabled=lambda: self.mode == "prompt"
         )
-        commands = CommandCompletion(lambda: self.commands())
+        commands = CommandCompletion(lambda: host.commands())
         self._field = Field(
             bindings=drawing.bindings,
             placeholder=PLACEHOLDER,
@@ -293,7 +300,7 @@ class PromptEditor:
         place = await asyncio.to_thread(drafts.claim, session)
         draft = await asyncio.to_thread(drafts.load, place.name)
         if not draft.text and not draft.attachments:
-            draft = await asyncio.to_thread(drafts.take_over, session, self._host.cwd, self.was_used)
+            draft = await asyncio.to_thread(drafts.take_over, session, self._host.cwd, self._host.was_used)
         files = await asyncio.to_thread(lambda: [image_file(Path(path), name) for path, name in draft.attachments])
         if session != self._session:
             place.release()
@@ -331,8 +338,6 @@ class PromptEditor:
         if self._draft_writer is not None:
             files = [(os.fspath(one.path), one.name) for one in self._attachments]
             self._draft_writer.changed(PromptDraft(text, files, self._host.cwd))
-        if self.on_change is not None:
-            self.on_change(text)
 
     def _attach(self, attachments: tuple[Attachment, ...]) -> None:
         self._attachments = attachments
@@ -349,12 +354,11 @@ class PromptEditor:
             self._host.spawn(self._remember(self._history, submitted.written.strip()))
         if self._taking:
             self._taken = submitted
-        elif self.on_submit is not None:
-            self.on_submit(submitted)
+        else:
+            self._host.enter(submitted)
 
     def _escaped(self) -> None:
-        taken = self.on_escape is not None and self.on_escape()
-        if not taken and self.mode != "prompt":
+        if not self._host.escape() and self.mode != "prompt":
             self.set_text("")
 
     async def _remember(self, history: PromptHistory, text: str) -> None:

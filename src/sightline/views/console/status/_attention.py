@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from sightline.text import clean_line, cut_graphemes
 from sightline.transcript import Snapshot, TranscriptMessage
+from sightline.views.console._state import ConsoleState
 
 _LONG = 10.0  # seconds of work after which its end is worth a notification
 _TITLE = 60
@@ -15,7 +16,7 @@ class Attention:
 
     def __init__(
         self,
-        state: Callable[[], Snapshot],
+        state: ConsoleState,
         *,
         clock: Callable[[], float],
         set_title: Callable[[str], object] | None,
@@ -28,11 +29,9 @@ class Attention:
         self._title = ""
         self._known: set[str] = set()
         self._since: float | None = None
-        self.own_title = ""
-        """A title set by an extension."""
 
     def look(self) -> None:
-        state = self._state()
+        state = self._state.fold
         self._look_for_requests(state)
         self._look_for_ends(state)
         title = self._title_for(state)
@@ -42,7 +41,7 @@ class Attention:
 
     def forget(self) -> None:
         """Another session is shown: its open requests are not news."""
-        state = self._state()
+        state = self._state.fold
         self._known = set(state.requests)
         self._since = self._clock() if state.running else None
 
@@ -64,7 +63,7 @@ class Attention:
 
     def _title_for(self, state: Snapshot) -> str:
         sign = "◆ " if state.requests else "● " if state.running else ""
-        about = self.own_title or _about(state)
+        about = self._state.extension_title or _about(state)
         return sign + (f"sightline: {about}" if about else "sightline")
 
 

@@ -2,15 +2,13 @@
 
 The approval level is always shown: what the agent may do is never left out for something else."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
-from sightline.transcript import Snapshot
 from sightline.tty import Rows, measure, truncate
 from sightline.views._names import from_home
 from sightline.views.console._cached import CachedComponent
 from sightline.views.console._drawing import DrawingOptions
-from sightline.views.console.paint._console_paint import STARTING
+from sightline.views.console._state import ConsoleState
 from sightline.views.console.shapes._shape import plural
 from sightline.views.console.status._facts import Facts, count
 
@@ -34,16 +32,9 @@ class _Part(NamedTuple):
 class StatusLine(CachedComponent):
     """One row about the session's state."""
 
-    def __init__(self, drawing: DrawingOptions, state: Callable[[], Snapshot]) -> None:
+    def __init__(self, drawing: DrawingOptions, state: ConsoleState) -> None:
         self._drawing = drawing
         self._state = state
-        self.note = STARTING
-        """A text before everything else."""
-        self.branch = ""
-        self.provider = ""
-        """The requested provider, until the session reports its own."""
-        self.extras: list[str] = []
-        """Texts of extensions."""
         self._parts: tuple[_Part, ...] = ()
 
     def render(self, width: int) -> Rows:
@@ -55,17 +46,17 @@ class StatusLine(CachedComponent):
 
     def _parts_for(self, width: int) -> tuple[_Part, ...]:
         """The parts, the most important first."""
-        facts = Facts(self._state())
-        parts = [_Part("warning", self.note)] if self.note else []
+        facts = Facts(self._state.fold)
+        parts = [_Part("warning", self._state.note)] if self._state.note else []
         if facts.waits:
             parts.append(_Part("warning", f"{facts.waits} waiting for an answer"))
         approval_text = f"approval {facts.approval}" if width >= _WORDED_FROM else facts.approval
         approval = _Part(_LEVELS.get(facts.approval, "text"), approval_text, stays=True)
         if facts.approval not in ("", _USUAL):
             parts.append(approval)
-        provider = facts.provider or self.provider
+        provider = facts.provider or self._state.provider
         level = facts.thinking if facts.model else ""
-        who = facts.model or ("no model: /model" if not self.note and not provider else "")
+        who = facts.model or ("no model: /model" if not self._state.note and not provider else "")
         who = _shortened(f"{provider} {who}".strip())
         if who:
             parts.append(_Part("text", who + (f" ({level})" if level and level != "off" else "")))
@@ -83,10 +74,10 @@ class StatusLine(CachedComponent):
             parts.append(_Part("muted", f"↑{count(read)} ↓{count(written)}"))
         if facts.cost:
             parts.append(_Part("muted", f"${facts.cost:.4f}" if facts.cost < 0.01 else f"${facts.cost:.2f}"))
-        where = _home(self._drawing.cwd) + (f" ({self.branch})" if self.branch else "")
-        if where and not self.note:
+        where = _home(self._drawing.cwd) + (f" ({self._state.branch})" if self._state.branch else "")
+        if where and not self._state.note:
             parts.append(_Part("muted", where))
-        parts += [_Part("muted", extra) for extra in self.extras]
+        parts += [_Part("muted", extra) for extra in self._state.extension_texts]
         return tuple(parts)
 
     def _draw(self, width: int) -> list[str]:
