@@ -50,7 +50,7 @@ async def read(file: Path, first: int) -> str:
 
 
 class _NoShelf:
-    def keep(self, name: str, data: bytes) -> str:
+    def store(self, name: str, data: bytes) -> str:
         raise NotImplementedError
 
     def find(self, url: str) -> Path | None:

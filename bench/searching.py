@@ -29,7 +29,7 @@ RATIO = 1.3
 
 
 class NoShelf:
-    def keep(self, name: str, data: bytes) -> str:
+    def store(self, name: str, data: bytes) -> str:
         raise NotImplementedError
 
     def find(self, url: str) -> Path | None:

@@ -53,7 +53,7 @@ async def test_below_zero_nothing_is_cleared(tmp_path: Path) -> None:
         await here.run()
         await asyncio.sleep(0.05)
         assert len(rows(here)) == 1
-        assert len(here.agent.workplace.kept["todo"][0]["tasks"]) == 2
+        assert len(here.agent.workplace.stored["todo"][0]["tasks"]) == 2
 
 
 async def test_a_task_that_is_taken_up_again_stays(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ class Shelf:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def keep(self, name: str, data: bytes) -> str:
+    def store(self, name: str, data: bytes) -> str:
         self._folder.mkdir(parents=True, exist_ok=True)
         (self._folder / name).write_bytes(data)
         return f"artifact://aaaaaa/{name}"

@@ -105,7 +105,7 @@ class _Log:
 
 
 class _Shelf:
-    def keep(self, name: str, data: bytes) -> str:
+    def store(self, name: str, data: bytes) -> str:
         return ""
 
     def find(self, url: str) -> Path | None:

@@ -1,4 +1,4 @@
-"""What a call is given besides its parameters: where it is, who watches, and what the session shares between calls."""
+"""What a call gets besides its parameters: the session's workplace, and ways to publish progress and store values."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -10,7 +10,7 @@ from sightline.events import StateFact
 from sightline.exec import work_in
 from sightline.secrets import RestoredText, not_restored
 from sightline.settings import Decision, Settings
-from sightline.tools._tool import Answer, Question
+from sightline.tools._tool import Answer, Details, Question
 
 if TYPE_CHECKING:
     from sightline.actors import RunningCommand
@@ -22,18 +22,18 @@ T = TypeVar("T")
 
 
 class ArtifactShelf(Protocol):
-    """Where a session keeps what is too big for a result."""
+    """The artifacts of a session: what is too big for a result."""
 
-    def keep(self, name: str, data: bytes) -> str:
-        """Keep these bytes; returns their artifact URL."""
+    def store(self, name: str, data: bytes) -> str:
+        """Store these bytes; returns their artifact URL."""
 
     def find(self, url: str) -> Path | None:
-        """The file behind an artifact URL of this or another kept session; None when there is none, and for the output
-        of what a person ran in private."""
+        """The file behind an artifact URL of this or another session; None when there is none, and for the output of
+        a command the user ran in private."""
 
 
 class StoredHistory(Protocol):
-    """The conversations that are kept, as text."""
+    """The stored conversations, as text."""
 
     def read(self, session: str) -> str | None:
         """A session's conversation; an empty id is this session's own."""
@@ -43,7 +43,7 @@ class StoredHistory(Protocol):
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """What the rules of a session leave to its calls."""
+    """What the rules of a session allow its calls."""
 
     sandbox: bool = True
     """Commands run sandboxed unless a call asks otherwise."""
@@ -54,7 +54,7 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Workplace:
-    """What all calls of one session share. `shared(Kind)` is one instance per kind, made with no arguments."""
+    """What all calls of one session share. `shared(Kind)` is one instance per class, made without arguments."""
 
     def __init__(
         self,
@@ -82,29 +82,29 @@ class Workplace:
         self.attended = attended
         self.limits = limits  # as of now: the level and the rules can change while the session runs
         self.gateway = gateway  # the network of commands in the sandbox; None: they have none
-        self.network = network  # what the rules say of a host and port that a page leads to; None: nothing
-        self.kept: dict[str, Any] = {}  # what tools keep with the conversation, by name; follows the branch
-        self._shared: dict[type[Any], Any] = {}
+        self.network = network  # the rules' decision on a host and port that a page leads to; None: no rules
+        self.stored: dict[str, Any] = {}  # values stored with the conversation, by name; they follow the branch
+        self._shared: dict[type[object], object] = {}
 
     def shared(self, kind: type[T]) -> T:
-        if kind not in self._shared:
-            self._shared[kind] = kind()
-        found: T = self._shared[kind]
+        found = self._shared.get(kind)
+        if not isinstance(found, kind):
+            found = self._shared[kind] = kind()
         return found
 
 
 class ToolContext:
-    """One call's view of its workplace, and its way to be seen while it runs."""
+    """One call's access to its workplace, and its ways to publish progress."""
 
     def __init__(
         self,
         call: str,
         workplace: Workplace,
         *,
-        update: Callable[[dict[str, Any]], None] = lambda details: None,
+        update: Callable[[Details], None] = lambda details: None,
         output: Callable[[str, Literal["stdout", "stderr"]], None] = lambda text, stream: None,
         start: "Callable[[CommandSpec], RunningCommand] | None" = None,
-        keep: Callable[[str, Any, StateFact | None], None] | None = None,
+        store: Callable[[str, object, StateFact | None], None] | None = None,
         restored: Callable[[str, str], RestoredText] = not_restored,
         agent: str = "",
     ) -> None:
@@ -112,14 +112,14 @@ class ToolContext:
         self.call = call
         self.agent = agent
         self.workplace = workplace
-        self.update = update  # structured progress: replaces what was told before
+        self.update = update  # structured progress: replaces the previous one
         self._output = output
         self.start = start  # run a command whose output is this call's
         self.restored = restored  # what is written to a file, with the secret values of what it replaces there
-        self._keep = keep
+        self._store = store
 
     def output(self, text: str, stream: Literal["stdout", "stderr"] = "stdout") -> None:
-        """Words as they come: kept in the call's artifact and shown live."""
+        """Output as it comes: stored in the call's artifact and shown live."""
         self._output(text, stream)
 
     @property
@@ -139,18 +139,18 @@ class ToolContext:
         from sightline.tools.hashline import Snapshots
 
         snapshots = self.shared(Snapshots)
-        snapshots.restore(self.workplace.kept)
+        snapshots.restore(self.workplace.stored)
         return snapshots
 
     def save(self) -> None:
-        """At the end of a call: store the tags it gave out."""
+        """Store the tags that this call gave out."""
         for name, value in self.snapshots.unsaved().items():
             self.keep(name, value)
 
-    def keep(self, name: str, value: Any, shown: StateFact | None = None) -> None:
-        """Keep a value with the conversation: `workplace.kept[name]` is it from now on, and again after a resume.
+    def keep(self, name: str, value: object, shown: StateFact | None = None) -> None:
+        """Store a value with the conversation: it is `workplace.stored[name]` from now on, and again after a resume.
         `shown` is published as a `state`."""
-        if self._keep is None:
-            self.workplace.kept[name] = value
+        if self._store is None:
+            self.workplace.stored[name] = value
         else:
-            self._keep(name, value, shown)
+            self._store(name, value, shown)

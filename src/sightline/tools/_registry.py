@@ -1,4 +1,4 @@
-"""The tools of a session by name, how a model is told of them, and its arguments made into parameters.
+"""The tools of a session by name, and how the arguments a model writes become parameters.
 
 What a model writes is read leniently where the meaning is certain (a number in quotes, a list written as its JSON
 text, one item where a list is meant, null for what need not be given) and refused with one precise line where it is
@@ -17,39 +17,41 @@ from sightline.text import clean_line, cut_graphemes
 from sightline.tools._schema import schema_of
 from sightline.tools._tool import Tool, ToolError
 
+AnyTool = Tool[Any]  # whatever its parameters are
+
 _ERROR_AT_MOST = 200
 _half = re.compile("[\ud800-\udc7f\udd00-\udfff]").search
 _steps = re.compile(r"\[[^\]]*\]|[^.\[\]]+").findall
 
 
 class ToolRegistry:
-    """The tools there are. A later one of the same name takes the place of the earlier."""
+    """Tools by name. A later one of the same name replaces the earlier."""
 
-    def __init__(self, tools: Iterable[Tool[Any]] = ()) -> None:
-        self._tools: dict[str, Tool[Any]] = {}
+    def __init__(self, tools: Iterable[AnyTool] = ()) -> None:
+        self._tools: dict[str, AnyTool] = {}
         for tool in tools:
             self.add(tool)
 
-    def add(self, tool: Tool[Any]) -> None:
+    def add(self, tool: AnyTool) -> None:
         self._tools[tool.name] = tool
 
-    def __iter__(self) -> Iterator[Tool[Any]]:
+    def __iter__(self) -> Iterator[AnyTool]:
         return iter(self._tools.values())
 
     def __contains__(self, name: object) -> bool:
         return name in self._tools
 
-    def get(self, name: str) -> Tool[Any]:
+    def get(self, name: str) -> AnyTool:
         """The tool; a ToolError that names those there are when there is none of that name."""
         tool = self._tools.get(name)
         if tool is None:
-            said = f"there is no tool '{_one_line(name)}'{_nearest(name, self._tools)}"
-            raise ToolError(f"{said}; tools: {', '.join(self._tools)}")
+            mistake = f"there is no tool '{_one_line(name)}'{_nearest(name, self._tools)}"
+            raise ToolError(f"{mistake}; tools: {', '.join(self._tools)}")
         return tool
 
 
-def builtin_tools() -> list[Tool[Any]]:
-    """Everything that comes with the program, in the order a model is told of it."""
+def builtin_tools() -> list[AnyTool]:
+    """Everything that comes with the program, in the order of a request's tool list."""
     from sightline.tools.ask import AskTool
     from sightline.tools.bash import BashTool
     from sightline.tools.edit import EditTool
@@ -60,27 +62,17 @@ def builtin_tools() -> list[Tool[Any]]:
     from sightline.tools.todo import TodoTool
     from sightline.tools.write import WriteTool
 
-    return [
-        ReadTool(),
-        SearchTool(),
-        FindTool(),
-        EditTool(),
-        WriteTool(),
-        BashTool(),
-        JobTool(),
-        TodoTool(),
-        AskTool(),
-    ]
+    files: list[AnyTool] = [ReadTool(), SearchTool(), FindTool(), EditTool(), WriteTool()]
+    return [*files, BashTool(), JobTool(), TodoTool(), AskTool()]
 
 
-def parameters(tool: Tool[Any], args: dict[str, Any]) -> Any:
-    """The parameters a call's arguments stand for, or a ToolError that says what is wrong with them."""
+def parameters(tool: AnyTool, args: dict[str, Any]) -> Any:
+    """A call's arguments as a struct of the tool's parameters. ToolError names what is wrong with them."""
     fields = _fields(tool.params)  # type: ignore[arg-type] # a class can be hashed
     for name in args:
         if name not in fields:
-            known = ", ".join(fields) or "none"
-            said = f"{tool.name} has no argument '{_one_line(name)}'{_nearest(name, fields)}"
-            raise ToolError(f"{said}; arguments: {known}")
+            mistake = f"{tool.name} has no argument '{_one_line(name)}'{_nearest(name, fields)}"
+            raise ToolError(f"{mistake}; arguments: {', '.join(fields) or 'none'}")
     for name, value in args.items():
         if (half := _half_in(value)) is not None:
             raise ToolError(
@@ -95,10 +87,10 @@ def parameters(tool: Tool[Any], args: dict[str, Any]) -> Any:
     try:
         return msgspec.convert(given, tool.params, strict=False)
     except msgspec.ValidationError as error:
-        raise ToolError(f"{tool.name}: {_said(str(error), tool)}") from None
+        raise ToolError(f"{tool.name}: {_mistake(str(error), tool)}") from None
 
 
-def _half_in(value: Any) -> str | None:
+def _half_in(value: object) -> str | None:
     """A surrogate without its other half. (Those that stand for bytes of a name are none.)"""
     match value:
         case str():
@@ -116,9 +108,9 @@ def _fields(params: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo
     return {field.encode_name: field for field in msgspec.structs.fields(params)}
 
 
-def _meant(value: Any, wanted: Any) -> Any:
+def _meant(value: object, field_type: object) -> object:
     """A list or an object written as its JSON text, or one item in place of a list of one."""
-    kinds = {get_origin(kind) or kind for kind in _alternatives(wanted)}
+    kinds = {get_origin(kind) or kind for kind in _alternatives(field_type)}
     if isinstance(value, str) and str not in kinds:
         decoded = _decoded(value)
         value = value if decoded is None else decoded
@@ -127,16 +119,16 @@ def _meant(value: Any, wanted: Any) -> Any:
     return value
 
 
-def _alternatives(wanted: Any) -> list[Any]:
-    """The types a field may have, without what is said about them."""
-    if get_origin(wanted) is Annotated:
-        return _alternatives(get_args(wanted)[0])
-    if get_origin(wanted) in (Union, UnionType):
-        return [kind for part in get_args(wanted) for kind in _alternatives(part)]
-    return [wanted]
+def _alternatives(field_type: object) -> list[object]:
+    """The types a field may have, without their annotations."""
+    if get_origin(field_type) is Annotated:
+        return _alternatives(get_args(field_type)[0])
+    if get_origin(field_type) in (Union, UnionType):
+        return [kind for part in get_args(field_type) for kind in _alternatives(part)]
+    return [field_type]
 
 
-def _decoded(text: str) -> Any:
+def _decoded(text: str) -> object:
     if not text.lstrip().startswith(("[", "{")):
         return None
     try:
@@ -145,7 +137,7 @@ def _decoded(text: str) -> Any:
         return None
 
 
-def _said(error: str, tool: Tool[Any]) -> str:
+def _mistake(error: str, tool: AnyTool) -> str:
     """`Expected `int`, got `str` - at `$.limit`` → `limit: expected int, got str`."""
     at = error.rfind(" - at `$")
     what, where = (error, "") if at < 0 else (error[:at], error[at + len(" - at `$") :].rstrip("`"))
@@ -158,7 +150,7 @@ def _said(error: str, tool: Tool[Any]) -> str:
 
 
 def _choices(schema: dict[str, Any], place: str) -> str:
-    """The values there are for the field at a place such as `ops[0].op`."""
+    """The allowed values of the field at a place such as `ops[0].op`."""
     for name in _steps(place):
         schema = schema.get("items", {}) if name.startswith("[") else schema.get("properties", {}).get(name, {})
     known = schema.get("enum", ())

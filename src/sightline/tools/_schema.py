@@ -3,7 +3,7 @@
 Rules:
 
 - One object. Nothing is referred to elsewhere, nothing has a title, and what has a list of values has its type too.
-- A field that need not be given is simply not required: that it may be null as well is not said.
+- An optional field is simply not required: that it may be null as well is left out.
 - A whole number or any other is a number.
 """
 
@@ -11,20 +11,22 @@ from typing import Any
 
 import msgspec
 
+JsonSchema = dict[str, Any]
+
 _NULL = {"type": "null"}
 _WHOLE_OR_NOT = [{"type": "integer"}, {"type": "number"}]
 
 
-def schema_of(params: type[msgspec.Struct]) -> dict[str, Any]:
+def schema_of(params: type[msgspec.Struct]) -> JsonSchema:
     schema = msgspec.json.schema(params)
     definitions = schema.pop("$defs", {})
-    plain: dict[str, Any] = _plain(schema, definitions)
+    plain: JsonSchema = _plain(schema, definitions)
     plain.setdefault("properties", {})
     plain["additionalProperties"] = False
     return plain
 
 
-def _plain(schema: Any, definitions: dict[str, Any]) -> Any:
+def _plain(schema: Any, definitions: JsonSchema) -> Any:
     if isinstance(schema, list):
         return [_plain(item, definitions) for item in schema]
     if not isinstance(schema, dict):
@@ -35,13 +37,13 @@ def _plain(schema: Any, definitions: dict[str, Any]) -> Any:
     return _simple({key: _part(key, value, definitions) for key, value in schema.items() if key != "title"})
 
 
-def _part(key: str, value: Any, definitions: dict[str, Any]) -> Any:
+def _part(key: str, value: Any, definitions: JsonSchema) -> object:
     if key == "properties":  # by name: one of them may be called `title`
         return {name: _plain(schema, definitions) for name, schema in value.items()}
     return _plain(value, definitions)
 
 
-def _simple(schema: dict[str, Any]) -> dict[str, Any]:
+def _simple(schema: JsonSchema) -> JsonSchema:
     if not schema.get("required", True):
         del schema["required"]
     if "enum" in schema and all(isinstance(value, str) for value in schema["enum"]):
@@ -53,7 +55,7 @@ def _simple(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _given(schema: dict[str, Any]) -> dict[str, Any]:
+def _given(schema: JsonSchema) -> JsonSchema:
     """Of a field that is null when it is not given: what it is when it is."""
     rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
     kinds = [kind for kind in schema["anyOf"] if kind != _NULL]

@@ -1,10 +1,10 @@
-"""What a tool is, what it is given, and what it gives back.
+"""The interface of a tool: its parameters, its needs, its outcome.
 
 Rules:
 
 - A tool knows nothing of models and of views. It gets typed parameters and a context; it returns an outcome or raises
   `ToolError`, whose one message is for the model: what was wrong and what to do instead, in few words.
-- What a call wants to do that a person may have an opinion about, it says in `needs` before it runs.
+- What a call would do that rules or the user decide on is declared in `needs` before it runs.
 - The shape of a result is a struct of `events/_ui_facts.py` (`as_details`); views draw by it alone.
 - Being cancelled is asyncio's CancelledError: clean up and let it pass.
 """
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from sightline.tools._context import ToolContext
 
 Access = Literal["read", "write", "exec", "network"]
-# always: part of every request. on_request: offered only when settings or the person ask for it.
+# always: part of every request. on_request: offered only when the settings or the user request it.
 Load = Literal["always", "on_request"]
+
+Details = dict[str, Any]  # of a result or an update, for views: JSON by key, the shape under `ui`
 
 P = TypeVar("P", bound=msgspec.Struct)
 
@@ -32,13 +34,13 @@ class ToolError(SightlineError):
 
 
 class Need(msgspec.Struct, frozen=True):
-    """One thing a call wants to do. `what`: an absolute path (read, write), a command line (exec), a host with its port
+    """One access a call needs. `what`: an absolute path (read, write), a command line (exec), a host with its port
     (network)."""
 
     access: Access
     what: str
     sandboxed: bool = False  # of a command: it writes nothing outside the workspace, and has no network of its own
-    why: str = ""  # for the person who is asked
+    why: str = ""  # for the approval request
     exposed: tuple[str, ...] = ()  # of a command: protected paths in the workspace that its sandbox does not hold
     where: str = ""  # of a command: the folder it runs in; empty: the workspace
     real: str = ""  # the path itself, where its name cannot be shown and `what` is not quite it
@@ -47,12 +49,12 @@ class Need(msgspec.Struct, frozen=True):
 
 
 class Proposal(msgspec.Struct, frozen=True):
-    """What a call would change, for the person who is asked: all of it, before it is made."""
+    """All that a call would change, for the approval request."""
 
     diff: str = ""  # unified
     added: int = 0  # lines
     removed: int = 0
-    about: str = ""  # what the diff does not say: it is made executable, the row is deleted
+    about: str = ""  # what the diff does not show: it is made executable, the row is deleted
     unseen: str = ""  # what of it cannot be shown, and why; empty when the diff shows all of it
     basis: str = ""  # of what it was compared with: another one means that the target changed
 
@@ -67,7 +69,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str = ""
     images: tuple[Image, ...] = ()
-    details: dict[str, Any] = {}
+    details: Details = {}
     is_error: bool = False
     exit_code: int | None = None
 
@@ -83,19 +85,19 @@ class Tool(Generic[P]):
     load: ClassVar[Load] = "always"
 
     def needs(self, params: P, context: "ToolContext") -> list[Need]:
-        """What it wants to do. May raise ToolError."""
+        """The accesses it needs. May raise ToolError."""
         return []
 
     def preview(self, params: P) -> str:
         """One line for a marker: what it works on."""
         return ""
 
-    def partial(self, written: str, context: "ToolContext") -> dict[str, Any] | None:
+    def partial(self, written: str, context: "ToolContext") -> Details | None:
         """Details to show while the model still writes the arguments; `written` is their JSON text so far."""
         return None
 
     async def changes(self, params: P, context: "ToolContext") -> Proposal:
-        """What it would change, for the person who is asked whether it may; empty when it cannot say."""
+        """What it would change, for the approval request; empty when that is not known."""
         return Proposal()
 
     async def execute(self, params: P, context: "ToolContext") -> Outcome:
@@ -108,7 +110,7 @@ class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """For the person: one of the choices, several, or free text."""
+    """A question to the user: one of the choices, several, or free text."""
 
     text: str
     choices: tuple[Choice, ...] = ()
@@ -118,7 +120,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """`nobody`: there is no person to answer. `dismissed`: the person closed the question."""
+    """`nobody`: no user is present. `dismissed`: the user closed the question."""
 
     chosen: tuple[str, ...] = ()
     text: str = ""

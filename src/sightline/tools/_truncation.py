@@ -2,9 +2,9 @@
 
 Rules:
 
-- Secrets are masked in what a tool returns, where a part of a value is nothing that could be known again. So whoever
-  cuts within a line passes what is left through `cut_end`, which takes away what may be the beginning of a value.
-- How is a context variable and not an argument: tools know nothing of secrets, and cuts are made far below them.
+- Secrets are masked in what a tool returns, and half of a value is not recognised there. So code that cuts within a
+  line passes the rest through `cut_end`, which removes what may be the beginning of a value.
+- `cut_end` is a context variable and not an argument: tools know nothing of secrets, and cuts are made far below them.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ _cut_end: ContextVar[Callable[[str], str] | None] = ContextVar("cut_end", defaul
 
 @contextmanager
 def cutting(end: Callable[[str], str]) -> Iterator[None]:
-    """Until the end of the block, texts that are cut end as this leaves them."""
+    """Within the block `end` is applied to every text that is cut."""
     token = _cut_end.set(end)
     try:
         yield

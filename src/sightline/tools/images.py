@@ -1,4 +1,4 @@
-"""For whoever else shows images to a model: what kind bytes are, and how they become small enough."""
+"""Images for a model, as other packages use them: what kind bytes are, and how they become small enough."""
 
 from sightline.tools.files._images import MAX_INPUT, SNIFFED, Fitted, ImageFacts, fit, sniff
 

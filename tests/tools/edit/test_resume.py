@@ -92,7 +92,7 @@ async def test_what_is_stored_holds_no_line_of_a_file(tmp_path: Path, work: Path
     (work / "a.py").write_text("one\ntwo\n")
     async with lab(tmp_path, [[call("read", path="a.py")], [{"text": "seen"}]]) as here:
         await here.run()
-        stored = [value for name, value in here.agent.workplace.kept.items() if name.startswith("snapshot:")]
+        stored = [value for name, value in here.agent.workplace.stored.items() if name.startswith("snapshot:")]
     assert len(stored) == 1
     assert [one["text"] for one in stored] == [None]
     assert "two" not in repr(stored)

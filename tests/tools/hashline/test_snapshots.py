@@ -23,7 +23,6 @@ def test_a_tag_is_four_hex_digits():
 def test_the_same_lines_have_the_same_tag(same):
     """In every session, however the lines end."""
     assert Snapshots().record(HERE, same) == Snapshots().record(HERE, "a\nb\n")
-    assert Snapshots().record_lines(HERE, {1: "a", 2: "b"}, whole=True) == Snapshots().record(HERE, "a\nb\n")
 
 
 @pytest.mark.parametrize(("one", "other"), [("", "\n"), ("a\n", "a\n\n"), ("a\n", "a \n"), ("a\rb\n", "a\nb\n")])
@@ -82,7 +81,7 @@ def test_a_text_too_long_is_known_by_its_tag_only(monkeypatch):
 
 def test_texts_are_dropped_when_all_are_too_much(monkeypatch):
     """Tags stay."""
-    monkeypatch.setattr(snapshots, "MAX_KEPT", 25)
+    monkeypatch.setattr(snapshots, "MAX_HELD", 25)
     store = Snapshots()
     first, second, third = (store.record(Path(f"/{number}"), "nine.chr\n") for number in range(3))
     assert [store.find(Path(f"/{n}"), tag).lines for n, tag in enumerate((first, second, third))] == [

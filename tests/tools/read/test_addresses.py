@@ -35,7 +35,7 @@ async def test_a_local_resource_is_read_like_a_file(context: ToolContext) -> Non
 
 async def test_an_artifact_has_no_tag(context: ToolContext) -> None:
     """read.md/Notes: nothing can be edited there."""
-    url = context.workplace.artifacts.keep("out.txt", TEXT.encode())
+    url = context.workplace.artifacts.store("out.txt", TEXT.encode())
     assert (await read(context, f"{url}:5-6")).text.startswith("4:line 4\n")
     assert (await read(context, f"{url}:5-6:raw")).text == "line 5\nline 6"
     assert "Line 99 is beyond the end of the resource (20 lines)" in (await read(context, f"{url}:99")).text

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from sightline.tools import ToolContext
 from sightline.tools.files._selectors import LineRange, Selector, merge_ranges
+from sightline.tools.hashline import split_lines
 from sightline.tools.read import _files, _stream
-from sightline.tools.read._excerpt import Excerpt, excerpt_of, plan
+from sightline.tools.read._excerpt import Excerpt, excerpt_of, plan_excerpt
 from sightline.tools.read._local import _in_thread
 from sightline.tools.read._stream import Stopped, stream
-from sightline.tools.read._text import lines_of
 from tests.tools.support import make_context
 
 
@@ -26,7 +26,7 @@ def streamed(data: bytes, selector: Selector | None, piece: int, limit: int) -> 
         os.write(file, data)
         os.lseek(file, 0, os.SEEK_SET)
         _stream.PIECE = piece
-        return stream(file, plan(selector, default_limit=limit), len(data))
+        return stream(file, plan_excerpt(selector, default_limit=limit), len(data))
     finally:
         _stream.PIECE = before
         os.close(file)
@@ -48,7 +48,9 @@ ranges = st.lists(
 def test_in_pieces_is_as_whole(text: str, selector: Selector | None, piece: int, limit: int) -> None:
     """Whatever the text, the ranges and the size of a piece: same lines, same total, same limits met."""
     whole = excerpt_of(
-        lines_of(text, raw=bool(selector and selector.raw)), plan(selector, default_limit=limit), len(text.encode())
+        split_lines(text, raw=bool(selector and selector.raw)),
+        plan_excerpt(selector, default_limit=limit),
+        len(text.encode()),
     )
     assert streamed(text.encode(), selector, piece, limit) == whole
 
@@ -84,7 +86,7 @@ async def test_a_read_nobody_waits_for_stops(tmp_path: Path) -> None:
         started.set()
         try:
             while True:
-                _files.load(path, plan(Selector(ranges=(LineRange(10**9),)), default_limit=1), stopped)  # type: ignore[arg-type]
+                _files.load(path, plan_excerpt(Selector(ranges=(LineRange(10**9),)), default_limit=1), stopped)  # type: ignore[arg-type]
         except Stopped:
             ended.set()
 

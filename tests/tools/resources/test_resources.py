@@ -81,7 +81,7 @@ async def test_what_is_kept_is_not_written(context: ToolContext, url: str) -> No
 )
 async def test_an_artifact_is_found_in_both_forms(context: ToolContext, form: str) -> None:
     """It never changes, so it has no tag."""
-    context.workplace.artifacts.keep("aaaaaa-7.txt", b"one\ntwo\n")
+    context.workplace.artifacts.store("aaaaaa-7.txt", b"one\ntwo\n")
     resource = await resolve(form, context)
     assert resource.url == "artifact://aaaaaa/aaaaaa-7.txt"
     assert resource.immutable
@@ -113,7 +113,7 @@ async def test_what_is_not_kept_is_an_error(context: ToolContext, url: str) -> N
 
 async def test_a_big_artifact_is_read_a_piece_at_a_time(context: ToolContext) -> None:
     """read.md/Internal URLs: pages of it cost what they are, not what it is."""
-    url = context.workplace.artifacts.keep("big.txt", b"".join(b"line %07d\n" % n for n in range(1, 2_000_001)))
+    url = context.workplace.artifacts.store("big.txt", b"".join(b"line %07d\n" % n for n in range(1, 2_000_001)))
     tracemalloc.start()
     outcome = await read(context, f"{url}:1999999-2000000:raw")
     most = tracemalloc.get_traced_memory()[1]
@@ -125,7 +125,7 @@ async def test_a_big_artifact_is_read_a_piece_at_a_time(context: ToolContext) ->
 
 async def test_a_binary_artifact_is_told_of(context: ToolContext) -> None:
     """Not shown."""
-    url = context.workplace.artifacts.keep("x.bin", bytes(100))
+    url = context.workplace.artifacts.store("x.bin", bytes(100))
     assert "[Cannot read binary file" in (await read(context, url)).text
 
 
@@ -209,7 +209,7 @@ async def test_a_missing_note_names_those_there_are(context: ToolContext) -> Non
 
 async def test_search_and_find_look_behind_addresses(context: ToolContext) -> None:
     """search.md and find.md: at the file or folder, or at the text."""
-    url = context.workplace.artifacts.keep("out.txt", b"a\nneedle\n")
+    url = context.workplace.artifacts.store("out.txt", b"a\nneedle\n")
     await write("local://notes/n.md", "needle\n", context)
     assert "needle" in (await run(SearchTool(), context, pattern="needle", paths=[url])).text
     assert "needle" in (await run(SearchTool(), context, pattern="needle", paths=["local://notes"])).text

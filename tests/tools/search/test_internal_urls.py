@@ -46,7 +46,7 @@ async def test_the_folder_behind_an_address(search: Search, notes: Path, engine:
 
 async def test_what_never_changes_has_no_tag(search: Search, context: ToolContext, engine: str) -> None:
     """search.md/Flow: immutable sources suppress numbers for edits."""
-    url = context.workplace.artifacts.keep("out", b"login out\n")
+    url = context.workplace.artifacts.store("out", b"login out\n")
     assert (await search("login", url)).text == "*1|login out"
 
 

@@ -22,7 +22,7 @@ def said() -> list[str]:
 
 @pytest.fixture
 def extensions(said: list[str]) -> ConsoleExtensions:
-    return ConsoleExtensions(drawing(), tell=said.append)
+    return ConsoleExtensions(drawing(), report=said.append)
 
 
 class Probe(Component):

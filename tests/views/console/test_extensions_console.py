@@ -45,7 +45,7 @@ def said() -> list[str]:
 
 @pytest.fixture
 def extensions(said: list[str]) -> ConsoleExtensions:
-    return ConsoleExtensions(drawing(), tell=said.append)
+    return ConsoleExtensions(drawing(), report=said.append)
 
 
 def loaded(extensions: ConsoleExtensions, cwd: Path) -> list[str]:
@@ -109,7 +109,7 @@ def test_the_console_loads_no_agent_for_it(home: Path) -> None:
         "import sys, os, pathlib\n"
         "from sightline.views.console.extensions._extensions import ConsoleExtensions, _load_here\n"
         "from tests.views.console.dialogs.support import drawing\n"
-        "problems = _load_here(ConsoleExtensions(drawing(), tell=print), pathlib.Path('/'), os.environ)\n"
+        "problems = _load_here(ConsoleExtensions(drawing(), report=print), pathlib.Path('/'), os.environ)\n"
         "print(problems, [name for name in ('sightline.agent._agent', 'sightline.models', 'sightline.agent.loop._run')"
         " if name in sys.modules])\n"
     )
@@ -291,7 +291,7 @@ async def test_what_the_host_said_already_is_not_said_again(
     here = Sat(tmp_path)
     here.console.show(Snapshot(entries=[Remark("", "warning", text)]))
     told: list[str] = []
-    monkeypatch.setattr(here.console, "tell", lambda text, *more: told.append(text))
+    monkeypatch.setattr(here.console, "report", lambda text, *more: told.append(text))
     await here.console.extensions.load()
     assert told == []
     await here.close()

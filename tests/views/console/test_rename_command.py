@@ -15,7 +15,7 @@ class _Console:
         self.session = session
         self.told: list[tuple[str, ...]] = []
 
-    def tell(self, *words: str) -> None:
+    def report(self, *words: str) -> None:
         self.told.append(words)
 
 

@@ -129,7 +129,7 @@ async def test_options_that_a_running_session_does_not_take_are_named(sat: Sitti
     running = HostSession(writer, store.index)
     server = SocketServer(running, listen(running.id), cwd=sat.console.cwd, started=1.0)
     await server.open()
-    sat.console.sessions._wanted = StartOptions(resume=running.id, approval="plan", allow=["exec"], deny=["network"])
+    sat.console.sessions._options = StartOptions(resume=running.id, approval="plan", allow=["exec"], deny=["network"])
     try:
         sat.console.spawn(sat.console.sessions.begin(None))
         await sat.until(lambda: server.connections == 1, "a connection")

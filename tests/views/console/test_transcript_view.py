@@ -198,7 +198,7 @@ def test_what_is_said_before_the_session_is_shown_stays() -> None:
     """Found when a host of another version was told of, and the session came after it: once, below the session."""
     events = run(Text("kept words", 1))
     shown = view()
-    shown.say(Remark("", "warning", "another version"))
+    shown.add_remark(Remark("", "warning", "another version"))
     shown.replace(fold(events))
     rows = rows_of(shown)
     assert [row for row in rows if "another version" in row or "kept words" in row][1:] == ["! another version"]

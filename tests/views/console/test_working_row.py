@@ -38,7 +38,7 @@ def approval(id: str) -> Request:
 
 
 def typed(sat: Sitting, id: str = "s-1", line: str = "sleep 15") -> None:
-    sat.console.entered.running.append(id)
+    sat.console.current.running.append(id)
     sat.hears(ToolUse(id, "Bash", arg=line, args={"command": line}, source="person"))
 
 
@@ -277,16 +277,16 @@ async def test_before_a_session_said_who_is_in_it_a_new_one_is_as_asked_for(
 
 async def test_the_level_a_console_was_started_with_is_named_for_no_other_session(sat: Sitting) -> None:
     """One that is gone on with keeps the lower level it was left with; a new one is asked for as this one was."""
-    assert not sat.console.sessions._wanted_next("another").approval_named
-    assert sat.console.sessions._wanted_next("").approval_named
+    assert not sat.console.sessions._next_options("another").approval_named
+    assert sat.console.sessions._next_options("").approval_named
 
 
 async def test_rules_that_allow_are_given_for_no_other_session(sat: Sitting) -> None:
     """One that is resumed has its own; what is denied in this console is denied there too, and a new one gets both."""
     sessions = sat.console.sessions
     flags = {"permissions.allow": "exec(git)", "permissions.deny": "read(x)"}
-    sessions._wanted = StartOptions(cwd=sat.console.cwd, allow=["exec(make)"], deny=["network"], flags=flags)
-    other, new = sessions._wanted_next("another"), sessions._wanted_next("")
+    sessions._options = StartOptions(cwd=sat.console.cwd, allow=["exec(make)"], deny=["network"], flags=flags)
+    other, new = sessions._next_options("another"), sessions._next_options("")
     assert (other.allow, other.deny) == ([], ["network"])
     assert other.flags == {"permissions.deny": "read(x)"}
     assert (new.allow, new.deny, new.flags) == (["exec(make)"], ["network"], flags)

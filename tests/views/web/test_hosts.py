@@ -31,7 +31,7 @@ def asked(monkeypatch):
         return await connect(session)
 
     monkeypatch.setattr(_hosts, "connect", counted)
-    monkeypatch.setattr(_hosts, "_SECONDS_BETWEEN_QUESTIONS", 0.0)
+    monkeypatch.setattr(_hosts, "_SECONDS_BETWEEN_QUERIES", 0.0)
     return sessions
 
 
@@ -81,7 +81,7 @@ async def test_a_host_in_which_nothing_happens_is_left_alone(own_home, tmp_path,
 
 async def test_nobody_is_asked_more_than_once_a_second(own_home, tmp_path, asked, monkeypatch):
     """However busy it is, and however often somebody looks."""
-    monkeypatch.setattr(_hosts, "_SECONDS_BETWEEN_QUESTIONS", 60.0)
+    monkeypatch.setattr(_hosts, "_SECONDS_BETWEEN_QUERIES", 60.0)
     store = Store(tmp_path)
     hosts = Hosts(store)
     async with hosting(store, cwd="/") as session:

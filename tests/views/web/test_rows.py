@@ -208,7 +208,7 @@ def test_rows_of_a_command_that_moves_up_far_into_its_output(output):
 
 def test_more_rows_than_may_be_laid_out_end_with_a_note(output, monkeypatch):
     """The cap of a command that draws over itself is visible."""
-    monkeypatch.setattr(_screenrows, "_KEPT_BYTES", 20_000)
+    monkeypatch.setattr(_screenrows, "_STORED_BYTES", 20_000)
     output.write("\x1b[A" + "".join(f"line {n}\n" for n in range(50_000)))
     rows = output.finish()
     assert rows.total < 50_000

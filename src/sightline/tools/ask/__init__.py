@@ -1,4 +1,4 @@
-"""Asking the person."""
+"""The ask tool."""
 
 from sightline.tools.ask._tool import AskTool
 

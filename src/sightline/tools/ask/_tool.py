@@ -3,17 +3,19 @@
 Several questions are asked one after the other. Closing one ends the call; the answers given by then are its result.
 """
 
+from itertools import zip_longest
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import asdict
 
 from sightline.events import GivenAnswer, QuestionFact
 from sightline.tools._context import ToolContext
 from sightline.tools._tool import Answer, Choice, Outcome, Question, Tool, ToolError
 
 MOST_QUESTIONS = 10
-NOBODY = "No user is there to answer. Decide yourself, say in your answer what you assumed, and continue."
+NO_USER = "No user is there to answer. Decide yourself, say in your answer what you assumed, and continue."
 DISMISSED = "The user closed the question without an answer. Continue as you think best, or stop and say what is open."
 
 _Choices = Annotated[
@@ -51,9 +53,9 @@ class AskTool(Tool[AskParams]):
         return " · ".join(one.question for one in params.questions) or params.question
 
     async def execute(self, params: AskParams, context: ToolContext) -> Outcome:
-        asked = [_checked(one, context.call) for one in _questions(params)]
+        questions = [_checked(one, context.call) for one in _questions(params)]
         answers: list[Answer] = []
-        for question in asked:
+        for question in questions:
             answer = Answer(nobody=True)
             if context.workplace.ask is not None:
                 answer = await context.workplace.ask(question)
@@ -61,10 +63,9 @@ class AskTool(Tool[AskParams]):
             if answers[-1].nobody or answers[-1].dismissed:
                 break
         if not params.questions:
-            said = _given(asked[0], answers[0])
-            fact = QuestionFact(question=said.question, chosen=said.chosen, text=said.text, answered=said.answered)
+            fact = QuestionFact(**asdict(_given(questions[0], answers[0])))
             return Outcome(text=_words(answers[0]), details=fact.as_details())
-        return _several_outcome(asked, answers)
+        return _several_outcome(questions, answers)
 
 
 def _questions(params: AskParams) -> list[OneOfSeveral]:
@@ -94,8 +95,8 @@ def _understood(answer: Answer, question: Question) -> Answer:
     labels = [choice.label for choice in question.choices]
     chosen = [label for label in labels if label in answer.chosen]
     chosen = chosen if question.several else chosen[:1]
-    said = [*[label for label in dict.fromkeys(answer.chosen) if label not in chosen], answer.text]
-    text = "\n".join([part.strip() for part in said if part.strip()])
+    texts = [*[label for label in dict.fromkeys(answer.chosen) if label not in chosen], answer.text]
+    text = "\n".join([part.strip() for part in texts if part.strip()])
     dismissed = answer.dismissed or not (answer.nobody or chosen or text)
     return Answer(chosen=tuple(chosen), text=text, nobody=answer.nobody, dismissed=dismissed)
 
@@ -107,28 +108,20 @@ def _given(question: Question, answer: Answer | None) -> GivenAnswer:
     return GivenAnswer(question.text, list(answer.chosen), answer.text, not (answer.nobody or answer.dismissed))
 
 
-def _several_outcome(asked: list[Question], answers: list[Answer]) -> Outcome:
-    if answers[0].nobody:
-        text = NOBODY
-    else:
-        rows = []
-        for number, (question, answer) in enumerate(zip(asked, answers, strict=False), 1):
-            rows.append(f"{number}. {question.text}\n{_words(answer)}")
-        rows += [f"{len(answers) + 1}. and later: not asked"] if len(answers) < len(asked) else []
-        text = "\n\n".join(rows)
-    given = [*answers, *([None] * (len(asked) - len(answers)))]
-    said = [_given(question, answer) for question, answer in zip(asked, given, strict=True)]
-    fact = QuestionFact(
-        question=" · ".join(question.text for question in asked),
-        answers=said,
-        answered=all(one.answered for one in said),
-    )
+def _several_outcome(questions: list[Question], answers: list[Answer]) -> Outcome:
+    answered = enumerate(zip(questions, answers, strict=False), 1)
+    rows = [f"{number}. {question.text}\n{_words(answer)}" for number, (question, answer) in answered]
+    rows += [f"{len(answers) + 1}. and later: not asked"] if len(answers) < len(questions) else []
+    text = NO_USER if answers[0].nobody else "\n\n".join(rows)
+    given = [_given(question, answer) for question, answer in zip_longest(questions, answers)]
+    names = " · ".join(question.text for question in questions)
+    fact = QuestionFact(question=names, answers=given, answered=all(one.answered for one in given))
     return Outcome(text=text, details=fact.as_details())
 
 
 def _words(answer: Answer) -> str:
     if answer.nobody:
-        return NOBODY
+        return NO_USER
     if answer.dismissed:
         return DISMISSED
     parts = [f"The user chose: {', '.join(answer.chosen)}"] if answer.chosen else []

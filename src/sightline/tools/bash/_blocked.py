@@ -1,11 +1,11 @@
-"""Whether the sandbox or a withheld variable made a command fail, as far as its words tell, and what can be done."""
+"""Hints for a failed command whose output looks as if the sandbox or a withheld variable made it fail."""
 
 import re
 from collections.abc import Iterable
 
 from sightline.exec import SandboxSpec, sandbox_status
 
-_WORDS = 8 * 1024  # characters at the end of the output that are looked at
+_WORDS = 8 * 1024  # characters at the end of the output that are searched
 _HOSTS = 5  # refused ones that are named
 
 _writing = re.compile(r"read-only file ?system|\bEROFS\b|could not (?:write|lock) config file", re.IGNORECASE)
@@ -24,7 +24,7 @@ def sandbox_hint(output: str, sandbox: SandboxSpec) -> str:
     """A line for a model whose sandboxed command failed; empty when it does not look like the sandbox's doing."""
     refused = sandbox.entrance.refused if sandbox.entrance is not None else {}
     failed = sandbox.entrance.failed if sandbox.entrance is not None else {}
-    said = output[-_WORDS:]
+    end = output[-_WORDS:]
     if refused:
         return (
             f"[hint: it ran in the sandbox, where connections were refused: {_listed(refused)}. If that is why it "
@@ -32,9 +32,9 @@ def sandbox_hint(output: str, sandbox: SandboxSpec) -> str:
         )
     if failed:
         return f"[hint: allowed connections failed: {_listed(failed)}]"
-    if _writing.search(said) or (sandbox_status().kind == "landlock" and _no_right.search(said)):
+    if _writing.search(end) or (sandbox_status().kind == "landlock" and _no_right.search(end)):
         limit = "only the working folder can be written, and not git's hooks and config in it"
-    elif sandbox.network or not _network.search(said):
+    elif sandbox.network or not _network.search(end):
         return ""
     elif sandbox.entrance is not None:
         limit = (
@@ -50,10 +50,10 @@ def sandbox_hint(output: str, sandbox: SandboxSpec) -> str:
 
 
 def withheld_hint(command: str, output: str, withheld: Iterable[str]) -> str:
-    """A line for a model whose command failed and speaks of a variable it did not get; empty when it does not."""
-    said = f"{command}\n{output[-_WORDS:]}"
-    spoken = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", said))
-    missed = sorted(name for name in withheld if name in spoken or (name == "SSH_AUTH_SOCK" and _no_agent.search(said)))
+    """A line for a model whose failed command names a variable that was withheld from it; empty when it names none."""
+    text = f"{command}\n{output[-_WORDS:]}"
+    named = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text))
+    missed = sorted(name for name in withheld if name in named or (name == "SSH_AUTH_SOCK" and _no_agent.search(text)))
     if not missed:
         return ""
     names = ", ".join(missed[:_HOSTS])

@@ -4,14 +4,14 @@ Rules:
 
 - The shell itself reports both, when it starts and when it exits, through a descriptor of its own. A shell that is
   killed or that becomes another program (`exec`) has reported no end, and nothing changes. Jobs change nothing. Only
-  bash can: the result of a command for another shell says that nothing lasts.
-- A report is what the command says: not to be trusted. A folder has to exist and to lie in the workspace; of the
+  bash can: the result of a command for another shell notes that nothing lasts.
+- A report comes from the command: it is not trusted. A folder has to exist and to lie in the workspace; of the
   variables those are left out that steer the shell, the loader or the network of the sandbox, that hold or lead to
   secrets, and what exceeds the bounds. No program of ours ever gets one of them.
 - What a sandboxed command exported decides nothing outside the sandbox, nor about who gets a secret: a command that
   runs outside it, or that variables are passed to, gets and leaves only harmless ones (`CI`, `NO_COLOR`, …).
 - The folder is stored with the conversation: it follows a resume, a fork and a move in the tree. The values of
-  variables never are; after a resume the model is told which are gone. A new session starts in the workspace, with
+  variables never are; after a resume a result names those that are lost. A new session starts in the workspace, with
   none.
 """
 
@@ -21,7 +21,6 @@ import re
 import shlex
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -89,16 +88,16 @@ class _Report(msgspec.Struct, frozen=True):
 
 
 class ShellReport:
-    """The descriptors through which one shell reports. They are closed by whoever made it."""
+    """The descriptors through which one shell reports. Its maker closes it, or the job it was passed to."""
 
     def __init__(self) -> None:
-        self.handed_on = False  # to a job, which closes it
+        self.passed_on = False  # to a job, which closes it
         self._output, its_end = os.pipe()
         script, writing = os.pipe()
         self._its_end, self._script = out_of_the_way(its_end), out_of_the_way(script)
         with suppress(OSError, AttributeError):
             fcntl.fcntl(self._its_end, fcntl.F_SETPIPE_SZ, _REPORT_BYTES)
-        # A report that does not fit is given up: a shell must not wait for somebody to read it.
+        # A report that does not fit is given up: a shell must not wait for its reader.
         os.set_blocking(self._output, False)
         os.set_blocking(self._its_end, False)
         os.write(writing, self._prologue().encode())
@@ -157,7 +156,7 @@ class _Moved(msgspec.Struct, frozen=True):
 
 
 class ShellState:
-    """One per session: the values of variables, and the folders of calls that are being decided about."""
+    """One per session: the values of variables, and the folders of calls that wait for a decision."""
 
     def __init__(self) -> None:
         self._values: dict[str, str] = {}
@@ -170,7 +169,7 @@ class ShellState:
         return folder if stored and _is_usable(folder, context.cwd) else context.cwd
 
     def judge(self, call: str, folder: Path) -> None:
-        """The folder that is decided about is the one it runs in, whatever ends meanwhile."""
+        """Fix the folder of a call: the one that is decided on is the one it runs in, whatever ends meanwhile."""
         self._judged[call] = folder
 
     def judged(self, call: str) -> Path | None:
@@ -196,18 +195,19 @@ class ShellState:
         if reports is not None:
             before, after = reports
             new = {name: value for name, value in after.variables.items() if before.variables.get(name) != value}
-            kept = {name: value for name, value in new.items() if _may_last(name, value, trusted=trusted)}
+            lasting = {name: value for name, value in new.items() if _may_last(name, value, trusted=trusted)}
             unset = [name for name in exported if name not in after.variables and name in before.variables]
             exported = [name for name in exported if name not in unset]
-            kept = self._bounded(kept, exported)
-            self._values |= kept
-            exported = list(dict.fromkeys([*exported, *kept]))
-            left_out = sorted(name for name in new if name not in kept and name not in _OF_EVERY_SHELL and _name(name))
+            lasting = self._bounded(lasting, exported)
+            self._values |= lasting
+            exported = list(dict.fromkeys([*exported, *lasting]))
+            others = new.keys() - lasting.keys() - _OF_EVERY_SHELL
+            left_out = sorted(name for name in others if _name(name))
             moved = self._moved(before.folder, after.folder, context)
             cwd = moved.folder if moved.folder is not None else cwd
             change = ShellChange(
                 cwd="" if moved.folder is None else display(context.cwd / moved.folder, context.cwd),
-                exported=sorted(kept),
+                exported=sorted(lasting),
                 unset=unset,
                 left_out=left_out[:MOST_VARIABLES],
                 more_left_out=len(left_out[MOST_VARIABLES:]),
@@ -300,8 +300,7 @@ def _is_inside(folder: Path, workspace: Path) -> bool:
 
 
 def _stored(context: ToolContext) -> Stored:
-    value: Any = context.workplace.kept.get(_STORED)
     try:
-        return msgspec.convert(value, Stored) if value is not None else Stored()
+        return msgspec.convert(context.workplace.stored.get(_STORED, {}), Stored)
     except msgspec.ValidationError:
         return Stored()

@@ -2,13 +2,13 @@
 
 Rules:
 
-- It runs sandboxed, with an environment that has no secrets in it. A call that asks to run outside the sandbox needs a
-  rule or a person. A rule is not enough where a word of it means a program in the workspace, by the person's PATH: a
+- It runs sandboxed, with an environment that has no secrets in it. A call that leaves the sandbox needs a rule or the
+  user's approval. A rule is not enough where a word of it means a program in the workspace, by the user's PATH: a
   sandboxed command may have put it there.
-- What it writes is shown as it comes and kept whole. The model gets the last 50 KB and where the rest is.
+- Its output is shown as it comes and stored whole. The model gets the last 50 KB and where the rest is.
 - A call that is cancelled ends the command and everything it started; what it wrote until then is its result.
-- As a job (asked for, or because it takes long) it outlives the call: the result says how to wait for it. Where no more
-  jobs may run, one that was asked for is not begun, and one that takes long is waited for.
+- As a job (requested, or because it takes long) it outlives the call: the result says how to wait for it. Where no more
+  jobs may run, a requested one is not begun, and a command that takes long is waited for.
 - It starts in the folder the last one ended in, with what that exported: see `_shell_state`.
 """
 
@@ -18,7 +18,7 @@ import re
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -43,7 +43,7 @@ from sightline.exec.gateway import Entrance
 from sightline.handles import real_path
 from sightline.text import clean_line, cut_graphemes
 from sightline.tools._context import ToolContext
-from sightline.tools._tool import Need, Outcome, Tool, ToolError
+from sightline.tools._tool import Details, Need, Outcome, Tool, ToolError
 from sightline.tools.bash._shell_state import ShellReport, ShellState, change_text, may_change_state
 from sightline.tools.bash._words import ResultText, begun_text, result_text
 from sightline.tools.files._paths import display, read_need, reason_of, resolve
@@ -52,7 +52,7 @@ _SECONDS_BEFORE_TIMEOUT = 1.0
 _LABEL_AT_MOST = 120
 _EXPOSED_SHOWN = 4
 _between_words = re.compile(r"[\s;&|()<>`$\"'{}=\\]+")
-# What a program should know that is not watched by a person.
+# For programs that would page or prompt, were a user watching.
 _UNATTENDED = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "DEBIAN_FRONTEND": "noninteractive"}
 
 
@@ -101,7 +101,7 @@ class BashTool(Tool[BashParams]):
         ]
 
     def _planted(self, params: BashParams, context: ToolContext, folder: Path) -> tuple[str, ...]:
-        """Where there is no sandbox, no command is kept from writing anywhere: its rules are all there is."""
+        """Empty where there is no sandbox: then any command may write anywhere, and its rules are all there is."""
         if not context.workplace.limits().sandbox or sandbox_status().kind == "none":
             return ()
         return planted_programs(_words_of(params.command), os.environ.get("PATH", os.defpath), str(folder))
@@ -118,7 +118,7 @@ class BashTool(Tool[BashParams]):
         try:
             return await self._run(params, context, folder, jobs, report)
         finally:
-            if report is not None and not report.handed_on:
+            if report is not None and not report.passed_on:
                 report.close()
 
     async def _run(
@@ -139,8 +139,8 @@ class BashTool(Tool[BashParams]):
         details = {**result.details, **_facts(spec)}
         if folder != context.cwd:
             details["cwd"] = display(folder, context.cwd)
-        text, told, cut = await _told(command, result, spec)
-        details |= {"told": list(told), **({"cut": True} if cut else {})}
+        text, ending, cut = await _result_text(command, result, spec)
+        details |= {"told": list(ending), **({"cut": True} if cut else {})}
         if context.settings.bash.persist_state and call_ending(result.details).ended == "exit":
             trusted = spec.sandbox is None or bool(spec.passed)
             other = self._other_shell(context) if may_change_state(params.command) else ""
@@ -150,9 +150,9 @@ class BashTool(Tool[BashParams]):
         return Outcome(text=text, details=details, is_error=result.exit_code != 0, exit_code=result.exit_code)
 
     def _report(self, params: BashParams, context: ToolContext) -> ShellReport | None:
-        """How the shell says what it changed; None where it cannot, or has nothing to say."""
-        wanted = context.settings.bash.persist_state and not self._other_shell(context) and not params.background
-        return ShellReport() if wanted and may_change_state(params.command) else None
+        """The shell's report of what it changes; None where it cannot report, or changes nothing."""
+        persists = context.settings.bash.persist_state and not self._other_shell(context) and not params.background
+        return ShellReport() if persists and may_change_state(params.command) else None
 
     def _other_shell(self, context: ToolContext) -> str:
         """The name of the shell where it is not bash."""
@@ -174,7 +174,7 @@ class BashTool(Tool[BashParams]):
             spec.sandbox.entrance.become(job)
         label = cut_graphemes(clean_line(params.command.strip()), _LABEL_AT_MOST)
         if report is not None:
-            report.handed_on = True
+            report.passed_on = True
         jobs.register("bash", label, lambda: _work(command, spec, report), owner=context.agent, id=job)
         details = CommandFact(ended="job", job=job, artifact=command.artifact).as_details(**_facts(spec))
         return Outcome(text=await begun_text(command, job, why), details=details)
@@ -231,7 +231,7 @@ class BashTool(Tool[BashParams]):
         )
 
     async def _entrance(self, params: BashParams, context: ToolContext, folder: Path) -> Entrance | None:
-        """Into the network that rules and the person decide about; None: all of it is open, or there is none here."""
+        """Into the network that rules and the user decide on; None: all of it is open, or there is none here."""
         gateway = context.workplace.gateway
         if gateway is None or context.settings.permissions.sandbox_network or sandbox_status().kind != "bubblewrap":
             return None
@@ -262,21 +262,20 @@ class BashTool(Tool[BashParams]):
 
 
 def _words_of(command: str) -> list[str]:
-    """All that may name a program, as written and as a shell reads it without quotes. More than are run: it is only
-    asked about more often."""
+    """All that may name a program, as written and as a shell reads it without quotes. More than are run: that only
+    makes approval requests more frequent."""
     unquoted = re.sub(r"\\\n|['\"\\]", "", command)
     words = {word for text in (command, unquoted) for word in _between_words.split(text)}
     return sorted(word for word in words if word and "/" not in word)
 
 
-def _facts(spec: CommandSpec) -> dict[str, Any]:
+def _facts(spec: CommandSpec) -> Details:
     """How it runs, for views."""
-    facts: dict[str, Any] = {"sandboxed": spec.sandbox is not None}
-    return {**facts, "passed": list(spec.passed)} if spec.passed else facts
+    return {"sandboxed": spec.sandbox is not None, **({"passed": list(spec.passed)} if spec.passed else {})}
 
 
 async def _waited(command: RunningCommand, jobs: Jobs | None, patience: float | None) -> ToolResult | None:
-    """Its end, or None when it takes so long that it should go on as a job."""
+    """Its result, or None when it takes so long that it should continue as a job."""
     try:
         try:
             return await asyncio.wait_for(command.wait(), patience)
@@ -290,37 +289,37 @@ async def _waited(command: RunningCommand, jobs: Jobs | None, patience: float | 
 
 
 async def _work(command: RunningCommand, spec: CommandSpec, report: ShellReport | None) -> str:
-    """The job. When it is cancelled, what it wrote until then is still what it has to say."""
+    """The work of the job. When it is cancelled, what the command wrote until then is still the result."""
     try:
         result = await command.wait()
     except asyncio.CancelledError:
         command.cancel()
-        return (await _told(command, await command.wait(), spec)).text
+        return (await _result_text(command, await command.wait(), spec)).text
     finally:
         if report is not None:
             report.close()
-    if call_ending(result.details).ended == "cancelled":  # not through the job: somebody else ended it
+    if call_ending(result.details).ended == "cancelled":  # not through the job
         raise asyncio.CancelledError
-    text, _, _ = await _told(command, result, spec)
+    text, _, _ = await _result_text(command, result, spec)
     if result.exit_code != 0:
         raise OutsideFailure(text)
     return text
 
 
-async def _told(command: RunningCommand, result: ToolResult, spec: CommandSpec) -> ResultText:
-    told = await result_text(command, result)
+async def _result_text(command: RunningCommand, result: ToolResult, spec: CommandSpec) -> ResultText:
+    found = await result_text(command, result)
     if call_ending(result.details).ended != "exit" or result.exit_code == 0:
-        return told
+        return found
     from sightline.tools.bash._blocked import sandbox_hint, withheld_hint
 
-    limits = sandbox_hint(told.text, spec.sandbox) if spec.sandbox is not None else ""
-    withheld = withheld_hint(spec.argv[-1], told.text, os.environ.keys() - (spec.env or {}).keys())
-    text = "\n".join([part for part in (told.text, limits, withheld) if part])
-    return told._replace(text=text, told=[*told.told, *([limits] if limits else [])])
+    limits = sandbox_hint(found.text, spec.sandbox) if spec.sandbox is not None else ""
+    withheld = withheld_hint(spec.argv[-1], found.text, os.environ.keys() - (spec.env or {}).keys())
+    text = "\n".join([part for part in (found.text, limits, withheld) if part])
+    return found._replace(text=text, ending=[*found.ending, *([limits] if limits else [])])
 
 
 def _shell(chosen: str) -> str:
-    """The one the person chose, else bash from where no command can have put it."""
+    """The one from the settings, else bash from where no command can have put it."""
     try:
         return chosen or find_program("bash") or "/bin/sh"
     except UntrustedProgram:
@@ -328,7 +327,7 @@ def _shell(chosen: str) -> str:
 
 
 def _what_is_exposed(paths: Sequence[str]) -> str:
-    """For the person who is asked about a command that could change what the sandbox should protect."""
+    """The reason in an approval request for a command that could change what the sandbox should protect."""
     if not paths:
         return ""
     shown = ", ".join(clean_line(path) for path in paths[:_EXPOSED_SHOWN])

@@ -1,4 +1,4 @@
-"""What a model is told of a command: the end of what it wrote, and how it ended."""
+"""The text of a command's result: the end of its output, and how it ended."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,17 +9,17 @@ from sightline.events import CallEnding, ToolResult, call_ending
 from sightline.text import OutputScreen, after_sequence, clean_output, clean_text, row_text
 from sightline.tools._truncation import MAX_BYTES, truncate_tail
 
-_TAIL = 2 * MAX_BYTES  # bytes: more than is told, so that what is told begins with a whole line
+_TAIL = 2 * MAX_BYTES  # bytes: more than is shown, so that what is shown begins with a whole line
 _LOOK_BACK = 512 * 1024  # bytes, where a program wrote over its own lines: of many little is left
 _LITTLE = 16 * 1024  # characters that are interpreted at once; more are in a thread, however they are made
 _OVERWRITES = 50  # of one line that are looked at; what was there before is long gone from sight
 
 
 class ResultText(NamedTuple):
-    """What the model is told."""
+    """What the model reads."""
 
     text: str
-    told: Sequence[str] = ()  # lines of it that say how the command ended
+    ending: Sequence[str] = ()  # lines of it about how the command ended
     cut: bool = False  # it has the end of the output alone
 
 
@@ -30,7 +30,7 @@ async def result_text(command: RunningCommand, result: ToolResult) -> ResultText
     ending = _ending(result, found)
     shown, cut = await _output(command) if not found.binary else ("", False)
     nothing = f"(binary output, {found.bytes or 0} bytes: {command.artifact})" if found.binary else "(no output)"
-    lost = "" if found.binary else _not_kept(found)
+    lost = "" if found.binary else _not_stored(found)
     text = "\n".join([part for part in (shown or nothing, lost, ending) if part])
     return ResultText(text, [line for line in ("" if shown else nothing, ending) if line], cut)
 
@@ -65,9 +65,9 @@ def _ending(result: ToolResult, found: CallEnding) -> str:
             return f"[exit code {result.exit_code}]" if result.exit_code else ""
 
 
-def _not_kept(found: CallEnding) -> str:
-    kept, size = found.stored or 0, found.bytes or 0
-    return f"[only the first {kept} of {size} bytes could be stored; the rest is lost]" if kept < size else ""
+def _not_stored(found: CallEnding) -> str:
+    stored, size = found.stored or 0, found.bytes or 0
+    return f"[only the first {stored} of {size} bytes could be stored; the rest is lost]" if stored < size else ""
 
 
 async def _output(command: RunningCommand) -> tuple[str, bool]:
@@ -79,7 +79,7 @@ async def _output(command: RunningCommand) -> tuple[str, bool]:
         raw, size = command.tail(looked)
     if "\0" in raw:
         return f"(binary output so far, {size} bytes)", False
-    if size > looked:  # what is left of a line says little, and may be the end of a secret that nobody recognises
+    if size > looked:  # the rest of a line is of little use, and may be the end of a secret that is not recognised
         raw = raw.partition("\n")[2] or after_sequence(raw)
     cut = truncate_tail(settled(raw) if len(raw) <= _LITTLE else await asyncio.to_thread(settled, raw))
     if size <= looked and not cut.truncated:

@@ -6,7 +6,7 @@ from sightline.tools.hashline._messages import MismatchError, PatchError, missin
 from sightline.tools.hashline._parser import Hunk, PatchParser, PatchSection, merge, parse
 from sightline.tools.hashline._patch import Patched, PatchTarget, is_current, patch
 from sightline.tools.hashline._preview import compact, unified
-from sightline.tools.hashline._snapshots import Snapshots, SnapshotStep
+from sightline.tools.hashline._snapshots import Snapshots, SnapshotStep, split_lines
 from sightline.tools.hashline._text import FileText
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "patch",
     "refuse_overlaps",
     "splices_of",
+    "split_lines",
     "strip_display",
     "unified",
 ]

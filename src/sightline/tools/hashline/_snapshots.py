@@ -7,7 +7,7 @@ Rules:
 - A state is its lines: a byte order mark, the kind of line ends and a missing last line end are no part of it.
 - Tags outlive texts. A state whose text was dropped is still told apart from one that was never shown, and an edit of
   a file that is still in that state still works; only moving an edit to a changed file needs the text.
-- An edit of ours is kept as a step from one state to the next, so that line numbers can be followed through it.
+- An edit of ours is stored as a step from one state to the next, so that line numbers can be followed through it.
 - Tags survive a resume: `unsaved` are the new ones as plain data, `restore` takes them back. They hold digests, never
   the text of a file.
 """
@@ -18,7 +18,6 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -26,8 +25,8 @@ from sightline.handles import Swapped, real_path
 
 MAX_PATHS = 30
 MAX_VERSIONS = 64  # tags per path
-MAX_TEXT = 4 * 1024 * 1024  # characters of one state kept as text
-MAX_KEPT = 32 * 1024 * 1024  # characters of all states kept as text
+MAX_TEXT = 4 * 1024 * 1024  # characters of one state held as text
+MAX_HELD = 32 * 1024 * 1024  # characters of all states held as text
 _LINE_DIGEST = 16  # characters
 
 
@@ -45,7 +44,7 @@ class Version(msgspec.Struct):
     digest: str
     text: str | None = None  # each line ended by "\n"; None: too big, dropped, or shown in part
     part: dict[int, str] | None = None  # digests of the lines shown, by number
-    size: int = 0  # characters kept
+    size: int = 0  # characters held
     step: SnapshotStep | None = None  # how an edit of ours made it
 
     @property
@@ -53,9 +52,10 @@ class Version(msgspec.Struct):
         return None if self.text is None else self.text.split("\n")[:-1]
 
 
-def split_lines(text: str) -> list[str]:
-    """A text's lines as they are counted everywhere: no byte order mark, no line ends, none after the last."""
-    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+def split_lines(text: str, *, raw: bool = False) -> list[str]:
+    """A text's lines as they are counted everywhere: no byte order mark, no line ends, none after the last. `raw`: mark
+    and carriage returns stay."""
+    lines = (text if raw else text.removeprefix("\ufeff").replace("\r\n", "\n")).split("\n")
     if not lines[-1]:
         lines.pop()
     return lines
@@ -71,38 +71,36 @@ class Snapshots:
     def __init__(self) -> None:
         self._paths: OrderedDict[str, list[Version]] = OrderedDict()  # least recently used first
         self._lock = threading.Lock()
-        self._stored: Mapping[str, Any] = {}
-        self._unsaved: dict[str, Any] = {}
+        self._stored: Mapping[str, object] = {}
+        self._unsaved: dict[str, object] = {}
 
-    def restore(self, stored: Mapping[str, Any]) -> None:
-        """What is stored with the conversation; looked at when a path is first asked for."""
+    def restore(self, stored: Mapping[str, object]) -> None:
+        """Use the values stored with the conversation; they are decoded when a path is first looked up."""
         self._stored = stored
 
-    def unsaved(self) -> dict[str, Any]:
+    def unsaved(self) -> dict[str, object]:
         """Tags given out since the last time, by the name to store each under."""
         with self._lock:
             unsaved, self._unsaved = self._unsaved, {}
             return unsaved
 
     def record(self, path: Path, text: str) -> str:
-        """Keep the whole text of a file as it is shown; returns its tag."""
+        """Add the whole text of a file as it is shown; returns its tag."""
         return self.record_whole(path, split_lines(text))
 
-    def record_lines(self, path: Path, lines: Mapping[int, str], *, whole: bool = False) -> str:
-        """Keep what was shown of a file too big to keep: line numbers and their text. `whole`: that is all of it."""
+    def record_lines(self, path: Path, lines: Mapping[int, str]) -> str:
+        """Add what was shown of a file too big to hold: line numbers and their text."""
         clean = {number: lines[number].rstrip("\r\n") for number in sorted(lines)}
-        if whole:
-            return self.record_whole(path, list(clean.values()))
         digest = _digest("part\n" + "\n".join(f"{number}:{text}" for number, text in clean.items()))
         part = {number: line_digest(text) for number, text in clean.items()}
-        return self._keep(path, Version(tag="", digest=digest, part=part, size=len(part) * _LINE_DIGEST))
+        return self._add(path, Version(tag="", digest=digest, part=part, size=len(part) * _LINE_DIGEST))
 
     def record_whole(self, path: Path, lines: Sequence[str], step: SnapshotStep | None = None) -> str:
         text = "".join(f"{line}\n" for line in lines)
         version = Version(tag="", digest=_digest(text), step=step)
         if len(text) <= MAX_TEXT:
             version.text, version.size = text, len(text)
-        return self._keep(path, version)
+        return self._add(path, version)
 
     def find(self, path: Path, tag: str) -> Version | None:
         with self._lock:
@@ -130,7 +128,7 @@ class Snapshots:
                 self._drop_old_paths()
         return versions
 
-    def _keep(self, path: Path, version: Version) -> str:
+    def _add(self, path: Path, version: Version) -> str:
         key = _key(path)
         with self._lock:
             versions = self._paths.setdefault(key, self._versions(key))
@@ -156,12 +154,12 @@ class Snapshots:
     def _drop_old_texts(self, newest: Version) -> None:
         """Least recently used paths first, and of a path the oldest state first."""
         everything = [version for versions in self._paths.values() for version in versions]
-        kept = sum(version.size for version in everything)
+        held = sum(version.size for version in everything)
         for version in everything:
-            if kept <= MAX_KEPT:
+            if held <= MAX_HELD:
                 return
             if version is not newest:
-                kept -= version.size
+                held -= version.size
                 version.text, version.part, version.size = None, None, 0
 
 
@@ -182,7 +180,7 @@ def _name_of(key: str, tag: str) -> str:
     return f"snapshot:{blake2b(os.fsencode(key), digest_size=16).hexdigest()}:{tag}"
 
 
-def _restored(stored: Any) -> Version | None:
+def _restored(stored: object) -> Version | None:
     try:
         return msgspec.convert(stored, Version, strict=False)
     except msgspec.ValidationError:

@@ -4,8 +4,8 @@ Rules:
 
 - Cancelling comes first. A wait is over when the first watched job ends, after its time, or when the call is cancelled;
   it never ends a job.
-- Whatever has ended among what is told here counts as told: it is not delivered again.
-- An empty list of ids asks for nothing: it is no reason to refuse `list`, and to wait for none is to wait for nothing.
+- A job whose end is reported here is acknowledged: its end is not delivered again.
+- An empty list of ids is as good as none: it is no reason to refuse `list`, and a wait for no jobs ends at once.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ from sightline.tools._context import ToolContext
 from sightline.tools._tool import Outcome, Tool, ToolError
 
 _WAITS = {"5s": 5.0, "10s": 10.0, "30s": 30.0, "1m": 60.0, "5m": 300.0}
-_IN_DETAILS, _ALL_IN_DETAILS = 4000, 40_000  # characters of what one job said, and all of them, for views
-_ALL_IN_TEXT = 150_000  # characters of what they said, for the model; shared out when several said much
+_IN_DETAILS, _ALL_IN_DETAILS = 4000, 40_000  # characters of one job's text, and of all of them, for views
+_ALL_IN_TEXT = 150_000  # characters of all texts, for the model; shared out among several long ones
 
 DISABLED = "Async execution is disabled; no background jobs are available."
 NO_JOBS = "No background jobs."
@@ -60,19 +60,19 @@ class JobTool(Tool[JobParams]):
             return _outcome(DISABLED, [], None)
         if params.listing:
             found = jobs.snapshots(context.agent)
-            return _told(jobs, found, None) if found else _outcome(NO_JOBS, [], None)
+            return _reported(jobs, found, None) if found else _outcome(NO_JOBS, [], None)
         cancelled = None
         if params.cancel is not None:
             cancelled = [(id, jobs.cancel(id)) for id in dict.fromkeys(params.cancel)]
         if cancelled and params.poll is None:
-            return _told(jobs, _known(jobs, params.cancel), cancelled)
+            return _reported(jobs, _known(jobs, params.cancel), cancelled)
         return await self._polled(jobs, params, cancelled, context)
 
     async def _polled(self, jobs: Jobs, params: JobParams, cancelled: _Cancelled, context: ToolContext) -> Outcome:
         ids = _watched(jobs, params, context)
         if not ids:
             if cancelled:
-                return _told(jobs, _known(jobs, params.cancel), cancelled)
+                return _reported(jobs, _known(jobs, params.cancel), cancelled)
             if params.poll:
                 return _outcome(f"No matching jobs found for IDs: {', '.join(params.poll)}", [], cancelled)
             return _outcome(NOTHING_TO_WAIT_FOR, [], cancelled)
@@ -83,9 +83,9 @@ class JobTool(Tool[JobParams]):
         try:
             found = await jobs.wait(ids, _WAITS[context.settings.jobs.poll_wait], progress=progress)
         except asyncio.CancelledError:
-            found = _known(jobs, ids)  # the person stopped the wait, not the jobs
+            found = _known(jobs, ids)  # the user stopped the wait, not the jobs
         also = [job for job in _known(jobs, params.cancel) if job.id not in ids]
-        return _told(jobs, [*also, *found], cancelled)
+        return _reported(jobs, [*also, *found], cancelled)
 
 
 def _watched(jobs: Jobs, params: JobParams, context: ToolContext) -> list[str]:
@@ -98,7 +98,7 @@ def _known(jobs: Jobs, ids: Iterable[str] | None) -> list[JobSnapshot]:
     return [job for id in dict.fromkeys(ids or ()) if (job := jobs.get(id)) is not None]
 
 
-def _told(jobs: Jobs, found: list[JobSnapshot], cancelled: _Cancelled) -> Outcome:
+def _reported(jobs: Jobs, found: list[JobSnapshot], cancelled: _Cancelled) -> Outcome:
     jobs.acknowledge(job.id for job in found)
     ended = [job for job in found if job.status != "running"]
     running = [job for job in found if job.status == "running"]
@@ -116,10 +116,10 @@ def _told(jobs: Jobs, found: list[JobSnapshot], cancelled: _Cancelled) -> Outcom
 
 def _ended(job: JobSnapshot, most: int) -> str:
     head = f"### {job.id} ({job.label}): {job.status} after {job.duration_ms / 1000:.1f} s"
-    said = "\n".join([text for text in (job.result_text, job.error_text) if text])
-    if len(said) > most:
-        said = f"[the last {most} of {len(said)} characters; poll it alone for all of them]\n{said[-most:]}"
-    return f"{head}\n{said}".rstrip("\n")
+    text = "\n".join([part for part in (job.result_text, job.error_text) if part])
+    if len(text) > most:
+        text = f"[the last {most} of {len(text)} characters; poll it alone for all of them]\n{text[-most:]}"
+    return f"{head}\n{text}".rstrip("\n")
 
 
 def _outcome(text: str, found: list[JobSnapshot], cancelled: _Cancelled) -> Outcome:
@@ -133,5 +133,5 @@ def _as_data(found: list[JobSnapshot]) -> list[ShownJob]:
 
 
 def _row(job: JobSnapshot, most: int) -> ShownJob:
-    result, error = (said and said[-most:] for said in (job.result_text, job.error_text))
+    result, error = (text and text[-most:] for text in (job.result_text, job.error_text))
     return ShownJob(job.id, job.status, job.label, job.kind, job.duration_ms, result, error)

@@ -9,11 +9,10 @@ from sightline.tools._context import ToolContext
 from sightline.tools._sizes import human_size
 from sightline.tools._tool import Outcome
 from sightline.tools.files._paths import display, shown
-from sightline.tools.read._files import looks_binary
+from sightline.tools.read._files import is_utf8, looks_binary
 from sightline.tools.read._local import read_file
-from sightline.tools.read._present import ReadSubject, details_of
+from sightline.tools.read._present import ReadSubject, details_of, present_text
 from sightline.tools.read._targets import ConflictSide, InArchive, InDatabase, Internal
-from sightline.tools.read._text import present_text
 
 if TYPE_CHECKING:
     from sightline.tools.archives import ArchiveListing
@@ -32,18 +31,10 @@ async def read_archive(target: InArchive, context: ToolContext) -> Outcome:
     what = ReadSubject(name=name, source=shown(target.archive), noun="entry")
     if isinstance(found, ArchiveListing):
         return _listing(found, what)
-    if looks_binary(found) or not _is_utf8(found):
+    if looks_binary(found) or not is_utf8(found):
         text = f"[Cannot read binary archive entry '{target.inner}' ({human_size(len(found))})]"
         return Outcome(text=text, details=details_of(ReadFact, what))
     return present_text(found.decode(), target.selector, what, context)
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _listing(found: "ArchiveListing", what: ReadSubject) -> Outcome:

@@ -1,4 +1,4 @@
-"""Some lines of a text: which are wanted, how much of them is shown, and what was left out."""
+"""Some lines of a text: which are selected, how much of them is shown, and what was left out."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -16,14 +16,14 @@ LONGEST_LINE = 16 * 1024  # shown of one line; raw, as much as a read may show
 
 
 class ExcerptPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """`asked`: what was asked for; `ranges`: that and the lines around it, sorted, not touching."""
+    """`requested`: the selected lines; `ranges`: those and the lines around them, sorted, not touching."""
 
-    asked: tuple[LineRange, ...]
+    requested: tuple[LineRange, ...]
     ranges: tuple[LineRange, ...]
     max_lines: int
     max_bytes: int
     longest_line: int
-    raw: bool = False  # carriage returns are kept
+    raw: bool = False  # carriage returns stay
 
 
 class Excerpt(msgspec.Struct, kw_only=True):
@@ -47,33 +47,35 @@ class Excerpt(msgspec.Struct, kw_only=True):
         return found
 
 
-def plan(selector: Selector | None, *, default_limit: int) -> ExcerptPlan:
+def plan_excerpt(selector: Selector | None, *, default_limit: int) -> ExcerptPlan:
     """Lines around an explicit range are shown too, on the sides it has an end on. Raw means exactly these lines."""
     raw = selector is not None and selector.raw
-    asked = (selector.ranges if selector else ()) or (LineRange(1),)
-    ranges = asked if raw else merge_ranges(_with_context(one) for one in asked)
-    limit = _wanted_lines(ranges, min(default_limit, MAX_LINES))
+    requested = (selector.ranges if selector else ()) or (LineRange(1),)
+    ranges = requested if raw else merge_ranges(_with_context(one) for one in requested)
+    limit = _line_limit(ranges, min(default_limit, MAX_LINES))
     max_bytes = min(max(MAX_BYTES, limit * BYTES_PER_LINE), MOST_BYTES)
     longest = max_bytes if raw else LONGEST_LINE
-    return ExcerptPlan(asked=asked, ranges=ranges, max_lines=limit, max_bytes=max_bytes, longest_line=longest, raw=raw)
+    return ExcerptPlan(
+        requested=requested, ranges=ranges, max_lines=limit, max_bytes=max_bytes, longest_line=longest, raw=raw
+    )
 
 
 def _with_context(one: LineRange) -> LineRange:
     return LineRange(max(1, one.first - LINES_BEFORE), None if one.last is None else one.last + LINES_AFTER)
 
 
-def _wanted_lines(ranges: Sequence[LineRange], default_limit: int) -> int:
-    """Bounded ranges as far as any read goes; an open one for as many lines as are shown when nobody asks."""
+def _line_limit(ranges: Sequence[LineRange], default_limit: int) -> int:
+    """Bounded ranges as far as any read goes; an open one for as many lines as a read without a selector shows."""
     bounded = sum(one.last - one.first + 1 for one in ranges if one.last is not None)
     opened = 0 if ranges[-1].last is not None else default_limit + (ranges[-1].first > 1)
     return min(MAX_LINES, bounded + opened)
 
 
 class ExcerptCollector:
-    """Takes wanted lines, in order, until it has as many as it may."""
+    """Takes selected lines, in order, until it has as many as it may."""
 
-    def __init__(self, wanted: ExcerptPlan) -> None:
-        self._plan = wanted
+    def __init__(self, plan: ExcerptPlan) -> None:
+        self._plan = plan
         self._bytes = 0
         self.lines: dict[int, str] = {}
         self.long_lines: dict[int, int] = {}
@@ -82,7 +84,7 @@ class ExcerptCollector:
 
     @property
     def full(self) -> bool:
-        """Asked when there is one more line: then the lines end here because no more are shown."""
+        """Checked when there is one more line: then the lines end here because no more are shown."""
         if len(self.lines) == self._plan.max_lines:
             self.cut_by = "lines"
         return self.cut_by is not None
@@ -122,10 +124,10 @@ class ExcerptCollector:
         )
 
 
-def excerpt_of(lines: Sequence[str], wanted: ExcerptPlan, total_bytes: int) -> Excerpt:
+def excerpt_of(lines: Sequence[str], plan: ExcerptPlan, total_bytes: int) -> Excerpt:
     """From a text in memory."""
-    collector = ExcerptCollector(wanted)
-    for one in wanted.ranges:
+    collector = ExcerptCollector(plan)
+    for one in plan.ranges:
         last = len(lines) if one.last is None else min(one.last, len(lines))
         for number in range(one.first, last + 1):
             data = lines[number - 1].encode("utf-8", "replace")

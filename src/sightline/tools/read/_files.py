@@ -2,9 +2,9 @@
 
 Rules:
 
-- Only regular files are read: a pipe, a device or a socket could keep a reader waiting for ever.
-- A small text is read whole, so that an edit can be based on it; of a big one only what is wanted.
-- What is not text is never shown, only told of.
+- Only regular files are read: a pipe, a device or a socket could block a reader for ever.
+- A small text is read whole, so that an edit can be based on it; of a big one only the selected lines.
+- What is not text is never shown, only named.
 """
 
 import os
@@ -43,8 +43,8 @@ class Binary(msgspec.Struct, frozen=True):
 Content = WholeText | Excerpt | ImageData | Binary
 
 
-def load(path: Path, wanted: ExcerptPlan, stopped: Callable[[], bool]) -> Content:
-    """What a file is, and what is wanted of it. Blocking. ToolError when it cannot be read."""
+def load(path: Path, plan: ExcerptPlan, stopped: Callable[[], bool]) -> Content:
+    """A file's content, by its kind. Blocking. ToolError when it cannot be read."""
     with opened(path) as fd:
         size = os.fstat(fd).st_size
         head = os.pread(fd, _images.SNIFFED, 0)
@@ -56,12 +56,12 @@ def load(path: Path, wanted: ExcerptPlan, stopped: Callable[[], bool]) -> Conten
         if looks_binary(head) and not is_wide:
             return Binary(size)
         data = read_all(fd, WHOLE) if size <= WHOLE else b""
-        if size <= WHOLE and len(data) <= WHOLE:  # some files of the system have more to say than they claim
+        if size <= WHOLE and len(data) <= WHOLE:  # some files of the system hold more than they claim
             return _whole(data, is_wide=is_wide)
         if is_wide:
             return Binary(size)
         os.lseek(fd, 0, os.SEEK_SET)
-        excerpt = stream(fd, wanted, max(size, len(data)), stopped)
+        excerpt = stream(fd, plan, max(size, len(data)), stopped)
         return Binary(size) if any("\0" in line for line in excerpt.lines.values()) else excerpt
 
 
@@ -83,6 +83,14 @@ def looks_binary(data: bytes) -> bool:
     controls = len(data) - len(data.translate(None, _CONTROLS))
     text = data.decode("utf-8", "replace")
     return controls > len(data) * _GARBAGE or text.count("\ufffd") > len(text) * _GARBAGE
+
+
+def is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _whole(data: bytes, *, is_wide: bool) -> Content:

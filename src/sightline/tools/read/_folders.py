@@ -19,7 +19,7 @@ CHILDREN = 12  # shown of a folder below the top
 LOOKED_AT = 20_000  # entries of one folder
 LOOKED_AT_IN_ALL = 100_000  # then folders are named and not opened
 EMPTY = "(empty directory)"
-_NOT_OPENED = frozenset({".git", "node_modules", "__pycache__"})  # nobody who reads a folder wants to see these
+_NOT_OPENED = frozenset({".git", "node_modules", "__pycache__"})  # large, and hardly ever of interest
 
 
 class FolderTree(msgspec.Struct, frozen=True):
@@ -35,17 +35,15 @@ class _Entry(msgspec.Struct, frozen=True):
 
 
 def tree(folder: Path, now: float) -> FolderTree:
-    """Blocking. ToolError when the folder itself cannot be read; one below says so in its place."""
+    """Blocking. ToolError when the folder itself cannot be read; the error of one below stands in its place."""
     try:
         opened = open_folder(folder)
+        try:
+            return _tree(opened, now)
+        finally:
+            os.close(opened)
     except OSError as error:
         raise ToolError(f"Cannot list '{folder}': {reason_of(error)}.") from None
-    try:
-        return _tree(opened, now)
-    except OSError as error:
-        raise ToolError(f"Cannot list '{folder}': {reason_of(error)}.") from None
-    finally:
-        os.close(opened)
 
 
 def _tree(opened: int, now: float) -> FolderTree:
@@ -71,14 +69,12 @@ def _below(name: str, above: int, now: float) -> tuple[list[str], int, bool]:
     """Its rows, how many entries were looked at for them, and whether there are more."""
     try:
         opened = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
+        try:
+            entries, more = _children(opened)
+        finally:
+            os.close(opened)
     except OSError as error:
         return [f"  ({reason_of(error)})"], 0, False
-    try:
-        entries, more = _children(opened)
-    except OSError as error:
-        return [f"  ({reason_of(error)})"], 0, False
-    finally:
-        os.close(opened)
     looked_at = len(entries)
     more += max(0, len(entries) - CHILDREN)
     lines = [_line(entry, now, 1) for entry in entries[:CHILDREN]]

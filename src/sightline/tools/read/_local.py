@@ -18,12 +18,19 @@ from sightline.tools.files import _documents, _images
 from sightline.tools.files._paths import display, shown
 from sightline.tools.files._regular import opened, read_all
 from sightline.tools.files._selectors import Selector
-from sightline.tools.hashline import header
+from sightline.tools.hashline import header, split_lines
 from sightline.tools.read import _files, _folders
-from sightline.tools.read._excerpt import Excerpt, plan
-from sightline.tools.read._present import DISPLAYED, ReadSubject, details_of, mode_of, present
+from sightline.tools.read._excerpt import Excerpt, plan_excerpt
+from sightline.tools.read._present import (
+    DISPLAYED,
+    ReadSubject,
+    details_of,
+    head_truncation,
+    mode_of,
+    present,
+    present_text,
+)
 from sightline.tools.read._summary import summarize
-from sightline.tools.read._text import lines_of, present_text
 
 NOTEBOOK_BYTES = 50 * 1024**2
 T = TypeVar("T")
@@ -49,9 +56,9 @@ async def read_local(
 async def read_file(
     path: Path, selector: Selector | None, what: ReadSubject, context: ToolContext, *, editable: bool = True
 ) -> Outcome:
-    """A file as text, image or neither; of a big one, only the lines wanted are held."""
-    wanted = plan(selector, default_limit=context.settings.read.default_limit)
-    content = await _in_thread(lambda stopped: _files.load(path, wanted, stopped))
+    """A file as text, image or neither; of a big one, only the selected lines are held."""
+    plan = plan_excerpt(selector, default_limit=context.settings.read.default_limit)
+    content = await _in_thread(lambda stopped: _files.load(path, plan, stopped))
     match content:
         case _files.ImageData(data):
             return await _image(data, what, context)
@@ -80,20 +87,20 @@ def _part(
     path: Path, excerpt: Excerpt, selector: Selector | None, what: ReadSubject, context: ToolContext, *, editable: bool
 ) -> Outcome:
     """Some lines of a big file. Those shown in part are no base for an edit."""
-    wanted = plan(selector, default_limit=context.settings.read.default_limit)
+    plan = plan_excerpt(selector, default_limit=context.settings.read.default_limit)
     mode = mode_of(context.settings, selector, editable=editable and not excerpt.garbled)
     tag = ""
     if mode == "hash" and excerpt.lines:
         whole_lines = {number: line for number, line in excerpt.lines.items() if number not in excerpt.long_lines}
         tag = context.snapshots.record_lines(path, whole_lines)
     noted = _noted(what, _files.GARBLED) if excerpt.garbled else what
-    return present(excerpt, wanted, noted, mode=mode, tag=tag)
+    return present(excerpt, plan, noted, mode=mode, tag=tag)
 
 
 def _summary(path: Path, text: str, what: ReadSubject, context: ToolContext) -> Outcome | None:
     """Of a source file that would not be shown whole."""
     settings = context.settings.read
-    lines = lines_of(text)
+    lines = split_lines(text)
     if not settings.summarize or len(lines) <= min(settings.default_limit, MAX_LINES):
         return None
     mode = mode_of(context.settings, None, editable=True)
@@ -132,7 +139,7 @@ async def _notebook(path: Path, selector: Selector | None, what: ReadSubject, co
 
 
 async def _document(path: Path, selector: Selector | None, what: ReadSubject, context: ToolContext) -> Outcome:
-    """The text of a document; of a long one the beginning, or the lines asked for."""
+    """The text of a document; of a long one the beginning, or the selected lines."""
     await asyncio.to_thread(_check_readable, path)
     try:
         text = await context.shared(_documents.Conversions).text(path)
@@ -145,13 +152,7 @@ async def _document(path: Path, selector: Selector | None, what: ReadSubject, co
     details["display_content"] = {"text": fitting(cut.text, DISPLAYED), "start_line": 1}
     if not cut.truncated:
         return Outcome(text=text or "[The document has no text]", details=details)
-    details["truncation"] = details["meta"]["truncation"] = {
-        "by": cut.by,
-        "shown_ranges": [[1, cut.shown_lines]],
-        "total_lines": cut.total_lines,
-        "total_bytes": cut.total_bytes,
-        "next_offset": cut.shown_lines + 1,
-    }
+    details["truncation"] = details["meta"]["truncation"] = head_truncation(cut)
     notice = f"[Showing lines 1-{cut.shown_lines} of {cut.total_lines}. Use :{cut.shown_lines + 1} to continue]"
     return Outcome(text=f"{cut.text.rstrip(chr(10))}\n\n{notice}", details=details)
 
@@ -186,7 +187,7 @@ async def _folder(path: Path, selector: Selector | None, context: ToolContext, n
 
 
 def _paged(lines: list[str], selector: Selector | None) -> tuple[list[str], list[str]]:
-    """The rows of a listing that were asked for, as far as a model is shown any."""
+    """The selected rows of a listing, as far as they are shown, and notices."""
     rows = [
         line
         for number, line in enumerate(lines, 1)
@@ -201,12 +202,12 @@ def _paged(lines: list[str], selector: Selector | None) -> tuple[list[str], list
 
 
 async def _in_thread(work: Callable[[Callable[[], bool]], T]) -> T:
-    """Run it in a thread that is told when nobody waits any more."""
-    gone = threading.Event()
+    """Run it in a thread, with a function that is true once the call was cancelled."""
+    stopped = threading.Event()
     try:
-        return await asyncio.to_thread(work, gone.is_set)
+        return await asyncio.to_thread(work, stopped.is_set)
     finally:
-        gone.set()
+        stopped.set()
 
 
 def _noted(what: ReadSubject, note: str) -> ReadSubject:

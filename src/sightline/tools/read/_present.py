@@ -1,18 +1,20 @@
-"""An excerpt as a model reads it: a header, numbered lines, and what it should know in brackets at the end."""
+"""An excerpt as a model reads it: a header, numbered lines, and notices in brackets at the end."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from sightline.events import ReadFact, UiFact
 from sightline.settings import Settings
+from sightline.tools._context import ToolContext
 from sightline.tools._sizes import human_size
-from sightline.tools._tool import Outcome
-from sightline.tools._truncation import fitting
+from sightline.tools._tool import Details, Outcome
+from sightline.tools._truncation import Truncated, fitting
 from sightline.tools.files._selectors import Selector
-from sightline.tools.hashline import header, numbered
-from sightline.tools.read._excerpt import Excerpt, ExcerptPlan
+from sightline.tools.hashline import header, numbered, split_lines
+from sightline.tools.read._excerpt import Excerpt, ExcerptPlan, excerpt_of, plan_excerpt
 
 GAP = "..."
 DISPLAYED = 48 * 1024  # bytes of a text in details
@@ -38,16 +40,27 @@ def mode_of(settings: Settings, selector: Selector | None, *, editable: bool) ->
     return "numbers" if settings.read.line_numbers else "plain"
 
 
-def present(excerpt: Excerpt, wanted: ExcerptPlan, shown: ReadSubject, *, mode: Mode, tag: str = "") -> Outcome:
+def present_text(
+    text: str, selector: Selector | None, subject: ReadSubject, context: ToolContext, *, file: Path | None = None
+) -> Outcome:
+    """A text in memory, read as files are. `file`: where an edit of it would go; None when it cannot be edited."""
+    plan = plan_excerpt(selector, default_limit=context.settings.read.default_limit)
+    mode = mode_of(context.settings, selector, editable=file is not None)
+    tag = context.snapshots.record(file, text) if mode == "hash" and file is not None else ""
+    excerpt = excerpt_of(split_lines(text, raw=plan.raw), plan, len(text.encode("utf-8", "replace")))
+    return present(excerpt, plan, subject, mode=mode, tag=tag)
+
+
+def present(excerpt: Excerpt, plan: ExcerptPlan, subject: ReadSubject, *, mode: Mode, tag: str = "") -> Outcome:
     """The text and details of a read. A tag makes it one that can be edited."""
     is_empty = excerpt.total_lines == 0
-    if _is_beyond(excerpt, wanted) and not (is_empty and wanted.asked[0].first == 1):
-        return _beyond(excerpt, wanted, shown)
-    body = [header(shown.name, tag)] if mode == "hash" and tag else []
-    body += [f"[The {shown.noun} is empty]"] if is_empty else _body(excerpt, mode)
-    notices = [*shown.notes, *_notices(excerpt, wanted, shown, mode)]
+    if _is_beyond(excerpt, plan) and not (is_empty and plan.requested[0].first == 1):
+        return _beyond(excerpt, plan, subject)
+    body = [header(subject.name, tag)] if mode == "hash" and tag else []
+    body += [f"[The {subject.noun} is empty]"] if is_empty else _body(excerpt, mode)
+    notices = [*subject.notes, *_notices(excerpt, plan, subject, mode)]
     text = "\n".join(body) + ("\n\n" + "\n".join(notices) if notices else "")
-    return Outcome(text=text, details=_details(excerpt, shown))
+    return Outcome(text=text, details=_details(excerpt, subject))
 
 
 def _body(excerpt: Excerpt, mode: Mode) -> list[str]:
@@ -62,19 +75,19 @@ def _body(excerpt: Excerpt, mode: Mode) -> list[str]:
     return rows
 
 
-def _notices(excerpt: Excerpt, wanted: ExcerptPlan, shown: ReadSubject, mode: Mode) -> list[str]:
+def _notices(excerpt: Excerpt, plan: ExcerptPlan, subject: ReadSubject, mode: Mode) -> list[str]:
     found = []
     for number, size in excerpt.long_lines.items():
-        cut = human_size(wanted.longest_line)
-        hint = "" if mode == "plain" else f"; {shown.name}:{number}-{number}:raw shows more of it"
+        cut = human_size(plan.longest_line)
+        hint = "" if mode == "plain" else f"; {subject.name}:{number}-{number}:raw shows more of it"
         found.append(f"[Line {number} has {human_size(size)}, of which the first {cut} are shown{hint}]")
     last = next(reversed(excerpt.lines), 0)
-    rest_is_open = wanted.ranges[-1].last is None
+    rest_is_open = plan.ranges[-1].last is None
     if excerpt.cut_by is not None or (rest_is_open and excerpt.total_lines not in (last, 0)):
         found.append(_cut_notice(excerpt, last))
-    for one in wanted.asked:
+    for one in plan.requested:
         if excerpt.total_lines is not None and excerpt.lines and one.first > excerpt.total_lines:
-            found.append(f"[Line {one.first} is beyond the end of the {shown.noun} ({_lines(excerpt.total_lines)})]")
+            found.append(f"[Line {one.first} is beyond the end of the {subject.noun} ({_lines(excerpt.total_lines)})]")
     return found
 
 
@@ -85,48 +98,49 @@ def _cut_notice(excerpt: Excerpt, last: int) -> str:
     return f"[Showing lines {spans}{of} ({human_size(excerpt.total_bytes)} in all{limit}). Use :{last + 1} to continue]"
 
 
-def _is_beyond(excerpt: Excerpt, wanted: ExcerptPlan) -> bool:
-    """Whether nothing that was asked for exists; the lines around it may."""
-    return excerpt.total_lines is not None and wanted.asked[0].first > excerpt.total_lines
+def _is_beyond(excerpt: Excerpt, plan: ExcerptPlan) -> bool:
+    """Whether none of the requested lines exists; those around them may."""
+    return excerpt.total_lines is not None and plan.requested[0].first > excerpt.total_lines
 
 
-def _beyond(excerpt: Excerpt, wanted: ExcerptPlan, shown: ReadSubject) -> Outcome:
-    total = excerpt.total_lines or 0
+def _beyond(excerpt: Excerpt, plan: ExcerptPlan, subject: ReadSubject) -> Outcome:
+    first, total = plan.requested[0].first, excerpt.total_lines or 0
     if total == 0:
-        text = f"Line {wanted.asked[0].first} is beyond the end: the {shown.noun} is empty. Use :1 to read it anyway."
+        text = f"Line {first} is beyond the end: the {subject.noun} is empty. Use :1 to read it anyway."
     else:
         text = (
-            f"Line {wanted.asked[0].first} is beyond the end of the {shown.noun} ({_lines(total)}). "
+            f"Line {first} is beyond the end of the {subject.noun} ({_lines(total)}). "
             f"Use :1 to read from the start, or :{total} to read the last line."
         )
-    return Outcome(text="\n".join([text, *shown.notes]), details=_details(excerpt, shown))
+    return Outcome(text="\n".join([text, *subject.notes]), details=_details(excerpt, subject))
 
 
 def _lines(count: int) -> str:
     return f"{count} line{'' if count == 1 else 's'}"
 
 
-def details_of(kind: Callable[..., UiFact], shown: ReadSubject, **facts: Any) -> dict[str, Any]:
-    """What every result says of itself."""
-    meta = {"source": {"type": shown.source_kind, "value": shown.source}}
-    return kind(path=shown.name, **facts).as_details(meta=meta)
+def details_of(kind: Callable[..., UiFact], subject: ReadSubject, **facts: object) -> Details:
+    """The details every read result has."""
+    meta = {"source": {"type": subject.source_kind, "value": subject.source}}
+    return kind(path=subject.name, **facts).as_details(meta=meta)
 
 
-def _details(excerpt: Excerpt, shown: ReadSubject) -> dict[str, Any]:
+def _details(excerpt: Excerpt, subject: ReadSubject) -> Details:
     first, last = next(iter(excerpt.lines), 0), next(reversed(excerpt.lines), 0)
-    details = details_of(ReadFact, shown, first=first, last=last, total=excerpt.total_lines)
+    details = details_of(ReadFact, subject, first=first, last=last, total=excerpt.total_lines)
     text = "\n".join(_body(excerpt, "plain"))
     details["display_content"] = {"text": fitting(text, DISPLAYED), "start_line": first or 1}
     if excerpt.cut_by is not None:
-        details["truncation"] = details["meta"]["truncation"] = _truncation(excerpt, last)
+        ranges = [list(span) for span in excerpt.spans()][:100]
+        found = _truncation(excerpt.cut_by, ranges, excerpt.total_lines, excerpt.total_bytes, last)
+        details["truncation"] = details["meta"]["truncation"] = found
     return details
 
 
-def _truncation(excerpt: Excerpt, last: int) -> dict[str, Any]:
-    return {
-        "by": excerpt.cut_by,
-        "shown_ranges": [list(span) for span in excerpt.spans()][:100],
-        "total_lines": excerpt.total_lines,
-        "total_bytes": excerpt.total_bytes,
-        "next_offset": last + 1,
-    }
+def head_truncation(cut: Truncated) -> Details:
+    """Of a text whose beginning is shown."""
+    return _truncation(cut.by, [[1, cut.shown_lines]], cut.total_lines, cut.total_bytes, cut.shown_lines)
+
+
+def _truncation(by: str | None, ranges: list[list[int]], lines: int | None, size: int, last: int) -> Details:
+    return {"by": by, "shown_ranges": ranges, "total_lines": lines, "total_bytes": size, "next_offset": last + 1}

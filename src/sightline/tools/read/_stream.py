@@ -2,10 +2,10 @@
 
 Rules:
 
-- What comes before a wanted line is only counted. What comes after the last one is not even read, except in files
+- What comes before a selected line is only counted. What comes after the last one is not even read, except in files
   small enough that knowing how many lines there are costs nothing.
 - Of a line longer than what is shown, the rest is passed over.
-- It runs in a thread and looks, once per piece, whether it is still wanted.
+- It runs in a thread and checks once per piece whether the call was cancelled.
 """
 
 import os
@@ -18,7 +18,7 @@ COUNTED_TO_THE_END = 32 * 1024**2
 
 
 class Stopped(Exception):
-    """Nobody waits for the lines any more."""
+    """The call was cancelled."""
 
 
 class _Position:
@@ -34,7 +34,7 @@ class _Position:
         self.ended = False
 
     def more(self) -> bool:
-        """Go on to the next piece; false at the end of the file."""
+        """Read the next piece; false at the end of the file."""
         if self._stopped():
             raise Stopped
         if self.piece:
@@ -85,13 +85,13 @@ class _Position:
                 return self.line - self.at_line_start
 
 
-def stream(fd: int, wanted: ExcerptPlan, size: int, stopped: Callable[[], bool] = lambda: False) -> Excerpt:
+def stream(fd: int, plan: ExcerptPlan, size: int, stopped: Callable[[], bool] = lambda: False) -> Excerpt:
     """Read from the start of an open file of this size."""
     position = _Position(fd, stopped)
-    collector = ExcerptCollector(wanted)
+    collector = ExcerptCollector(plan)
     _skip_mark(position)
-    for one in wanted.ranges:
-        if not position.skip_to(one.first) or not _take(position, collector, one.last, wanted):
+    for one in plan.ranges:
+        if not position.skip_to(one.first) or not _take(position, collector, one.last, plan):
             break
     if position.ended:
         return collector.excerpt(position.line - position.at_line_start, size)
@@ -99,7 +99,7 @@ def stream(fd: int, wanted: ExcerptPlan, size: int, stopped: Callable[[], bool] 
     return collector.excerpt(total, size)
 
 
-def _take(position: _Position, collector: ExcerptCollector, last: int | None, wanted: ExcerptPlan) -> bool:
+def _take(position: _Position, collector: ExcerptCollector, last: int | None, plan: ExcerptPlan) -> bool:
     """The lines from here to `last`; false when there are no more, or no more may be shown."""
     while last is None or position.line <= last:
         if position.at >= len(position.piece) and not position.more():
@@ -108,7 +108,7 @@ def _take(position: _Position, collector: ExcerptCollector, last: int | None, wa
             return False
         number = position.line
         # One character can be cut at its start, and a carriage return belongs to the line end.
-        if not collector.add(number, *position.take_line(wanted.longest_line + 5, raw=wanted.raw)):
+        if not collector.add(number, *position.take_line(plan.longest_line + 5, raw=plan.raw)):
             return False
         if position.ended:
             return False

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -29,7 +28,7 @@ class FileSummary(msgspec.Struct, frozen=True):
         ranges = ",".join(f"{first}-{last}" for first, last in self.elided[:_EXAMPLES])
         return f"[{self.elided_lines} lines elided; re-read needed ranges, e.g. {name}:{ranges}]"
 
-    def details(self) -> dict[str, Any]:
+    def details(self) -> dict[str, int]:
         return {"lines": self.lines, "elided_spans": len(self.elided), "elided_lines": self.elided_lines}
 
 

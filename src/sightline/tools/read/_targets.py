@@ -1,7 +1,7 @@
 """What a path leads to, in the order in which the meanings are tried.
 
 A web address, a conflict, an internal address, something in an archive, something in a database, and last a file or
-folder. Nothing is read for it; only what exists is asked.
+folder. Nothing is read for it; only existence is checked.
 """
 
 import os
@@ -119,7 +119,7 @@ def container_of(target: Target) -> Path | None:
 
 
 async def by_suffix(path: str, cwd: Path) -> tuple[Target, str, str] | None:
-    """What the only path of the workspace that ends like the missing one leads to, and both as words."""
+    """The target of the only path of the workspace that ends like the missing one, and both as displayed."""
     for missing, rest in _missing(path, cwd):
         found = await _paths.unique_suffix(missing, cwd)
         if found is None:

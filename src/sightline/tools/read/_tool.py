@@ -1,4 +1,4 @@
-"""The tool: one path in, whatever it leads to out."""
+"""The read tool."""
 
 import asyncio
 import errno
@@ -120,7 +120,7 @@ def _exists(target: Local) -> bool:
 
 
 def _judged_path(target: Target, name: str, context: ToolContext) -> str:
-    """The real path that is read: what was asked for was judged before it was known to be this file."""
+    """The real path that is read: the call was judged before it was known to mean this file."""
     opened, is_denied = _targets.container_of(target), context.workplace.limits().is_denied
     if opened is None:
         return ""

@@ -1,4 +1,4 @@
-"""Addresses of the session itself: what it keeps, what was said, and the notes of the agent."""
+"""Internal addresses: artifacts, conversations, the agent's notes, merge conflicts."""
 
 from sightline.tools.resources._resource import Resource, is_internal, needs_of, resolve, write
 

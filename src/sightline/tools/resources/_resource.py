@@ -5,7 +5,7 @@
     local://PATH              local://             the session's folder for notes; can be written and edited
     conflict://ID[/SIDE]                           a merge conflict that was found, or one side of it
 
-The other schemes there will be are known by name, so that asking for one says what is missing.
+Schemes that are planned are known by name, so that the error for one says what is missing.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _MISSING = {
 
 
 class Resource(msgspec.Struct, frozen=True, kw_only=True):
-    """Its words are in `text`, except where `source_path` is a file: that may be of any size, and is read there."""
+    """Its content is in `text`, except where `source_path` is a file: that may be of any size, and is read there."""
 
     url: str
     text: str = ""
@@ -50,13 +50,13 @@ def is_internal(path: str) -> bool:
 
 def needs_of(url: str, context: ToolContext) -> list[Need]:
     """The permission of what an address shows: none for the session's own, that of the file for what has one."""
-    from sightline.tools.resources import _kept
+    from sightline.tools.resources import _stored
 
     match _scheme(url):
         case "artifact":
-            return _kept.artifact_needs(_rest(url), context)
+            return _stored.artifact_needs(_rest(url), context)
         case "history":
-            return _kept.history_needs(_rest(url), context)
+            return _stored.history_needs(_rest(url), context)
         case "conflict":
             return _conflict_needs(url, context)
     return []
@@ -77,13 +77,13 @@ def _conflict_needs(url: str, context: ToolContext) -> list[Need]:
 
 async def resolve(url: str, context: ToolContext) -> Resource:
     """ToolError when there is nothing."""
-    from sightline.tools.resources import _kept, _local
+    from sightline.tools.resources import _local, _stored
 
     match _scheme(url):
         case "artifact":
-            return await asyncio.to_thread(_kept.artifact, _rest(url), context)
+            return await asyncio.to_thread(_stored.artifact, _rest(url), context)
         case "history":
-            return await asyncio.to_thread(_kept.history, _rest(url), context)
+            return await asyncio.to_thread(_stored.history, _rest(url), context)
         case "local":
             return await asyncio.to_thread(_local.resolve, _rest(url), context.workplace.local)
         case "conflict":

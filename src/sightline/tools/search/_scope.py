@@ -135,6 +135,7 @@ async def _resource(entry: str, context: ToolContext, scratch: Path) -> SearchTa
 
 def _add_member(member: "ArchivePath", cwd: Path, scratch: Path, scope: SearchScope) -> None:
     from sightline.tools.archives import Archive
+    from sightline.tools.read._files import is_utf8
 
     archive = resolve(member.archive, cwd)
     label = f"{display(archive, cwd)}:{member.inner}"
@@ -145,20 +146,12 @@ def _add_member(member: "ArchivePath", cwd: Path, scratch: Path, scope: SearchSc
     except ToolError as problem:
         scope.unreadable_members.append(f"{label} ({problem})")
         return
-    if b"\0" in data or not _is_utf8(data):
+    if b"\0" in data or not is_utf8(data):
         scope.unreadable_members.append(f"{label} (not UTF-8 text)")
         return
     file = scratch / str(len(scope.targets))
     file.write_bytes(data)
     scope.targets.append(SearchTarget(file, ranges=ranges, label=label, editable=False))
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _on_disk(entry: str, cwd: Path) -> SearchTarget | None:

@@ -1,8 +1,8 @@
-"""The list of what is to be done."""
+"""The todo tool and its list."""
 
 from sightline.tools.todo._list import PlannedPhase, PlannedTask, apply, ended, normalized, without
 from sightline.tools.todo._markdown import from_markdown, to_markdown
-from sightline.tools.todo._tool import TodoTool, kept_phases, phases_of, plan, reminder, set_phases
+from sightline.tools.todo._tool import TodoTool, phases_of, plan, reminder, set_phases, stored_phases
 
 __all__ = [
     "PlannedPhase",
@@ -11,12 +11,12 @@ __all__ = [
     "apply",
     "ended",
     "from_markdown",
-    "kept_phases",
     "normalized",
     "phases_of",
     "plan",
     "reminder",
     "set_phases",
+    "stored_phases",
     "to_markdown",
     "without",
 ]

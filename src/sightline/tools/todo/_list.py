@@ -1,14 +1,15 @@
-"""The list itself: phases of tasks, changed by operations, pure.
+"""The todo list: phases of tasks, changed by pure operations.
 
 Rules:
 
-- Operations are applied in order. One that cannot be is an error that is told; the others are applied all the same.
+- Operations are applied in order. One that fails is reported; the others are applied all the same.
 - After all of them exactly one task is in progress, if any is left to do: the first that is, else the first pending.
 - A task is named by its exact text, a phase by its exact name.
 """
 
 from collections import Counter
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Annotated, Literal
 
 import msgspec
@@ -51,7 +52,7 @@ class Operation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def apply(phases: list[PlannedPhase], operations: list[Operation]) -> tuple[list[PlannedPhase], list[str]]:
     """The list afterwards, and what could not be done."""
-    changed = _copied(phases)
+    changed = deepcopy(phases)
     errors: list[str] = []
     for operation in operations:
         error = _HANDLERS[operation.op](changed, operation)
@@ -61,7 +62,7 @@ def apply(phases: list[PlannedPhase], operations: list[Operation]) -> tuple[list
 
 
 def normalized(phases: list[PlannedPhase]) -> list[PlannedPhase]:
-    """With one task in progress."""
+    """The list with exactly one task in progress, if any is left."""
     tasks = [task for phase in phases for task in phase.tasks]
     active = [task for task in tasks if task.status == "in_progress"]
     for task in active[1:]:
@@ -95,7 +96,7 @@ def ended(phases: list[PlannedPhase]) -> list[tuple[str, str]]:
 
 
 def without(phases: list[PlannedPhase], tasks: list[tuple[str, str]]) -> list[PlannedPhase]:
-    """Those of these that have ended are gone, and the phases in which nothing is left."""
+    """The list without those of these tasks that have ended, and without phases that become empty."""
     gone = set(tasks)
     left = [
         PlannedPhase(phase.name, [t for t in phase.tasks if t.status in OPEN or (phase.name, t.content) not in gone])
@@ -106,13 +107,6 @@ def without(phases: list[PlannedPhase], tasks: list[tuple[str, str]]) -> list[Pl
 
 def _completed(phases: list[PlannedPhase]) -> list[tuple[str, str]]:
     return [(phase.name, task.content) for phase in phases for task in phase.tasks if task.status == "completed"]
-
-
-def _copied(phases: list[PlannedPhase]) -> list[PlannedPhase]:
-    return [
-        PlannedPhase(phase.name, [PlannedTask(task.content, task.status, list(task.notes)) for task in phase.tasks])
-        for phase in phases
-    ]
 
 
 def _init(phases: list[PlannedPhase], operation: Operation) -> str:

@@ -1,10 +1,10 @@
-"""The list as markdown a person can edit, and back: headings are phases, checklist items tasks, quotes their notes."""
+"""The list as markdown to edit, and back: headings are phases, checklist items tasks, quotes their notes."""
 
 import re
 
 from sightline.tools.todo._list import PlannedPhase, PlannedTask, Status, normalized
 
-_MARKS: dict[Status, str] = {"pending": " ", "in_progress": "/", "completed": "x", "abandoned": "-"}
+MARKS: dict[Status, str] = {"pending": " ", "in_progress": "/", "completed": "x", "abandoned": "-"}
 _READ: dict[str, Status] = {
     " ": "pending", "": "pending", "/": "in_progress", ">": "in_progress", "x": "completed", "X": "completed",
     "-": "abandoned", "~": "abandoned",
@@ -21,7 +21,7 @@ def to_markdown(phases: list[PlannedPhase]) -> str:
     for phase in phases:
         lines = [f"# {_one_line(phase.name)}", ""]
         for task in phase.tasks:
-            lines.append(f"- [{_MARKS[task.status]}] {_one_line(task.content)}")
+            lines.append(f"- [{MARKS[task.status]}] {_one_line(task.content)}")
             for number, note in enumerate(task.notes):
                 lines += [""] * bool(number) + [f"  > {line}" for line in note.split("\n")]
         parts.append("\n".join(lines).rstrip("\n"))
@@ -29,7 +29,7 @@ def to_markdown(phases: list[PlannedPhase]) -> str:
 
 
 def from_markdown(text: str) -> list[PlannedPhase]:
-    """What the text says. A line that is none of the three is passed over."""
+    """The list in a text. Other lines are ignored."""
     phases: list[PlannedPhase] = []
     note: list[str] = []
     for line in [*text.split("\n"), ""]:

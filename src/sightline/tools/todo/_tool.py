@@ -1,10 +1,10 @@
-"""`todo`: the plan of the work, kept with the conversation and shown to the person.
+"""`todo`: the plan of the work, stored with the conversation and shown to the user.
 
-A list that comes from the tree, after a resume or a move to another branch, begins with what is still to be done: what
-was completed or dropped before is history.
+A list read from the tree, after a resume or a move to another branch, begins with its open tasks: what was completed or
+dropped before is history.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -22,9 +22,10 @@ from sightline.tools.todo._list import (
     normalized,
     without_ended,
 )
+from sightline.tools.todo._markdown import MARKS
 
 CLEARED = "Todo list cleared."
-NAME = "todo"  # under which it is kept
+NAME = "todo"  # of the stored value
 
 
 class TodoParams(msgspec.Struct, frozen=True):
@@ -49,9 +50,9 @@ class TodoTool(Tool[TodoParams]):
     async def execute(self, params: TodoParams, context: ToolContext) -> Outcome:
         before = phases_of(context.workplace)
         after, errors = apply(before, params.ops)
-        kept = set_phases(context.workplace, after)
-        context.keep(NAME, kept, plan(after))
-        details = TodoFact(phases=msgspec.convert(kept, list[TodoPhase])).as_details(storage="session")
+        value = set_phases(context.workplace, after)
+        context.keep(NAME, value, plan(after))
+        details = TodoFact(phases=msgspec.convert(value, list[TodoPhase])).as_details(storage="session")
         completed = newly_completed(before, after)
         if completed:
             details["completed_tasks"] = completed
@@ -59,40 +60,40 @@ class TodoTool(Tool[TodoParams]):
 
 
 class _Written:
-    """The list as a call of this workplace kept it last."""
+    """The list as a call of this workplace last stored it."""
 
-    value: Any = None
+    value: object = None
 
 
 def plan(phases: list[PlannedPhase]) -> TodoState:
-    """The list as views know it from every agent: one row per task."""
+    """The list as a state for views: one row per task."""
     rows = [(phase, task) for phase in phases for task in phase.tasks]
     return TodoState([TodoTask(task.content, task.status, phase.name, task.notes) for phase, task in rows])
 
 
-def set_phases(workplace: Workplace, phases: list[PlannedPhase]) -> Any:
-    """The list as it is to be kept: it is the one of now, with all that has ended in it."""
+def set_phases(workplace: Workplace, phases: list[PlannedPhase]) -> object:
+    """Make this the current list, ended tasks included; returns the value to store."""
     workplace.shared(_Written).value = msgspec.to_builtins(phases)
     return workplace.shared(_Written).value
 
 
-def kept_phases(workplace: Workplace) -> list[PlannedPhase]:
-    """The list as it is kept, with what is history."""
+def stored_phases(workplace: Workplace) -> list[PlannedPhase]:
+    """The stored list, history included."""
     try:
-        return msgspec.convert(workplace.kept.get(NAME, []), list[PlannedPhase])
+        return msgspec.convert(workplace.stored.get(NAME, []), list[PlannedPhase])
     except msgspec.ValidationError:
         return []
 
 
 def phases_of(workplace: Workplace) -> list[PlannedPhase]:
-    """The list as it is now."""
-    kept = workplace.kept.get(NAME, [])
-    phases = kept_phases(workplace)
-    return phases if kept is workplace.shared(_Written).value else normalized(without_ended(phases))
+    """The current list."""
+    phases = stored_phases(workplace)
+    is_written_here = workplace.stored.get(NAME, []) is workplace.shared(_Written).value
+    return phases if is_written_here else normalized(without_ended(phases))
 
 
 def reminder(workplace: Workplace) -> str:
-    """What to tell a model that stops although there is something left to do; empty when there is nothing."""
+    """The message for a model that stops although tasks are open; empty when none is."""
     open_tasks = [task for phase in phases_of(workplace) for task in phase.tasks if task.status in OPEN]
     if not open_tasks:
         return ""
@@ -127,8 +128,7 @@ def _progress(phases: list[PlannedPhase], first: PlannedPhase) -> list[str]:
 
 
 def _task_lines(task: PlannedTask) -> list[str]:
-    marks = {"pending": " ", "in_progress": "/", "completed": "x", "abandoned": "-"}
-    lines = [f"  [{marks[task.status]}] {task.content}"]
+    lines = [f"  [{MARKS[task.status]}] {task.content}"]
     if task.status == "in_progress":
         lines += [f"      > {line}" for note in task.notes for line in note.split("\n")]
     return lines

@@ -1,10 +1,10 @@
-"""Web addresses as a model writes them, and as they are asked for.
+"""Web addresses as a model writes them, and as they are requested.
 
 Rules:
 
 - `http://`, `https://`, and `www.` (which means https). Lines may follow the path: `https://host/page:5-10`.
 - After a host alone, a number is its port: `https://host:80`. With a slash before it, it is a line: `https://host/:80`.
-- The host that is asked about is the host that is spoken to: what two parsers could read differently (a backslash, a
+- The host that is approved is the host that is connected to: what two parsers could read differently (a backslash, a
   name with escapes, a control character) is refused, and so are credentials.
 """
 
@@ -23,7 +23,7 @@ _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:@]+)(.*)", re.DOTALL)
 _PORT_AND_REST = re.compile(r":([0-9]{1,5})(:.*)?", re.DOTALL)
 _NAME = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*\.?")
 _PORTS = {"http": 80, "https": 443}
-_KEPT = "/%:@!$&'()*+,;=~-._?|[]"
+_UNQUOTED = "/%:@!$&'()*+,;=~-._?|[]"
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -59,7 +59,7 @@ def needs_of(path: str) -> list[Need]:
 
 
 def parse(path: str) -> tuple[Address, Selector | None]:
-    """An address as a model wrote it, and the lines that are wanted. ToolError when it is none."""
+    """An address as a model wrote it, and its line selector. ToolError when it is none."""
     url = path.strip()
     if url.lower().startswith("www."):
         url = f"https://{url}"
@@ -122,7 +122,7 @@ def _address(scheme: str, authority: str, target: str) -> Address:
     if not target.startswith("/"):
         target = f"/{target}"
     try:
-        return Address(scheme, _host(found[1]), number, quote(target, safe=_KEPT))
+        return Address(scheme, _host(found[1]), number, quote(target, safe=_UNQUOTED))
     except UnicodeError:
         raise _no_address(written) from None
 

@@ -1,4 +1,4 @@
-"""Bytes as text: what a page says its characters are is believed as far as its bytes agree."""
+"""Bytes as text: the character set a page declares is believed as far as its bytes agree."""
 
 import codecs
 import re
@@ -12,33 +12,9 @@ _DECLARED = re.compile(
 _LOOKED_AT = 2048
 # Character sets of pages. Others that Python knows are no such thing, and some are slow on purpose-made bytes.
 _KNOWN = (
-    frozenset(
-        [
-            "utf-8",
-            "utf-16",
-            "utf-16-le",
-            "utf-16-be",
-            "utf-32",
-            "ascii",
-            "koi8-r",
-            "koi8-u",
-            "gb2312",
-            "gbk",
-            "gb18030",
-            "big5",
-            "big5hkscs",
-            "shift_jis",
-            "cp932",
-            "euc_jp",
-            "iso2022_jp",
-            "euc_kr",
-            "cp949",
-            "cp866",
-            "cp874",
-            "tis-620",
-            "mac-roman",
-        ]
-    )
+    {"utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "ascii", "koi8-r", "koi8-u", "gb2312", "gbk", "gb18030"}
+    | {"big5", "big5hkscs", "shift_jis", "cp932", "euc_jp", "iso2022_jp", "euc_kr", "cp949", "cp866", "cp874"}
+    | {"tis-620", "mac-roman"}
     | {f"cp125{number}" for number in range(9)}
     | {f"iso8859-{number}" for number in range(1, 17)}
 )
@@ -48,7 +24,7 @@ _NOT_LIKE_UTF8 = ("utf-16", "utf-32", "iso2022")  # or too much like it
 
 
 def text_of(body: bytes, charset: str) -> tuple[str, str]:
-    """The text, and a note when some of it could not be read. `charset` is what the server said, perhaps nothing."""
+    """The text, and a note when some of it could not be read. `charset` is the server's, perhaps empty."""
     for mark, name in _MARKS:
         if body.startswith(mark):
             return _noted(body[len(mark) :].decode(name, "replace"))

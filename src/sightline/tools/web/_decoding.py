@@ -1,4 +1,4 @@
-"""The bytes of a body, unpacked as they come and never more of them than wanted."""
+"""The bytes of a body, unpacked as they come, up to a limit."""
 
 import zlib
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """RSS and Atom as markdown.
 
 A feed that declares a document type is not parsed: entities that grow when they are resolved, and files that are
-fetched by being named, both begin there. Nothing of a feed is kept as a tree, so its depth costs nothing.
+fetched by being named, both begin there. No tree is built of a feed, so its depth costs nothing.
 """
 
 from xml.parsers import expat
@@ -12,21 +12,14 @@ from sightline.tools.web._html import render
 
 MAX_ITEMS = 100
 _WORDS = 2000  # characters of one item that are shown
-_COLLECTED = 20_000  # characters of one field that are kept
+_COLLECTED = 20_000  # characters of one field that are read
 _ROOTS = frozenset({"rss", "feed", "rdf"})
 _ITEMS = frozenset({"item", "entry"})
 _FIELDS = {
     "title": "title",
     "link": "link",
-    "pubdate": "date",
-    "published": "date",
-    "updated": "date",
-    "date": "date",
-    "description": "words",
-    "summary": "words",
-    "subtitle": "words",
-    "content": "words",
-    "encoded": "words",
+    **dict.fromkeys(("pubdate", "published", "updated", "date"), "date"),
+    **dict.fromkeys(("description", "summary", "subtitle", "content", "encoded"), "words"),
 }
 
 
@@ -78,9 +71,7 @@ class _Parser:
         parser.CharacterDataHandler = self._text
         try:
             parser.Parse(xml.encode("utf-8", "replace"), True)
-        except expat.ExpatError as problem:
-            return str(problem)
-        except NotAFeed as problem:
+        except (expat.ExpatError, NotAFeed) as problem:
             return str(problem)
         return ""
 
@@ -102,7 +93,7 @@ class _Parser:
                 self._text(attributes.get("href", ""))
 
     def _feed_depth(self, name: str) -> int:
-        """Atom says what a feed is at its root, RSS one level below, in its channel."""
+        """Atom describes a feed at its root, RSS one level below, in its channel."""
         return 2 if "2005/atom" in name.lower() and self._depth == 2 else 3
 
     def _text(self, text: str) -> None:
@@ -130,12 +121,12 @@ def _refuse(*declaration: object) -> None:
 
 
 def _shown(entry: _Entry, base: str, *, level: int) -> list[str]:
-    said = entry.fields
-    title = _plain(said.get("title", ""), base).replace("\n", " ") or "(no title)"
+    fields = entry.fields
+    title = _plain(fields.get("title", ""), base).replace("\n", " ") or "(no title)"
     rows = [f"{'#' * level} {title}"]
-    rows += [" ".join(said["link"].split())[:2000]] if "link" in said else []
-    rows += [" ".join(said["date"].split())[:100]] if "date" in said else []
-    words = _plain(said.get("words", ""), base)
+    rows += [" ".join(fields["link"].split())[:2000]] if "link" in fields else []
+    rows += [" ".join(fields["date"].split())[:100]] if "date" in fields else []
+    words = _plain(fields.get("words", ""), base)
     cut = " […]" if len(words) > _WORDS else ""
     return [*rows, *(["", words[:_WORDS] + cut] if words else [])]
 

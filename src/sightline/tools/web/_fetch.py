@@ -3,9 +3,9 @@
 Rules:
 
 - Every hop is checked before it is made: the scheme, the host, and the address that is connected to (`_guard`).
-- Redirects are followed to the same host and port, and to what the rules allow; anywhere else they end, and it is said
-  where they lead: a person agreed to this host and port, and to no other.
-- Nothing but the request goes out: no cookies, no referrer, no credentials, nothing kept for the next request.
+- Redirects are followed to the same host and port, and to what the rules allow; any other is an error that names where
+  it leads: this host and port were approved, and no other.
+- Nothing but the request goes out: no cookies, no referrer, no credentials, nothing stored for the next request.
 - At most so many bytes are taken, packed or not, and the whole takes at most so long.
 - A proxy of the environment is used, except for this machine and private networks. It looks up names itself; what can
   be checked here is checked before.
@@ -42,7 +42,7 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     address: Address  # where the answer came from
     status: int
     reason: str
-    media_type: str  # lower case, without parameters; empty when the server does not say
+    media_type: str  # lower case, without parameters; empty when the server sends none
     charset: str
     body: bytes
     cut: bool  # there was more
@@ -93,7 +93,7 @@ async def _hop(address: Address, accept: str, reach: _guard.Reach) -> Fetched | 
                 if body.full:
                     break
         except httpx2.HTTPError as problem:
-            raise ToolError(f"The answer of {address} broke off: {_said(problem)}. Try again.") from None
+            raise ToolError(f"The answer of {address} broke off: {_reason(problem)}. Try again.") from None
         return _fetched(address, response, body)
 
 
@@ -119,7 +119,7 @@ async def _response(address: Address, accept: str, reach: _guard.Reach) -> "Asyn
     secure = await asyncio.to_thread(_certificates) if address.scheme == "https" else False
     hosts = await _hosts(address, reach, by_proxy=proxy is not None)
     async with httpx2.AsyncHTTPTransport(verify=secure, trust_env=False, proxy=proxy) as transport:
-        response = await _asked(transport, address, hosts, accept)
+        response = await _requested(transport, address, hosts, accept)
         try:
             yield response
         finally:
@@ -139,7 +139,7 @@ async def _hosts(address: Address, reach: _guard.Reach, *, by_proxy: bool) -> li
     return [f"[{one}]" if ":" in one else one for one in found]
 
 
-async def _asked(
+async def _requested(
     transport: "httpx2.AsyncHTTPTransport", address: Address, hosts: list[str], accept: str
 ) -> "httpx2.Response":
     import httpx2
@@ -151,8 +151,8 @@ async def _asked(
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as failed:
             problem = problem or failed
         except (httpx2.HTTPError, httpx2.InvalidURL) as failed:
-            raise ToolError(f"{address} did not answer: {_said(failed)}.") from None
-    raise ToolError(f"Cannot connect to {address.authority}: {_said(problem)}. Check the address, or try later.")
+            raise ToolError(f"{address} did not answer: {_reason(failed)}.") from None
+    raise ToolError(f"Cannot connect to {address.authority}: {_reason(problem)}. Check the address, or try later.")
 
 
 def _request(address: Address, host: str, accept: str) -> "httpx2.Request":
@@ -172,7 +172,7 @@ def _request(address: Address, host: str, accept: str) -> "httpx2.Request":
 
 
 def _proxy(address: Address) -> "httpx2.Proxy | None":
-    """The person's own, from the environment."""
+    """The user's own, from the environment."""
     proxies = getproxies()
     url = proxies.get(address.scheme) or proxies.get("all")
     if not url or address.host == "localhost" or proxy_bypass(address.authority) or _is_private(address.host):
@@ -201,5 +201,5 @@ def _certificates() -> "ssl.SSLContext":
     return httpx2.create_ssl_context()
 
 
-def _said(problem: Exception | None) -> str:
+def _reason(problem: Exception | None) -> str:
     return " ".join(str(problem).split())[:200] or type(problem).__name__

@@ -1,13 +1,13 @@
-"""Which addresses of the network may be spoken to.
+"""Which addresses of the network may be connected to.
 
 Rules:
 
 - A name is looked up once, every address it has is checked, and the connection goes to one that was checked: a name
   that answers differently the second time gains nothing.
-- Only addresses of the open internet pass (`exec/gateway/_addresses.py`), unless `web.private_hosts` says otherwise,
+- Only addresses of the open internet pass (`exec/gateway/_addresses.py`), unless `web.private_hosts` allows others,
   and none that a rule denies.
 - One address that does not pass refuses the name.
-- What a page leads to (a redirect, another form of it) is asked without a call of its own only where the host and port
+- What a page leads to (a redirect, another form of it) is requested within the same call only where the host and port
   are those the call was allowed for, or the rules allow them too.
 """
 
@@ -29,22 +29,22 @@ class NotFound(ToolError):
 
 
 class Reach:
-    """What one call may connect to. It was allowed for `asked`; `rules` say what else is."""
+    """What one call may connect to: `approved`, the address it was allowed for, and what the `rules` allow."""
 
-    def __init__(self, asked: Address, rules: Callable[[str, int], Decision] | None, *, private: bool) -> None:
-        self._asked = asked
+    def __init__(self, approved: Address, rules: Callable[[str, int], Decision] | None, *, private: bool) -> None:
+        self._approved = approved
         self._rules = rules
         self._private = private
 
     def why_not(self, there: Address) -> str:
-        """Where a page leads and what to do about that; empty when it may be asked for."""
+        """Why an address that a page leads to may not be requested, and what to do; empty when it may."""
         decision = self._decision(there.host, there.port)
         if decision is not None and decision.verdict == "deny":
             return f"{there}, which a rule denies: {decision.rule}"
-        is_asked = (there.host, there.port) == (self._asked.host, self._asked.port)
-        if is_asked or (decision is not None and decision.verdict == "allow"):
+        is_approved = (there.host, there.port) == (self._approved.host, self._approved.port)
+        if is_approved or (decision is not None and decision.verdict == "allow"):
             return ""
-        other = f"another host, {there.host}" if there.host != self._asked.host else f"another port, {there.port}"
+        other = f"another host, {there.host}" if there.host != self._approved.host else f"another port, {there.port}"
         return f"{other}. Read {there} if that is what you want"
 
     def check(self, host: str, port: int, address: str) -> None:

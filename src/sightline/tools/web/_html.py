@@ -42,7 +42,7 @@ class RenderedHtml(msgspec.Struct, kw_only=True):
 
 
 def render(html: str, base: str) -> RenderedHtml:
-    """Links are made whole with `base`, or with what the page says instead. Never raises. Blocking."""
+    """Links are made whole with `base`, or with the page's own base. Never raises. Blocking."""
     end = time.monotonic() + SECONDS
     page = _Page(base, menus=False)
     page.read(html[:MAX_INPUT], end)
@@ -207,7 +207,7 @@ class _Page:
             self.blocks.quotes = max(0, self.blocks.quotes - 1)
 
     def _flush(self) -> None:
-        """End the paragraph. In a table it goes to the cell; a link goes on in the next one."""
+        """End the paragraph. In a table it goes to the cell; a link continues in the next one."""
         link = self._link
         self._end_link()
         if self._table is not None and self._table and self._table[-1]:
@@ -230,10 +230,10 @@ class _Page:
             self.blocks.link(self._link)
             self._link = ""
 
-    def _image(self, said: dict[str, str]) -> None:
-        source = _whole(self._base, said.get("src", ""))
-        if said.get("alt") and source:
-            self.blocks.add(f"![{_SPACE.sub(' ', said['alt'])[:300]}]({source})")
+    def _image(self, found: dict[str, str]) -> None:
+        source = _whole(self._base, found.get("src", ""))
+        if found.get("alt") and source:
+            self.blocks.add(f"![{_SPACE.sub(' ', found['alt'])[:300]}]({source})")
 
     def _end_code(self) -> None:
         code = "".join(self._pre or ()).replace("\r\n", "\n").strip("\n")
@@ -252,12 +252,13 @@ class _Page:
             for cell in filter(None, row):
                 self.blocks.put([cell])
 
-    def _note(self, name: str, said: dict[str, str]) -> None:
-        if name == "base" and (base := _whole(self._base, said.get("href", ""))):
-            self._base = base
-        elif "alternate" in said.get("rel", "").lower().split():
-            kind, known = said.get("type", "").lower(), self.found.alternates
-            if kind not in known and len(known) < _LISTED and (href := _whole(self._base, said.get("href", ""))):
+    def _note(self, name: str, found: dict[str, str]) -> None:
+        href = _whole(self._base, found.get("href", ""))
+        if name == "base" and href:
+            self._base = href
+        elif "alternate" in found.get("rel", "").lower().split():
+            kind, known = found.get("type", "").lower(), self.found.alternates
+            if kind not in known and len(known) < _LISTED and href:
                 known[kind] = href
 
 
@@ -266,8 +267,8 @@ def _is_hidden(written: str) -> bool:
     lower = written[:_LONGEST_LINK].lower()
     if "hidden" not in lower and "display" not in lower:
         return False
-    said = attributes(lower)
-    return said.get("hidden", "until-found") != "until-found" or bool(_NOT_DISPLAYED.search(said.get("style", "")))
+    found = attributes(lower)
+    return found.get("hidden", "until-found") != "until-found" or bool(_NOT_DISPLAYED.search(found.get("style", "")))
 
 
 def _language(written: str) -> str:

@@ -4,7 +4,7 @@
     HTML: markdown it names → ADDRESS.md → its own text       and, where that is next to nothing because scripts
           would write it: a feed it names → a document it links to → the site's llms.txt → the HTML itself
 
-A server is asked for markdown first, so one that can answer in it already has.
+Requests prefer markdown, so a server that can answer in it already has.
 """
 
 import asyncio
@@ -104,7 +104,7 @@ async def _page(fetched: Fetched, html: str, probe: Probe) -> ShapedPage:
 
 
 async def _markdown(fetched: Fetched, rendered: RenderedHtml, probe: Probe) -> ShapedPage | None:
-    """The same page as markdown: where it says so, or under the name it would have."""
+    """The same page as markdown: at the address it names, or under the name it would have."""
     for kind in _MARKDOWN:
         found = await _probed(fetched, rendered.alternates.get(kind, ""), probe)
         if found is not None and (text := await asyncio.to_thread(_as_markdown, found)):
@@ -120,7 +120,7 @@ async def _markdown(fetched: Fetched, rendered: RenderedHtml, probe: Probe) -> S
 
 
 async def _instead(fetched: Fetched, rendered: RenderedHtml, probe: Probe) -> ShapedPage | None:
-    """What says something where the page does not."""
+    """A source with text for a page that has none: a feed, a linked document, the site's llms.txt."""
     for kind in _FEEDS:
         found = await _probed(fetched, rendered.alternates.get(kind, ""), probe)
         if found is not None:
@@ -142,7 +142,7 @@ async def _instead(fetched: Fetched, rendered: RenderedHtml, probe: Probe) -> Sh
 
 
 async def _probed(fetched: Fetched, link: str, probe: Probe) -> Fetched | None:
-    """Another address of the same site; any other would need a leave of its own."""
+    """Another address of the same site; any other would need its own approval."""
     address = follow(fetched.address, link) if link else None
     if address is None or not is_same_site(address.host, fetched.address.host):
         return None
@@ -168,10 +168,9 @@ async def _feed(fetched: Fetched, text: str) -> ShapedPage:
 
 
 async def _document(fetched: Fetched, suffix: str) -> ShapedPage:
-    if fetched.cut:
-        reason = f"it is larger than {human_size(len(fetched.body))}"
-        return _shaped(fetched, "markit", _documents.cannot_read(f"a{suffix}", reason))
     try:
+        if fetched.cut:
+            raise ToolError(f"it is larger than {human_size(len(fetched.body))}")
         return _shaped(fetched, "markit", await document_text(fetched.body, suffix))
     except ToolError as reason:
         return _shaped(fetched, "markit", _documents.cannot_read(f"a{suffix}", reason))

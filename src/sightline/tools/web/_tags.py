@@ -1,4 +1,4 @@
-"""HTML as a row of tags and texts, for pages nobody vouches for.
+"""HTML as a sequence of tags and texts, for untrusted pages.
 
 Every character is looked at a bounded number of times, whatever the page does: unclosed quotes, comments and tags, a
 million of them, an attribute of megabytes. (The parser of the standard library takes time squared on some of these.)

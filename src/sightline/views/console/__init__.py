@@ -13,13 +13,13 @@ __all__ = ["open_console", "open_gallery", "show_gallery"]
 
 
 def open_console(
-    wanted: "Mapping[str, Any] | Callable[[], Mapping[str, Any]]", *, provider: str = "", prompt: str = ""
+    options: "Mapping[str, Any] | Callable[[], Mapping[str, Any]]", *, provider: str = "", prompt: str = ""
 ) -> int | None:
     """Paint the console at once, start a host as wanted, and go on from there, with `prompt` said first. The exit code;
     None where there is nothing to paint on. `wanted` may be a call that finds it out while the paint is looked at."""
     from sightline.views.console.paint._console_paint import open_console
 
-    return open_console(wanted, provider=provider, prompt=prompt)
+    return open_console(options, provider=provider, prompt=prompt)
 
 
 def open_gallery() -> int | None:

@@ -63,7 +63,7 @@ class Action(Binding, frozen=True, kw_only=True):
         try:
             await begun
         except (SightlineError, OSError) as error:
-            console.tell(f"/{self.command}: {clean_text(str(error))}", "error", getattr(error, "hint", ""))
+            console.report(f"/{self.command}: {clean_text(str(error))}", "error", getattr(error, "hint", ""))
 
 
 def _action(

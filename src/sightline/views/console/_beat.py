@@ -24,7 +24,7 @@ class Beat:
         self._jobs = jobs
         self._timer: asyncio.TimerHandle | None = None
 
-    def keep(self) -> None:
+    def schedule(self) -> None:
         """What shows how long something takes is drawn every second, as long as there is any; what is behind, soon."""
         wait = self._wait()
         if self._application.linear or wait is None:
@@ -58,4 +58,4 @@ class Beat:
             display.request_render(block)
         if self._jobs.ticks:
             display.request_render(self._jobs)
-        self.keep()
+        self.schedule()

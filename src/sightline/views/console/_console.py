@@ -1,7 +1,8 @@
-"""The console: one screen on which the person sees what every agent and tool does, and stays in control.
+"""The console: one screen that shows what every agent and tool does, and from which the user controls it.
 
-It holds the parts together and is the `Desk` that dialogs, selectors and commands work on. What it shows comes from the
-host; what the person does goes there as commands. It owns nothing that would be lost with it.
+It holds the parts together and is the `Desk` that dialogs, selectors and commands work on. The parts read one state
+(`ConsoleState`) and emit intents: an `Action`, a `Submission`, or a command for the host, whose events change what is
+shown. It owns nothing that would be lost with it.
 """
 
 import asyncio
@@ -22,9 +23,10 @@ from sightline.views.console._desk import HINTED, Answerable, Level
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console._keys import Keys
 from sightline.views.console._screen import ConsoleScreen, Enters
+from sightline.views.console._state import ConsoleState
 from sightline.views.console.extensions._screen import ExtensionScreen
-from sightline.views.console.input import Drafts, PromptEditor, PromptHistory, QueuePanel
-from sightline.views.console.session._input import Entered, PromptSubmission
+from sightline.views.console.input import Drafts, PromptEditor, PromptHistory, QueuePanel, Submission
+from sightline.views.console.session._input import PromptSubmission
 from sightline.views.console.session._requests import RequestDialogs
 from sightline.views.console.session._sessions import SessionSwitch
 from sightline.views.console.session._stopping import Stopping
@@ -48,7 +50,7 @@ class Console:
         application: Application,
         store: "Store",
         settings: "Settings",
-        wanted: "StartOptions",
+        options: "StartOptions",
         *,
         greeted: Callable[[int], object] = lambda pid: None,
         lasting: bool = True,
@@ -59,7 +61,7 @@ class Console:
         self.loop = application.loop
         self.store = store
         self.settings = settings
-        self.cwd = wanted.cwd or os.getcwd()
+        self.cwd = options.cwd or os.getcwd()
         self.tries: Sequence[tuple[str, str]] = ()
         """What the greeting offers to try; empty: what fits any project."""
         self._drafts = Drafts(data_folder())
@@ -67,11 +69,11 @@ class Console:
         self._hinting: asyncio.TimerHandle | None = None
         self._offered_setup = False
         self._when_run_ended: list[Callable[[], object]] = []
-        self._show_parts(wanted)
-        self._wire_parts(wanted, greeted, lasting)
+        self._show_parts(options)
+        self._wire_parts(options, greeted, lasting)
         self.spawn(self.prompt.recall())
 
-    def _show_parts(self, wanted: "StartOptions") -> None:
+    def _show_parts(self, options: "StartOptions") -> None:
         """What is seen: each draws the fold, and knows nothing of the others."""
         application, display, call_later = self.application, self.application.display, self.loop.call_later
         linear, images = application.linear, display.images
@@ -79,8 +81,8 @@ class Console:
             application.theme, images, application.bindings, cwd=self.cwd, linear=linear, fetch=self._fetch
         )
         self.drawing.reasoning = self.settings.console.reasoning
-        self.entered = Entered()
         self.transcript = self._transcript_on(display)
+        current = self.current = ConsoleState(lambda: self.transcript.state, options.provider)
         self.prompt = PromptEditor(
             self,
             self.drawing,
@@ -100,34 +102,31 @@ class Console:
         self.queue = QueuePanel(self.drawing)
         self.working = WorkingRow(
             self.drawing,
-            lambda: self.state,
-            lambda: self.entered.running,
+            current,
             call_later=call_later,
             request_render=self.redraw,
         )
         self.todo = TodoPanel(self.drawing, lambda: self.state, self.rows)
         self.jobs = JobsPanel(self.drawing, lambda: self.state)
-        self.status = StatusLine(self.drawing, lambda: self.state)
-        self.status.provider = wanted.provider
+        self.status = StatusLine(self.drawing, current)
         self.beat = Beat(application, self.transcript, self.jobs)
         self.attention = self._attention()
-        self.pulse = Pulse(lambda: self.state, self.tell, clock=self.drawing.clock, call_later=call_later)
+        self.pulse = Pulse(lambda: self.state, self.report, clock=self.drawing.clock, call_later=call_later)
         self.screen.build((self.queue, self.working, self.todo, self.jobs), self.status)
 
-    def _wire_parts(self, wanted: "StartOptions", greeted: Callable[[int], object], lasting: bool) -> None:
+    def _wire_parts(self, options: "StartOptions", greeted: Callable[[int], object], lasting: bool) -> None:
         """What acts: each has its own state and is given what it uses, those before it in this list among it."""
-        screen, prompt = self.screen, self.prompt
-        self.extensions = ExtensionScreen(self, screen, self.status, self.attention)
+        screen, prompt, current = self.screen, self.prompt, self.current
+        self.extensions = ExtensionScreen(self, current, screen)
         self.requests = RequestDialogs(self, self.extensions.dialog_for, is_asking=lambda: screen.asking is not None)
-        self.stopping = Stopping(self, self.entered, self.working, prompt)
+        self.stopping = Stopping(self, current, prompt)
         self.sessions = SessionSwitch(
             self,
             self,
-            wanted,
+            options,
+            current=current,
             screen=screen,
-            status=self.status,
             prompt=prompt,
-            entered=self.entered,
             stopping=self.stopping,
             greeted=greeted,
             lasting=lasting,
@@ -135,7 +134,7 @@ class Console:
         self.entering = PromptSubmission(
             self,
             prompt,
-            self.entered,
+            current,
             self.sessions,
             run_command=self.run_command,
             ask_for_model=self.ask_for_model,
@@ -152,10 +151,6 @@ class Console:
             run_command=self.run_command,
             clock=self.loop.time,
         )
-        prompt.on_submit = self.entering.enter
-        prompt.on_escape = self.keys.escape
-        prompt.commands = self._commands
-        prompt.was_used = self._was_used
         self.application.display.add_input_listener(self.keys.hear)
         self.application.on_end = self.sessions.leave
 
@@ -176,21 +171,29 @@ class Console:
             return TranscriptView(self.drawing, redraw, size=size, fill=self._fill_in)
         from sightline.views.console.transcript._spoken import SpokenTranscript
 
-        display.is_busy = lambda: self.stopping.can_stop or bool(self.entered.unsent)
+        display.is_busy = lambda: self.stopping.can_stop or bool(self.current.unsent)
         return SpokenTranscript(self.drawing, redraw, size=size, fill=self._fill_in, call_later=self.loop.call_later)
 
-    def _commands(self) -> list[tuple[str, str]]:
+    # ---- what the editor emits, and asks
+
+    def enter(self, submission: Submission) -> None:
+        self.entering.enter(submission)
+
+    def escape(self) -> bool:
+        return self.keys.escape()
+
+    def commands(self) -> list[tuple[str, str]]:
         ours = [(action.command, action.does) for action in COMMANDS.values()]
         theirs = [(command.name, command.about) for command in Facts(self.state).commands]
         return [*ours, *theirs]
 
     def _attention(self) -> Attention:
-        wanted, application = self.settings.console, self.application
+        options, application = self.settings.console, self.application
         return Attention(
-            lambda: self.state,
+            self.current,
             clock=self.drawing.clock,
-            set_title=application.set_title if wanted.title else None,
-            notify=(lambda text: application.notify("sightline", text)) if wanted.notify else None,
+            set_title=application.set_title if options.title else None,
+            notify=(lambda text: application.notify("sightline", text)) if options.notify else None,
         )
 
     def _fill_in(self, older: Iterable[Component]) -> None:
@@ -207,13 +210,13 @@ class Console:
     async def _filled_in(self, older: Iterable[Component]) -> None:
         view = self.transcript
 
-        def kept_up() -> Iterator[Component]:
+        def paced() -> Iterator[Component]:
             for block in older:
                 yield block
-                self.beat.keep()  # it may be one that is drawn little by little
+                self.beat.schedule()  # it may be one that is drawn little by little
 
-        await backfill(self.application.display, view.component, kept_up(), is_live=view.is_live)
-        self.beat.keep()
+        await backfill(self.application.display, view.component, paced(), is_live=view.is_live)
+        self.beat.schedule()
 
     # ---- what the host tells
 
@@ -256,11 +259,11 @@ class Console:
 
     def began(self, session: str) -> None:
         """The session that is shown has a host, or will have one in a moment."""
-        self.spawn(self.prompt.keep_draft(self._drafts, session))
+        self.spawn(self.prompt.open_draft(self._drafts, session))
         self.spawn(self.extensions.load())
         self.spawn(self._find_branch())
 
-    def _was_used(self, session: str) -> bool:
+    def was_used(self, session: str) -> bool:
         others = session != self.session and self.store.is_running(session)
         return others or self.store.has_conversation(session)
 
@@ -273,6 +276,7 @@ class Console:
 
     def _heard(self, events: list[Event]) -> None:
         self.entering.forget_ended(events)
+        self.stopping.look()
         self.working.update()
         self.queue.set(Facts(self.state).queue)
         self._offer_setup()
@@ -285,7 +289,7 @@ class Console:
             self.spawn(self._find_branch())
             for callback in self._when_run_ended:
                 callback()
-        self.beat.keep()
+        self.beat.schedule()
         self.redraw()
 
     def _offer_setup(self) -> None:
@@ -324,17 +328,18 @@ class Console:
         self.entering.host_gone(queued)
         self.queue.set([])
         self.requests.look()
-        self.status.note = "the session has stopped"
+        self.current.note = "the session has stopped"
+        self.stopping.look()
         self.working.update()
-        self.beat.keep()
+        self.beat.schedule()
         self.redraw()
 
     async def _find_branch(self) -> None:
         from sightline.views.console._git import branch_of
 
         branch = await asyncio.to_thread(branch_of, self.cwd)
-        if branch != self.status.branch:
-            self.status.branch = branch
+        if branch != self.current.branch:
+            self.current.branch = branch
             self.redraw(self.status)
 
     def _fetch(self, name: str, then: Callable[[bytes | None], None]) -> None:
@@ -382,9 +387,9 @@ class Console:
             self.screen.unmount(mounted)
             component.dispose()
 
-    def tell(self, text: str, level: Level = "info", hint: str = "") -> None:
-        self.transcript.say(Remark("", level, text, hint))
-        self.beat.keep()
+    def report(self, text: str, level: Level = "info", hint: str = "") -> None:
+        self.transcript.add_remark(Remark("", level, text, hint))
+        self.beat.schedule()
 
     def spawn(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[Any]:
         return self.application.spawn(work)
@@ -407,7 +412,7 @@ class Console:
 
         problem = await copy_with_program(text)
         if problem:
-            self.tell(problem, "warning")
+            self.report(problem, "warning")
 
     def run_program(self, argv: list[str]) -> int:
         from sightline.exec import UntrustedProgram, start_words
@@ -425,7 +430,7 @@ class Console:
         self.redraw()
 
     def exit(self, code: int) -> None:
-        self.entering.give_back_unsent()
+        self.entering.restore_unsent()
         self.prompt.close()
         self.application.exit(code)
 
@@ -443,7 +448,7 @@ class Console:
     def hint(self, text: str, seconds: float = HINTED) -> None:
         """Say something in the place of the key hints, for a moment; where nobody sees them, like anything else."""
         if self.application.linear:
-            self.tell(text)
+            self.report(text)
             return
 
         def usual() -> None:
@@ -475,7 +480,7 @@ class Console:
             display.invalidate()
             self.transcript.show_again()
             self.replay()
-            self.beat.keep()
+            self.beat.schedule()
             self.hint(now)
 
     def show_todo(self, shown: bool) -> None:
@@ -500,8 +505,8 @@ class Console:
         try:
             after = edit_externally(text, editor_command(os.environ), lambda argv: self.run_program(list(argv)))
         except (OSError, ValueError) as error:
-            self.tell(f"there is no editor: {error}", "error", "set $VISUAL or $EDITOR")
+            self.report(f"there is no editor: {error}", "error", "set $VISUAL or $EDITOR")
             return None
         if after is None:
-            self.tell("the editor ended with an error; nothing was changed", "error", "set $VISUAL or $EDITOR")
+            self.report("the editor ended with an error; nothing was changed", "error", "set $VISUAL or $EDITOR")
         return after

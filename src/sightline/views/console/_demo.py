@@ -19,7 +19,7 @@ from sightline.paths import data_folder
 from sightline.settings import Settings, load, with_stored_keys
 from sightline.settings._fields import kind_at, leaves
 from sightline.settings._toml import join_key
-from sightline.settings.keeping import put_setting
+from sightline.settings.editing import put_setting
 from sightline.transcript import TranscriptText
 from sightline.views.console.status import Facts
 from sightline.views.plain.commands.demo import ALLOWED, demo_place, demo_script, write_script
@@ -53,10 +53,10 @@ def run_demo() -> int:
     with _signals_leave() as came, demo_place(script["files"]) as folder:
         _write_models(models, folder / "home")
         model = f"scripted:../{write_script(folder, script, paced=True).name}"
-        wanted = {"cwd": str(folder / "shop"), "model": model, "allow": ALLOWED}
+        options = {"cwd": str(folder / "shop"), "model": model, "allow": ALLOWED}
         hosts: set[int] = set()
         try:
-            return run(wanted=wanted, prompt=script["prompt"], resumable=False, greeted=hosts.add, begun=take_over)
+            return run(options=options, prompt=script["prompt"], resumable=False, greeted=hosts.add, begun=take_over)
         finally:
             asyncio.run(_stop_all(hosts, may_boot=bool(came)))
             _wait_for(hosts)
@@ -84,16 +84,16 @@ def take_over(console: "Console") -> None:
 
     def script_is_over() -> bool:
         state = console.state
-        said = any(isinstance(entry, TranscriptText) for entry in state.entries)
-        return said and not state.running and Facts(state).model.startswith("scripted")
+        answered = any(isinstance(entry, TranscriptText) for entry in state.entries)
+        return answered and not state.running and Facts(state).model.startswith("scripted")
 
     async def announce() -> None:
         model = await asyncio.to_thread(_real_model)
         if model:
             hint = f"ctrl+d leaves; {_DELETED}"
-            console.tell(f"the demo's script is over; what you enter next goes to {model}", hint=hint)
+            console.report(f"the demo's script is over; what you enter next goes to {model}", hint=hint)
         else:
-            console.tell(f"the demo's script is over, and {_NO_MODEL}", hint=f"{_SETUP}; {_DELETED}")
+            console.report(f"the demo's script is over, and {_NO_MODEL}", hint=f"{_SETUP}; {_DELETED}")
 
     def run_ended() -> None:
         if script_is_over() and not announced:
@@ -105,13 +105,13 @@ def take_over(console: "Console") -> None:
             return True
         model = await asyncio.to_thread(_real_model)
         if not model:
-            console.tell(_NO_MODEL, "warning", f"{_SETUP}; {_DELETED}")
+            console.report(_NO_MODEL, "warning", f"{_SETUP}; {_DELETED}")
             return False
         reply = await console.submit(SetModel(model=model))
         if not reply.ok:
-            console.tell(reply.error, "error", reply.hint)
+            console.report(reply.error, "error", reply.hint)
             return False
-        console.tell(f"{model} continues")
+        console.report(f"{model} continues")
         return True
 
     console.tries = _TRIES

@@ -21,6 +21,6 @@ def _head(folder: Path) -> Path:
         if git.is_dir():
             return git / "HEAD"
         if git.is_file():  # a worktree, or a submodule
-            said = git.read_text(errors="replace").strip().removeprefix("gitdir: ")
-            return Path(place, said, "HEAD")
+            target = git.read_text(errors="replace").strip().removeprefix("gitdir: ")
+            return Path(place, target, "HEAD")
     raise FileNotFoundError

@@ -109,10 +109,10 @@ class Keys:
     def _refuse_all(self) -> bool:
         """Escape in what somebody asks; whether it was the second."""
         now = self._clock()
-        (refused, at), asked = self._refused, self._requests.dialog
-        again = refused is not None and (asked is not refused or getattr(refused, "is_over", False))
-        self._refused = (asked, now)
-        if again and asked is not None and now - at <= STOPS_WITHIN:
+        (refused, at), dialog = self._refused, self._requests.dialog
+        again = refused is not None and (dialog is not refused or getattr(refused, "is_over", False))
+        self._refused = (dialog, now)
+        if again and dialog is not None and now - at <= STOPS_WITHIN:
             self._desk.spawn(self._stopping.stop_agent())
             return True
         return False
@@ -136,9 +136,9 @@ class Keys:
         return True
 
     async def _double_escape(self) -> None:
-        wanted = self._desk.settings.console.double_escape
-        if wanted != "none":
-            await self._run_command(wanted)
+        command = self._desk.settings.console.double_escape
+        if command != "none":
+            await self._run_command(command)
 
     def _interrupt(self) -> None:
         now, linear = self._clock(), self._desk.drawing.linear

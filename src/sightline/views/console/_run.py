@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def run(
     *,
-    wanted: Mapping[str, Any],
+    options: Mapping[str, Any],
     host_fd: int | None = None,
     prompt: str = "",
     resumable: bool = True,
@@ -33,13 +33,15 @@ def run(
     """Be the console. `wanted`: the fields of `StartOptions`. `host_fd`: where its host answers, if it was started;
     `prompt`: said first, as if it had been entered. `resumable`: one can come back to it; say in the end how.
     `greeted` is called with the process of every host that is connected to, `begun` with the console. The exit code."""
-    asked = msgspec.convert(dict(wanted), StartOptions)
-    settings = _settings(asked)
+    start_options = msgspec.convert(dict(options), StartOptions)
+    settings = _settings(start_options)
     terminal = Terminal()
     consoles: list[Console] = []
 
     def start(application: Application) -> None:
-        console = Console(application, Store(data_folder()), settings, asked, greeted=greeted, lasting=resumable)
+        console = Console(
+            application, Store(data_folder()), settings, start_options, greeted=greeted, lasting=resumable
+        )
         consoles.append(console)
         begun(console)
         if settings.console.theme != "auto":
@@ -48,7 +50,7 @@ def run(
             application.display.adopt(painted.rows, painted.cursor, painted.size)
             console.prompt.set_text(painted.text)
         for problem in application.bindings.problems:
-            console.tell(f"settings, console.keys: {problem}", "warning", "/keys shows and fixes them")
+            console.report(f"settings, console.keys: {problem}", "warning", "/keys shows and fixes them")
         application.spawn(console.sessions.begin(host_fd))
         if prompt:
             console.entering.enter(Submission(prompt))
@@ -68,13 +70,13 @@ def run(
     return code
 
 
-def _settings(wanted: StartOptions) -> Settings:
+def _settings(options: StartOptions) -> Settings:
     """What concerns the screen. What is wrong with settings is for the host to say."""
     from pathlib import Path
 
     from sightline.exceptions import SightlineError
 
     try:
-        return load(Path(wanted.cwd or os.getcwd()), flags=wanted.flags).settings
+        return load(Path(options.cwd or os.getcwd()), flags=options.flags).settings
     except SightlineError:
         return Settings()

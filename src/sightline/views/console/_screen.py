@@ -37,7 +37,7 @@ class _Gap(Component):
 _ONE, _NONE = ("",), ()
 _SPACIOUS = 24
 """Rows of a screen on which the panels above the editor are set apart."""
-_ASKED_AT_LEAST = 15
+_DIALOG_ROWS_AT_LEAST = 15
 """Rows what is asked has, or else the editor below it is not shown."""
 
 
@@ -209,7 +209,7 @@ class ConsoleScreen:
         return self._rows_without(*self._below, *editor)
 
     def _has_room_for_editor(self) -> bool:
-        return self._rows_without(*self._below, self._editor) >= _ASKED_AT_LEAST
+        return self._rows_without(*self._below, self._editor) >= _DIALOG_ROWS_AT_LEAST
 
     def _rows_without(self, *components: Component) -> int:
         columns, rows = self._display.surface.size

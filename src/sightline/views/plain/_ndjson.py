@@ -1,7 +1,6 @@
 """Events as lines for machines.
 
-A provider's stream belongs to whoever writes it, so this is where its events are numbered and timed. Those of a session
-have their numbers already.
+Events read from a provider's stream have no number and no time yet and get them here. Those of a session have both.
 """
 
 import time

@@ -1,6 +1,9 @@
 """The application: routes, refusals, and the guard around all of it."""
 
+import hashlib
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 from starlette.applications import Starlette
@@ -11,12 +14,22 @@ from starlette.routing import Route
 
 from sightline.exceptions import SightlineError
 from sightline.views.web._guard import Guard
-from sightline.views.web._static import index, static
 from sightline.views.web.api._api import Api
 from sightline.views.web.api._bodies import ProblemBody
 from sightline.views.web.api._download import Unsatisfiable
 from sightline.views.web.api._openapi import document
 from sightline.views.web.api._reading import RequestRefused, json_answer
+
+_FOLDER = Path(__file__).parent / "static"
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".webmanifest": "application/manifest+json",
+}
+_file_name = re.compile(r"[a-z0-9][a-z0-9_-]*\.[a-z]+").fullmatch
 
 
 def routes_of(api: Api) -> list[Route]:
@@ -25,8 +38,11 @@ def routes_of(api: Api) -> list[Route]:
     async def openapi(request: Request) -> Response:
         return json_answer(document())
 
+    async def static(request: Request) -> Response:
+        return _static_file(request, request.path_params.get("name", "index.html"))
+
     return [
-        Route("/", index),
+        Route("/", static),
         Route("/static/{name}", static),
         Route("/api/openapi.json", openapi),
         Route("/api/page", api.page),
@@ -52,7 +68,7 @@ def routes_of(api: Api) -> list[Route]:
         Route("/api/sessions/{id}/delete", api.list.delete, methods=["POST"]),
         Route("/api/sessions/{id}/requests/{request}", api.talk.details, methods=["GET"]),
         Route("/api/sessions/{id}/requests/{request}", api.talk.answer, methods=["POST"]),
-        Route("/api/sessions/{id}/images/{name}", api.pictures.picture),
+        Route("/api/sessions/{id}/images/{name}", api.picture),
         Route("/api/jobs", api.jobs),
         Route("/api/jobs/{id}", api.job),
         Route("/api/jobs/{id}/cancel", api.cancel, methods=["POST"]),
@@ -65,10 +81,23 @@ def routes_of(api: Api) -> list[Route]:
 
 
 def application(api: Api, token: str, broken: Callable[[Exception], None]) -> Guard:
-    """All of it. `broken` hears of what was not expected, after it was answered with 500."""
+    """The routes behind the guard. `broken` is called with each unexpected exception, after the response 500."""
     handlers = {HTTPException: _refused_by_routing, SightlineError: _refused, Exception: _broken}
     app = Starlette(routes=routes_of(api), exception_handlers=handlers)
     return Guard(app, token, api.outputs.tickets, broken)
+
+
+def _static_file(request: Request, name: str) -> Response:
+    """A file of the page, with a type that is not guessed; none but those of the package's folder."""
+    path = _FOLDER / name
+    if _file_name(name) is None or path.suffix not in _TYPES or not path.is_file():
+        raise HTTPException(404, f"no file {name}")
+    data = path.read_bytes()
+    etag = f'"{hashlib.sha256(data).hexdigest()[:16]}"'
+    headers = {"etag": etag, "cache-control": "no-cache"}
+    if etag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(data, media_type=_TYPES[path.suffix], headers=headers)
 
 
 async def _refused_by_routing(request: Request, error: Exception) -> Response:

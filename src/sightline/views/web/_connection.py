@@ -5,9 +5,9 @@ Rules:
 - A connection of another user of this machine is closed before a byte of it is read, where the kernel says whose it is.
 - A request's head has to be complete 10 seconds after it began (a new connection's: after it was opened), its body 30
   seconds after its head. One that waits for its next request is closed after 5 (by uvicorn).
-- A connection whose reader takes nothing for 30 seconds is dropped: an event stream that is not read is nobody there.
+- A connection whose reader takes nothing for 30 seconds is dropped: an event stream that is not read has no reader.
 - A connection is a stranger's until a request with the token came over it. There are at most 64 strangers, and a new
-  one takes the place of the oldest: they cannot keep a person's browser out by holding connections. Of those signed in
+  one takes the place of the oldest: they cannot lock the user's browser out by holding connections. Of those signed in
   there are at most 200; one more is refused.
 - What is not HTTP is answered with 400, or dropped in the middle of an answer. Nothing of it is logged.
 """
@@ -35,7 +35,7 @@ SCOPE_KEY: Final = "sightline.connection"
 
 
 class Connections:
-    """All there are. `refused` hears of each connection of another user, with that user's number."""
+    """All open connections. `refused` is called with the number of another user who tried to connect."""
 
     def __init__(self, refused: Callable[[int], None]) -> None:
         self._refused = refused
@@ -43,7 +43,7 @@ class Connections:
         self._signed_in: set[HttpConnection] = set()
 
     def protocol(self, config: Config, server_state: ServerState, **others: Any) -> "HttpConnection":
-        """A connection to be; what uvicorn takes for a class."""
+        """Make a connection; uvicorn takes it for the class."""
         return HttpConnection(self, config, server_state, **others)
 
     def admit(self, connection: "HttpConnection", uid: int | None) -> bool:
@@ -74,7 +74,7 @@ class HttpConnection(H11Protocol):
         super().__init__(config, server_state, **others)
         self._all = connections
         self._admitted = False
-        self._reading: Any = None  # the part of a request that has to be complete when the timer ends
+        self._reading: object = None  # the part of a request that has to be complete when the timer ends
         self._read_timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
         answer = self.app
@@ -88,7 +88,7 @@ class HttpConnection(H11Protocol):
         return self._all.sign_in(self)
 
     def drop(self) -> None:
-        """At once: what has not been sent yet would be waited for otherwise."""
+        """Close it at once, without waiting until everything was sent."""
         self.transport.abort()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -126,7 +126,7 @@ class HttpConnection(H11Protocol):
             self._write_timer = None
 
     def send_400_response(self, msg: str) -> None:
-        """The one answer there is: a request that was taken before is not answered besides."""
+        """Answer with 400, instead of any response to a request that was taken before."""
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
@@ -140,7 +140,7 @@ class HttpConnection(H11Protocol):
         """It is answered like any other request."""
 
     def _time_reading(self) -> None:
-        """Give the part of a request that is on its way its time; time does not begin anew with each byte."""
+        """Limit the time for the part of a request that is being received; a byte does not start it anew."""
         state = self.conn.their_state
         between = state is h11.IDLE and self.cycle is not None and not self.conn.trailing_data[0]
         reading = state if state in (h11.IDLE, h11.SEND_BODY) and not between else None

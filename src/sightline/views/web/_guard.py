@@ -1,4 +1,4 @@
-"""Who may ask, decided before anything looks at what is asked.
+"""Who may use the server, decided before anything reads the request.
 
 Rules:
 
@@ -9,8 +9,8 @@ Rules:
 - Everything else needs the token as a bearer. It is never a cookie, which a browser sends to every port of a machine,
   and never taken from a URL: the printed one has it behind `#`, which stays in the browser. A download, which the
   browser makes by itself, has a ticket instead: for that one file, once, within seconds.
-- A refusal is the same, byte for byte, whatever was asked for and by which method.
-- What breaks behind it is one line for the person, and a traceback in the debug log only.
+- A refusal is the same, byte for byte, whatever the path and the method.
+- An unexpected failure is one line on the terminal, and a traceback in the debug log only.
 - Every answer forbids the browser to load anything from elsewhere, to guess types and to be framed.
 """
 
@@ -54,7 +54,7 @@ _TOO_MANY = ProblemBody("too many connections", "close some, or use one for seve
 
 
 class Guard:
-    """Stands around the whole application. `broken` hears of what the application did not expect."""
+    """Stands around the whole application. `broken` is called with what the application did not expect."""
 
     def __init__(self, app: ASGIApp, token: str, tickets: Tickets, broken: Callable[[Exception], None]) -> None:
         self._app = app
@@ -117,7 +117,7 @@ class _Headers:
         return [value for key, value in self._raw if key == name]
 
     def one(self, name: bytes) -> bytes:
-        """Its value; nothing when it is given twice, because then nobody knows which counts."""
+        """Its value; nothing when it is given twice: which one counts is ambiguous."""
         values = self.all(name)
         return values[0] if len(values) == 1 else b""
 

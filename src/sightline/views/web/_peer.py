@@ -2,9 +2,9 @@
 
 Rules:
 
-- Linux only (netlink, `sock_diag`): one question about exactly one socket, whose cost does not grow with how many there
-  are, as reading `/proc/net/tcp` does. Where it cannot be asked, the user is unknown and the token alone decides.
-- Through `ssh -L` the other end is the sshd of the person who signed in, which runs as that user, or root.
+- Linux only (netlink, `sock_diag`): one query about exactly one socket, whose cost does not grow with how many there
+  are, as reading `/proc/net/tcp` does. Where it fails, the user is unknown and the token alone decides.
+- Through `ssh -L` the other end is the sshd of the user who signed in, which runs as that user, or root.
 """
 
 import os
@@ -27,7 +27,7 @@ Address = tuple[str, int]
 
 
 def may_connect(uid: int | None) -> bool:
-    """Whether a connection of this user is looked at: the person's own and root's, and an unknown one."""
+    """Whether a connection of this user is accepted: the user's own, root's, and one of an unknown user."""
     behind_sudo = os.environ.get("SUDO_UID", "") if os.geteuid() == 0 else ""
     return uid is None or uid in (os.geteuid(), 0) or str(uid) == behind_sudo
 
@@ -38,7 +38,7 @@ def owner_of(peer: Address, here: Address) -> int | None:
         return None
     try:
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG) as netlink:
-            netlink.setblocking(False)  # the kernel answers within the call that asks
+            netlink.setblocking(False)  # the kernel answers within the call
             netlink.send(_question(peer, here))
             answer = netlink.recv(4096)
     except OSError:

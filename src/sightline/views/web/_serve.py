@@ -1,4 +1,4 @@
-"""Running the server: loopback only, a token nobody can guess, until it is told to stop."""
+"""Running the server: loopback only, behind a random token, until a signal ends it."""
 
 import asyncio
 import logging
@@ -9,7 +9,7 @@ import socket
 import sys
 from pathlib import Path
 from types import FrameType
-from typing import Any, cast
+from typing import cast
 
 import uvicorn
 
@@ -47,28 +47,28 @@ class _Server(uvicorn.Server):
 
 
 class _Notices:
-    """What the terminal is told while the server runs: each thing once, one line, filtered."""
+    """Messages on the terminal while the server runs: each once, one line, filtered."""
 
     def __init__(self) -> None:
-        self._said: set[str] = set()
+        self._written: set[str] = set()
 
     def refused(self, uid: int) -> None:
-        self._say(f"note: a connection of another user of this machine (number {uid}) was refused")
+        self._write(f"note: a connection of another user of this machine (number {uid}) was refused")
 
     def broken(self, error: BaseException) -> None:
         _log.error("unexpected", exc_info=error)
-        self._say(f"error: unexpected {type(error).__name__}: {error} (this is a bug in sightline)")
+        self._write(f"error: unexpected {type(error).__name__}: {error} (this is a bug in sightline)")
 
-    def loop_broken(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    def loop_broken(self, loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
         error = context.get("exception")
         if isinstance(error, ConnectionError):
             return  # a client left
-        self.broken(error if error is not None else RuntimeError(context.get("message", "")))
+        self.broken(error if isinstance(error, BaseException) else RuntimeError(context.get("message", "")))
 
-    def _say(self, text: str) -> None:
+    def _write(self, text: str) -> None:
         text = cut_graphemes(clean_line(text), _LONGEST_NOTICE)
-        if text not in self._said and len(self._said) < _MOST_NOTICES:
-            self._said.add(text)
+        if text not in self._written and len(self._written) < _MOST_NOTICES:
+            self._written.add(text)
             os.write(2, f"{text}\n".encode("utf-8", "replace"))
 
 
@@ -78,7 +78,7 @@ def run(port: int, files: list[str]) -> int:
     listener = _listen(port)
     port = listener.getsockname()[1]
     sys.setswitchinterval(_SWITCH_INTERVAL)
-    logging.getLogger("uvicorn").setLevel(logging.CRITICAL + 1)  # what it logs, a client can make it log
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL + 1)  # a client could fill the log
     return asyncio.run(_serve(listener, port, token, recordings))
 
 
@@ -102,7 +102,7 @@ async def _serve(listener: socket.socket, port: int, token: str, recordings: lis
         timeout_graceful_shutdown=_SECONDS_FOR_GOODBYES,
     )
     server = _Server(config)
-    _say(f"http://{_HOST}:{port}/#token={token}", port)
+    _print_address(f"http://{_HOST}:{port}/#token={token}", port)
     try:
         await server.serve(sockets=[listener])
     finally:
@@ -124,7 +124,7 @@ def _listen(port: int) -> socket.socket:
     return listener
 
 
-def _say(url: str, port: int) -> None:
+def _print_address(url: str, port: int) -> None:
     """The socket already takes connections, so the URL works from the moment it is printed."""
     lines = [
         url,

@@ -1,10 +1,10 @@
-"""Server-sent events: one answer that goes on until the source or the reader ends it.
+"""Server-sent events: one response that continues until the source or the reader ends it.
 
-What a reader has not taken is not piled up: the source is asked for the next part only when the last one is on its way.
+Nothing is queued for a slow reader: the next part is taken from the source only when the last one was accepted.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 
 import msgspec
 from starlette.responses import Response
@@ -28,12 +28,22 @@ def rows_json(rows: Iterable[bytes], **others: object) -> bytes:
     return b'%b,"rows":[%b]}' % (whole[:-1], b",".join(rows))
 
 
+async def set_in_time(happened: asyncio.Event, seconds: float = KEEP_ALIVE_SECONDS) -> bool:
+    """Wait for an event; False when the time passed without it."""
+    try:
+        async with asyncio.timeout(seconds):
+            await happened.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
 class EventStreamResponse(Response):
-    """Streams what a source yields; the source is closed as soon as the reader is gone."""
+    """Streams what a source yields; the source is closed as soon as the reader disconnects."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, source: AsyncIterator[bytes]) -> None:
+    def __init__(self, source: AsyncGenerator[bytes, None]) -> None:
         self._source = source
         super().__init__(headers=_HEADERS)
         del self.headers["content-length"]
@@ -50,7 +60,7 @@ class EventStreamResponse(Response):
             for task in tasks:
                 task.cancel()
             results = await asyncio.gather(*tasks, return_exceptions=True)
-            await self._source.aclose()  # type: ignore[attr-defined]  # every source is a generator
+            await self._source.aclose()
         sent = results[0]
         if isinstance(sent, Exception) and not isinstance(sent, OSError):
             raise sent

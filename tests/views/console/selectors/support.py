@@ -70,7 +70,7 @@ class Desk:
             self.shown.remove(component)
             component.dispose()
 
-    def tell(self, text, level="info", hint=""):
+    def report(self, text, level="info", hint=""):
         self.told.append((level, text, hint))
 
     def spawn(self, work):

@@ -1,4 +1,4 @@
-"""The transcript: what each entry of it looks like."""
+"""Blocks: how each entry of the transcript is drawn."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ __all__ = ["TranscriptBlock", "block_for"]
 
 
 def block_for(entry: Entry, drawing: DrawingOptions, agents: Mapping[str, TranscriptAgent]) -> TranscriptBlock:
-    """The block that begins with this entry. Whether the block before it takes it (`take`) is asked first."""
+    """A new block for this entry. Callers first offer it to the block before it (`take`)."""
     if entry.agent:
         block = AgentBlock(entry.agent.partition("/")[0], drawing, agents)
         block.take(entry)

@@ -1,7 +1,7 @@
-"""A subagent: everything it and those below it do, in one block that is as large as what is worth a look.
+"""The block of a subagent: what it and the agents below it do.
 
-Folded, the last few lines of what happens; unfolded, more of them. Whatever it does, its name, its task, how long it
-has been at it and how many calls it made stay in the header.
+The header always has its name, its task, the elapsed time and the number of calls. Below are the last lines of its
+activity: a few folded, more unfolded.
 """
 
 from collections.abc import Mapping
@@ -9,22 +9,23 @@ from collections.abc import Mapping
 from sightline.text import clean_line
 from sightline.transcript import Entry, Remark, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
 from sightline.tty import Rows, Scrollback, truncate
+from sightline.views.console._cached import CachedComponent
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.blocks._block import TranscriptBlock
 from sightline.views.console.blocks._call import state_of
 from sightline.views.console.blocks._header import INDENT, beside, header_rows, sign_of
-from sightline.views.console.blocks._message import is_persons, said_in_place
+from sightline.views.console.blocks._message import automatic_lines, is_from_user
 from sightline.views.console.blocks._remark import mark_of
 from sightline.views.console.shapes import shape_of
 from sightline.views.console.shapes._shape import FAILED_ROWS, plural, seconds_words, short
 
 FOLDED, UNFOLDED = 3, 50
 _NAME, _TASK = 24, 200
-_LOOKED_BACK = 4  # entries for each line wanted: not every entry has one
+_LOOKED_BACK = 4  # entries for each line: not every entry has one
 
 
-class AgentBlock(TranscriptBlock, Scrollback):
-    """One subagent, with those it starts itself."""
+class AgentBlock(CachedComponent, TranscriptBlock, Scrollback):
+    """One subagent, with the agents it starts."""
 
     def __init__(self, path: str, drawing: DrawingOptions, agents: Mapping[str, TranscriptAgent]) -> None:
         self.path = path
@@ -33,9 +34,7 @@ class AgentBlock(TranscriptBlock, Scrollback):
         self._agents = agents
         self._changes = 0
         self._closed = False
-        self._complete = False  # it was drawn as it is for good
-        self._made_of: tuple[object, ...] | None = None
-        self._rows: Rows = ()
+        self._complete = False  # it was drawn after its end
 
     def changed(self) -> None:
         self._changes += 1
@@ -62,33 +61,24 @@ class AgentBlock(TranscriptBlock, Scrollback):
 
     @property
     def source(self) -> str:
-        """What it said."""
-        said = [entry.text for entry in self.entries if isinstance(entry, TranscriptText) and not entry.reasoning]
-        return "\n\n".join(said)
+        texts = [entry.text for entry in self.entries if isinstance(entry, TranscriptText) and not entry.reasoning]
+        return "\n\n".join(texts)
 
     def live_from(self) -> int | None:
         return 0
 
-    def invalidate(self) -> None:
-        self._made_of, self._rows = None, ()
-
     def render(self, width: int) -> Rows:
-        drawing = self._drawing
-        made_of = (
-            width,
-            drawing.theme.name,
-            drawing.unfolded,
-            drawing.reasoning,
-            self._changes,
-            self.done,
-            self._elapsed(),
-        )
-        if made_of != self._made_of:
-            self._made_of, self._rows = made_of, self._draw(max(width, 4))
+        rows = super().render(width)
         self._complete = self.done
-        return self._rows
+        return rows
+
+    def _key(self) -> tuple[object, ...]:
+        drawing = self._drawing
+        shown = (drawing.theme.name, drawing.unfolded, drawing.reasoning)
+        return *shown, self._changes, self.done, self._elapsed()
 
     def _draw(self, width: int) -> Rows:
+        width = max(width, 4)
         agent = self._agents.get(self.path)
         name = clean_line(agent.name if agent is not None and agent.name else self.path)
         header = header_rows(
@@ -117,7 +107,7 @@ class AgentBlock(TranscriptBlock, Scrollback):
         return " · ".join([part for part in parts if part])
 
     def _elapsed(self) -> int:
-        """Whole seconds; 0 where nothing is known, or nothing is to move."""
+        """Whole seconds; 0 where the start is unknown, or nothing is to move."""
         agent, drawing = self._agents.get(self.path), self._drawing
         if agent is None or not agent.started:
             return 0
@@ -126,7 +116,6 @@ class AgentBlock(TranscriptBlock, Scrollback):
         return 0 if drawing.linear or self._closed else max(int(drawing.clock() - agent.started), 0)
 
     def _activity(self, width: int) -> list[str]:
-        """The last lines."""
         agent = self._agents.get(self.path)
         most = UNFOLDED if self._drawing.unfolded else FOLDED
         if agent is not None and agent.is_error:
@@ -141,10 +130,10 @@ class AgentBlock(TranscriptBlock, Scrollback):
     def _lines(self, entry: Entry, width: int) -> list[str]:
         below = entry.agent[len(self.path) + 1 :]
         who = self._drawing.theme.style("dim", f"{clean_line(below)}: ") if below else ""
-        return [truncate(who + line, width) for line in self.told(entry)]
+        return [truncate(who + line, width) for line in self.summary(entry)]
 
-    def told(self, entry: Entry) -> list[str]:
-        """What there is to say of one thing it did."""
+    def summary(self, entry: Entry) -> list[str]:
+        """An entry in one line, or none."""
         theme = self._drawing.theme
         if isinstance(entry, TranscriptCall):
             sign, role = sign_of(state_of(entry), spoken=self._drawing.linear)
@@ -157,8 +146,8 @@ class AgentBlock(TranscriptBlock, Scrollback):
             last = clean_line(entry.text.rstrip().rpartition("\n")[2])
             return [theme.style("dim", last) if entry.reasoning else last] if last.strip() else []
         if isinstance(entry, TranscriptMessage):
-            if not is_persons(entry):
-                return [theme.style("dim", short(said_in_place(entry)[0], 200))]
+            if not is_from_user(entry):
+                return [theme.style("dim", short(automatic_lines(entry)[0], 200))]
             pointer = "asked:" if self._drawing.linear else "›"
             return [f"{theme.style('muted', pointer)} {short(entry.text, 200)}"]
         return [self._remark(entry)]

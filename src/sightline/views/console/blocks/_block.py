@@ -1,59 +1,67 @@
-"""A block of the transcript: the part of the screen that shows one entry of the fold, or a few that belong together.
+"""The base of blocks. A block draws one entry of the transcript, or a few that belong together.
 
-The fold changes its entries in place. A block keeps the entry it shows and is told when it was changed; what it has
-drawn before tells it what of that is new.
+The fold changes its entries in place: a block holds its entry, and `changed` is called after a change.
 """
 
 from sightline.transcript import Entry
 from sightline.tty import Component, Scrollback
+from sightline.views.console._cached import CachedComponent
 
 
 class TranscriptBlock(Component):
-    """One of them."""
+    """A part of the transcript on the screen."""
 
     open_ended = False
-    """It does not know itself when it is complete (words that stream, a group of reads): `close` tells it."""
+    """It cannot know when it is complete (words that stream, a group of reads): `close` ends it."""
 
     def changed(self) -> None:
         """The fold changed an entry that is shown here."""
 
     def take(self, entry: Entry) -> bool:
-        """Show this entry too, if it belongs here and nothing came in between. False: it needs a block of its own."""
+        """Show this entry too, if it belongs here. False: it needs a block of its own."""
         return False
 
     @property
     def done(self) -> bool:
-        """Nothing of it will change any more, whatever happens."""
+        """Whether nothing of it will change any more."""
         return False
 
     def close(self) -> None:
-        """It is as complete as it gets: something came after it, or the run is over."""
+        """Nothing more belongs to it: something came after it, or the run has ended."""
 
     @property
     def ticks(self) -> bool:
-        """It shows how long something takes, and wants to be drawn now and then although nothing changed."""
+        """Whether it shows elapsed time: it is drawn regularly although nothing changed."""
         return False
 
     @property
     def catches_up(self) -> bool:
-        """It shows a little more with every frame, and wants the next one soon."""
+        """Whether it shows a little more with every frame: the next one is due soon."""
         return False
 
     @property
     def behind(self) -> bool:
-        """There is more to show than can be drawn in a frame: `advance` shows some more of it. Not `done` before."""
+        """Whether there is more than a frame can draw: `advance` draws some more. Until then it is not `done`."""
         return False
 
     def advance(self) -> None:
-        """Draw as much more as there is time for between two keys."""
+        """Draw as much more as fits between two keys."""
 
     def begin_anew(self) -> None:
-        """It is shown again from its first row, by somebody who looks whether it is `done`."""
+        """Show it again from its first row. Callers check `done` afterwards."""
         if isinstance(self, Scrollback):
             self.restore()
         self.invalidate()
 
     @property
     def source(self) -> str:
-        """What is shown, for copying: as it was written, without what the screen added."""
+        """The text that is copied: as it was written, without what the screen added."""
         return ""
+
+
+class PageBlock(CachedComponent, TranscriptBlock):
+    """A block that is complete from the start."""
+
+    @property
+    def done(self) -> bool:
+        return True

@@ -1,12 +1,11 @@
-"""A tool call and its result: one block, from the first argument to the end.
+"""The block of a tool call, from its first argument to its result.
 
 Rules:
 
-- It is drawn by its shape (`shapes`), and by an extension's renderer where there is one for the tool.
-- As long as the call is open nothing of the block is final: it stays on the screen. It grows by a few rows a frame and
-  never shrinks meanwhile. What is drawn at the end depends on the end alone.
-- Calls that only looked at something are shown together: the first of them takes those that follow, by `take`, once
-  they have ended.
+- It is drawn by its shape (`shapes`), or by an extension's renderer for the tool.
+- While the call is open no row is final: the block stays on the screen, grows by a few rows a frame and never shrinks.
+  The rows of an ended call depend on its result alone.
+- Calls that only read something are shown together: once they have ended, the first block takes those that follow.
 """
 
 from collections.abc import Sequence
@@ -25,13 +24,13 @@ from sightline.views.console.shapes._document import ImageShape
 from sightline.views.console.shapes._shape import indented, seconds_words
 
 _ROWS_A_FRAME = 4
-_WORTH_TELLING = 1.0  # seconds
+_SHORTEST_SHOWN = 1.0  # seconds of a duration
 _REFUSED = "refused"
 _NOTHING_YET = "no output yet"
 
 
 class CallBlock(TranscriptBlock, Scrollback):
-    """One call; or several that only looked at something."""
+    """One call, or several that only read something."""
 
     def __init__(self, call: TranscriptCall, drawing: DrawingOptions) -> None:
         self.calls = [call]
@@ -50,8 +49,6 @@ class CallBlock(TranscriptBlock, Scrollback):
     @property
     def call(self) -> TranscriptCall:
         return self.calls[0]
-
-    # ---- what the transcript asks
 
     def take(self, entry: Entry) -> bool:
         if not self.open_ended or self._closed or not isinstance(entry, TranscriptCall) or not is_read(entry):
@@ -77,8 +74,8 @@ class CallBlock(TranscriptBlock, Scrollback):
         self._closed = True
 
     def _waits_for_picture(self) -> bool:
-        """How high a picture is shows when its bytes are here. One from the past is not waited for: it would hold back
-        everything after it."""
+        """Whether the height of a picture depends on bytes that are still being read. A call that had ended before is
+        not waited for: it would hold back everything after it."""
         shape = self._current_shape() if self._was_open else None
         return isinstance(shape, ImageShape) and shape.is_awaited()
 
@@ -153,9 +150,9 @@ class CallBlock(TranscriptBlock, Scrollback):
         body = self._rendered.result(width)
         if body is not None:
             return body
-        told = self.call.content is not None or self.call.pieces or self.call.details is not None
-        # Whoever draws the arguments in its own way does not want them below once more.
-        return shape.body(width) if told or self._rendered.header(width) is None else ShapeBody()
+        has_result = self.call.content is not None or self.call.pieces or self.call.details is not None
+        # A renderer that draws the arguments in the header does not need them below once more.
+        return shape.body(width) if has_result or self._rendered.header(width) is None else ShapeBody()
 
     def _header(self, shape: Shape, width: int) -> Sequence[str]:
         rendered = self._rendered.header(width)
@@ -177,7 +174,7 @@ class CallBlock(TranscriptBlock, Scrollback):
         call = self.call
         refused = call_ending(call.details).ended == _REFUSED and _REFUSED not in shape.suffix
         parts = [_REFUSED if refused else "", shape.suffix]
-        if call.content is not None and call.duration is not None and call.duration >= _WORTH_TELLING:
+        if call.content is not None and call.duration is not None and call.duration >= _SHORTEST_SHOWN:
             parts.append(seconds_words(call.duration))
         elif elapsed := self._elapsed():
             parts.append(seconds_words(elapsed))
@@ -186,19 +183,19 @@ class CallBlock(TranscriptBlock, Scrollback):
         return " · ".join([part for part in parts if part])
 
     def _status(self, width: int) -> list[str]:
-        """What is said about a call that writes nothing."""
-        status = self._said_of_it() if self.call.status else ""
+        """The row about a call that writes nothing."""
+        status = self._status_text() if self.call.status else ""
         return [INDENT + self._drawing.theme.style("dim", truncate(status, width - len(INDENT)))] if status else []
 
-    def _said_of_it(self) -> str:
-        """That nothing is written, by the clock of the header: what was sent is as old as it is."""
+    def _status_text(self) -> str:
+        """The status. How long there was no output is counted by our clock: a status that was sent is old."""
         call, drawing = self.call, self._drawing
         if drawing.linear or not call.silent:
             return clean_line(call.status)
         return f"no output for {seconds_words(drawing.clock() - call.heard)}" if call.heard else _NOTHING_YET
 
     def _paced(self, body: ShapeBody, shape: Shape) -> tuple[Sequence[str], int]:
-        """As many of the rows as are shown now: a few more than before, and so many empty ones that none are missed."""
+        """The rows to show now, a few more than in the last frame, and how many empty ones keep the height."""
         rows = body.rows
         if self.call.content is not None or self._closed:
             self._pending = False
@@ -221,7 +218,7 @@ class CallBlock(TranscriptBlock, Scrollback):
         return self._shape
 
     def _elapsed(self) -> int:
-        """Whole seconds it has been running; 0 where nothing is to move, or nothing is known."""
+        """Whole seconds it has been running; 0 where the start is unknown, or nothing is to move."""
         call, drawing = self.call, self._drawing
         if call.content is not None or not call.began or drawing.linear or self._closed:
             return 0

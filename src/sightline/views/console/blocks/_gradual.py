@@ -1,11 +1,11 @@
-"""Rows of a long text, made a slice at a time: keys are read between two slices, and nothing waits for the last row.
+"""Blocks of long texts, drawn a slice at a time: keys are read between two slices.
 
 Rules:
 
 - A text that can be drawn within a frame is drawn at once. A longer one (`LONG`) is `behind`: its block stays live, and
   each `advance` makes as many more rows as a slice has time for.
-- What is history is let go. At another width or in another look, what is left is drawn at once; when history is written
-  anew, a block that was behind begins anew as well.
+- Rows that are history are dropped. At another width or in another look, the rest is drawn at once; when history is
+  written anew, a block that was behind starts over.
 - The rows are those the whole text would have: a line is cut only where one of its rows ends.
 """
 
@@ -25,10 +25,10 @@ _JOINED = frozenset(("Mn", "Mc", "Me", "Cf", "Sk"))  # what may be one cluster w
 
 
 class GradualBlock(TranscriptBlock, Scrollback):
-    """A block whose rows do not change once they are made. What it looks like is `_look` and `_draw`."""
+    """A block whose rows never change. A subclass defines `_look` and `_draw`."""
 
     def __init__(self, length: int, *, at_once: bool) -> None:
-        """`length`: of its text. `at_once`: there are no frames to make more of it in."""
+        """`length` is that of its text. `at_once`: draw all of it, there are no frames to continue in."""
         self._is_long = self._behind = length > LONG and not at_once
         self._made_of: tuple[object, ...] | None = None
         self._waiting: Iterator[str] = iter(())
@@ -36,7 +36,7 @@ class GradualBlock(TranscriptBlock, Scrollback):
         self._history = HistoryMark()
 
     def _look(self) -> tuple[object, ...]:
-        """What else than the width its rows depend on."""
+        """Everything but the width that the rows depend on."""
         raise NotImplementedError
 
     def _draw(self, width: int) -> Iterable[str]:
@@ -61,7 +61,7 @@ class GradualBlock(TranscriptBlock, Scrollback):
 
     def advance(self) -> None:
         if self._made_of is None:
-            return  # nobody has looked yet
+            return  # it was never rendered
         end = time.perf_counter() + SLICE
         self._rows = list(self._rows)
         for row in self._waiting:
@@ -101,7 +101,7 @@ class GradualBlock(TranscriptBlock, Scrollback):
 
 
 def wrapped_lazily(text: str, width: int) -> Iterator[str]:
-    """The rows of a plain text, each made when it is asked for."""
+    """The rows of a plain text, each made when it is needed."""
     at = 0 if width > 0 else -1
     if at < 0:
         yield ""
@@ -112,8 +112,8 @@ def wrapped_lazily(text: str, width: int) -> Iterator[str]:
 
 
 def _rows_of_line(line: str, width: int) -> Iterator[str]:
-    """As `wrap` gives them. Which letters a row has is decided by them and the next few, so that all rows of a piece
-    but its last are those of the line."""
+    """The rows `wrap` makes of a line, piece by piece. Where a row ends is decided by its letters and the next few, so
+    all rows of a piece but the last are those of the line."""
     at, size = 0, max(_CUT, 8 * width)
     if len(line) > size:
         line = line.rstrip(" ") or line
@@ -130,5 +130,5 @@ def _rows_of_line(line: str, width: int) -> Iterator[str]:
 
 
 def _stands_alone(letter: str) -> bool:
-    """Whether it begins a row by itself, and does not belong to a blank before it."""
+    """Whether a row may begin with it: it does not join with a space before it."""
     return bool(letter.strip(" ")) and category(letter) not in _JOINED

@@ -1,14 +1,15 @@
-"""What a new conversation begins with: what this is, where and with what it works, and three things to try.
+"""The greeting of a new conversation: program, folder, model, approval level, and three things to try.
 
-The model and the approval level are the host's to say: it stays open until they are known, or something comes after it.
+The host reports the model and the approval level: the block stays open until both are known, or something follows it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 
 from sightline import __version__
 from sightline.transcript import Snapshot
-from sightline.tty import Rows, measure, truncate
+from sightline.tty import measure, truncate
 from sightline.views._names import from_home
+from sightline.views.console._cached import CachedComponent
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.blocks._block import TranscriptBlock
 from sightline.views.console.status._facts import Facts
@@ -21,8 +22,8 @@ TRIES = (
 _GAP = "  "
 
 
-class Greeting(TranscriptBlock):
-    """`state` is that of the session; `tries` has what to enter, and what that shows."""
+class Greeting(CachedComponent, TranscriptBlock):
+    """`state` is that of the session; `tries` are pairs of what to enter and what that shows."""
 
     open_ended = True
 
@@ -34,19 +35,11 @@ class Greeting(TranscriptBlock):
         self._state = state
         self._closed = False
         self._facts: tuple[str, ...] = ()
-        self._made_of: tuple[object, ...] | None = None
-        self._rows: Rows = ()
 
-    def render(self, width: int) -> Rows:
+    def _key(self) -> tuple[object, ...]:
         if not self._closed or not self._facts:
             self._facts = self._known()
-        made_of = (width, self._drawing.theme.name, self._facts)
-        if made_of != self._made_of:
-            self._made_of, self._rows = made_of, tuple(self._draw(max(width, 8)))
-        return self._rows
-
-    def invalidate(self) -> None:
-        self._made_of = None
+        return self._drawing.theme.name, self._facts
 
     @property
     def done(self) -> bool:
@@ -68,7 +61,7 @@ class Greeting(TranscriptBlock):
         return tuple([part for part in (from_home(self._drawing.cwd), who, level) if part])
 
     def _draw(self, width: int) -> Iterator[str]:
-        style = self._drawing.theme.style
+        style, width = self._drawing.theme.style, max(width, 8)
         name = truncate(f"Sightline {__version__}", width)
         yield style("title", name[: len("Sightline")]) + style("dim", name[len("Sightline") :])
         one_row = " · ".join(self._facts)

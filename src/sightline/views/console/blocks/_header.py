@@ -1,7 +1,7 @@
-"""The first row of a call: how it fares, what it is, what it is about, and what came of it.
+"""The header of a call: its state, the tool, the title and the outcome.
 
-Where there is not room for all, it takes more rows: what it is about is told over a few of them before it is cut, and
-what came of it, the exit code above all, is always there.
+Without room for all in one row, the title is wrapped over a few rows before it is cut. The outcome, with the exit code,
+is always shown.
 """
 
 from collections.abc import Iterable
@@ -11,20 +11,20 @@ from sightline.views.console._drawing import DrawingOptions
 
 SIGNS = {
     "running": ("◌", "accent"),
-    "background": ("↗", "accent"),  # it is no longer waited for, and has not ended: its end is a row of its own
+    "background": ("↗", "accent"),  # it runs on as a job: its end is a row of its own
     "ok": ("✓", "success"),
     "error": ("✕", "error"),
     "stopped": ("–", "muted"),
 }
 SPOKEN = {"running": "running:", "background": "started:", "ok": "ok:", "error": "failed:", "stopped": "stopped:"}
-"""What is said in place of a sign, for who listens."""
+"""Words in place of signs, for screen readers."""
 INDENT = "  "
 _LINE = "│"  # as wide as the indent with the space after it
-_LEAST = 16  # cells of a title that still say something
+_LEAST = 16  # cells of a title that are still useful
 
 
 def beside(rows: Iterable[str], drawing: DrawingOptions) -> list[str]:
-    """Rows of what something else wrote: with a thin line down their side, or on lines as they are."""
+    """Rows of another program's output: indented, or with a thin line at their side."""
     if drawing.linear:
         return [INDENT + row if row else "" for row in rows]
     line = drawing.theme.style("gutter", _LINE)
@@ -60,7 +60,7 @@ def header_rows(
 
 
 def _title(title: str, first: int, rest: int, most: int) -> list[str]:
-    """The title over at most so many rows; the first has less room than the others."""
+    """The title in at most `most` rows; the first has less room than the others."""
     lines = [line.rstrip() for line in title.strip("\n").split("\n")] if title else []
     if not lines:
         return []
@@ -82,9 +82,7 @@ def _title(title: str, first: int, rest: int, most: int) -> list[str]:
         rows += wrap(line, max(rest, 1)) or [""]
     if len(rows) <= most:
         return rows
-    kept = rows[:most]
+    *shown, last = rows[:most]
     room = first if most == 1 else rest
-    kept[-1] = (
-        truncate(kept[-1] + "…", max(room, 1)) if measure(kept[-1]) < room else truncate(kept[-1], room - 1) + "…"
-    )
-    return kept
+    cut = truncate(last + "…", max(room, 1)) if measure(last) < room else truncate(last, room - 1) + "…"
+    return [*shown, cut]

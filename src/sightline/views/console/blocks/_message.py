@@ -1,7 +1,6 @@
-"""What a person said, or what was said in the person's place.
+"""Messages to the model: the user's own, and automatic ones (a todo reminder, the end of a job).
 
-A text longer than anybody types is told by its first rows. What was said in the person's place was said to the model:
-one row tells of it. Unfolded, all of both is there.
+A long text is shown by its first rows, an automatic message by one row. Unfolded, both are shown whole.
 """
 
 import re
@@ -19,19 +18,19 @@ from sightline.views.console.shapes._shape import line_count, plural
 _POINTER, _SPOKEN = "› ", "you: "
 _MARK = "· "
 FOLDED, _FEW = 10, 25
-"""Rows that are shown of a long text, and up to how many it is not one."""
+"""Rows that are shown of a long text, and how many make a text long."""
 _HOW = {"steer": "steering", "follow_up": "queued"}
-# Whoever observes the person's own words; any other source said something in the person's place.
-_PERSON = frozenset(("", "person", "agent", "claude", "codex", "gemini", "opencode"))
+# Sources of the user's own messages; those of any other source are automatic.
+_USER = frozenset(("", "person", "agent", "claude", "codex", "gemini", "opencode"))
 _TODO, _REMINDER = "todo", "Automatic todo reminder"
-# Marks for a model around what is said to it.
+# Marks for the model around an automatic text.
 _tag = re.compile(r"<(/?)([a-z]+(?:-[a-z]+)+)>")
-# What an artifact's name has before the name of the file it was: the session, and a number of its own.
-_kept_as = re.compile(r"[a-z][a-z0-9]{5}-\d{1,9}-(?=.)")
+# What an artifact's name has before the original file name: the session and a number.
+_artifact_prefix = re.compile(r"[a-z][a-z0-9]{5}-\d{1,9}-(?=.)")
 
 
 class MessageBlock(GradualBlock):
-    """The words, with what was attached to them below."""
+    """The text, with the names of attachments below."""
 
     def __init__(self, message: TranscriptMessage, drawing: DrawingOptions) -> None:
         super().__init__(len(message.text), at_once=drawing.linear)
@@ -47,22 +46,22 @@ class MessageBlock(GradualBlock):
 
     def _draw(self, width: int) -> Iterator[str]:
         message, linear, theme = self._message, self._drawing.linear, self._drawing.theme
-        if not is_persons(message):
-            return self._in_place(width)
+        if not is_from_user(message):
+            return self._automatic(width)
         pointer = _SPOKEN if linear else _POINTER
         room = width - len(pointer)
         how = _HOW.get(message.how, "")
         below = [*self._attached(room), *([theme.style("dim", truncate(how, room))] if how else [])]
         indent = "" if linear else " " * len(pointer)
-        return _beside(theme.style("muted", pointer), indent, self._said(room), below)
+        return _beside(theme.style("muted", pointer), indent, self._text(room), below)
 
-    def _said(self, width: int) -> Iterator[str]:
+    def _text(self, width: int) -> Iterator[str]:
         theme, text = self._drawing.theme, clean_text(self._message.text)
         if self._drawing.unfolded or not _is_long(text, width):
             return (theme.style("strong", row) for row in wrapped_lazily(text, width))
         rows, left = _beginning(text, width)
         if self._message.left_out_lines:
-            left += self._message.left_out_lines - 1  # the line that says so is none of them
+            left += self._message.left_out_lines - 1  # the line in their place is counted already
         more = f"… {plural(left, 'more line')}" if left else "… more of this line"
         way = self._drawing.way_to("unfold")
         hint = truncate(f"{more} ({way})" if way else more, width)
@@ -73,12 +72,12 @@ class MessageBlock(GradualBlock):
         names = [_name(url) for url in self._message.attachments]
         return [self._drawing.theme.style("muted", truncate(f"{mark} {name}", width)) for name in names]
 
-    def _in_place(self, width: int) -> Iterator[str]:
-        """Who said it and how that begins; unfolded, all of it."""
+    def _automatic(self, width: int) -> Iterator[str]:
+        """The source and the first line; unfolded, all lines."""
         theme, drawing = self._drawing.theme, self._drawing
         mark = "" if drawing.linear else _MARK
         room = width - len(mark)
-        first, *rest = said_in_place(self._message)
+        first, *rest = automatic_lines(self._message)
         if rest and not drawing.unfolded:
             rows = iter([theme.style("dim", _with_more(first, len(rest), drawing.way_to("unfold"), room))])
         else:
@@ -88,7 +87,7 @@ class MessageBlock(GradualBlock):
 
 
 def _beside(mark: str, indent: str, rows: Iterable[str], below: Iterable[str]) -> Iterator[str]:
-    """Rows with a mark before the first, and room for it before the others."""
+    """Rows with a mark before the first, and an indent before the others."""
     first = True
     for row in rows:
         yield mark + row if first else indent + row if row else ""
@@ -102,7 +101,7 @@ def _is_long(text: str, width: int) -> bool:
 
 
 def _beginning(text: str, width: int) -> tuple[list[str], int]:
-    """The first rows, and how many lines have none among them."""
+    """The first rows, and how many lines are not among them."""
     rows: list[str] = []
     begun = 0
     for line in text.split("\n", FOLDED)[:FOLDED]:
@@ -113,23 +112,22 @@ def _beginning(text: str, width: int) -> tuple[list[str], int]:
     return rows, line_count(text) - begun
 
 
-def is_persons(message: TranscriptMessage) -> bool:
-    """Words of the person's own."""
-    return message.source in _PERSON
+def is_from_user(message: TranscriptMessage) -> bool:
+    return message.source in _USER
 
 
-def said_in_place(message: TranscriptMessage) -> list[str]:
-    """The lines that were said in the person's place, without marks for a model; the first names who said them."""
+def automatic_lines(message: TranscriptMessage) -> list[str]:
+    """The lines of an automatic message, without marks for the model; the first names its source."""
     first, *rest = _without_tags(clean_text(message.text)).strip().split("\n")
     if message.source == _TODO:
         return [_REMINDER, first, *rest]
-    if message.job:  # it names the job as the model does, by an id that no other session has
+    if message.job:  # the text has the full id, which the model uses
         first = first.replace(message.job, job_name(message.job))
     return [f"{clean_line(message.source)}: {first}", *rest]
 
 
 def _without_tags(text: str) -> str:
-    """Without those that are opened and closed; any other is meant as it stands."""
+    """The text without tags that are opened and closed; any other tag is part of the text."""
     tags = _tag.findall(text)
     closed = {name for slash, name in tags if slash} & {name for slash, name in tags if not slash}
     if not closed:
@@ -146,4 +144,4 @@ def _with_more(line: str, count: int, way: str, width: int) -> str:
 
 
 def _name(url: str) -> str:
-    return _kept_as.sub("", clean_line(url.rpartition("/")[2]), count=1)
+    return _artifact_prefix.sub("", clean_line(url.rpartition("/")[2]), count=1)

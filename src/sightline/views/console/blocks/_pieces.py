@@ -1,9 +1,9 @@
-"""A long text in pieces that look, one below the other, as the whole text does.
+"""A long Markdown text cut into pieces that look, one below the other, as the whole text does.
 
-A text of two hundred kilobytes takes longer to lay out than a key may wait; its pieces are laid out one at a time. It
-is cut only where Markdown starts over whatever came before: at a blank line before a line that begins, at the margin,
-with a letter or a heading, and never inside fenced code. Where a definition or raw HTML could reach across such a
-place, the text stays whole.
+Laying out two hundred kilobytes takes longer than a key may wait; the pieces are laid out one at a time. A text is cut
+only where Markdown is independent of what came before: at a blank line before a line that begins, at the margin, with
+a letter or a heading, and never inside fenced code. Where a definition or raw HTML could reach across such a place, the
+text stays whole.
 """
 
 import re
@@ -20,7 +20,7 @@ _starts_over = re.compile(r"[^\W\d_]|#{1,6} ")
 
 
 def pieces_of(text: str) -> list[str]:
-    """The text, or what it is cut into."""
+    """The pieces of a text; a short one is one piece."""
     if len(text) < LONG or _reaches_across.search(text):
         return [text]
     pieces: list[str] = []

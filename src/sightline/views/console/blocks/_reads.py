@@ -1,4 +1,4 @@
-"""Calls that only looked at something, one after the other: told in one go, with every name."""
+"""A group of calls that only read something: one header, and every name below."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,7 +15,7 @@ _BETWEEN = ", "
 
 
 class ReadSummary(NamedTuple):
-    """What is told of one of them. It has ended, so that this is found once."""
+    """What is shown of one call. It has ended, so this is found once."""
 
     label: str
     title: str
@@ -29,7 +29,7 @@ def read_of(call: TranscriptCall, drawing: DrawingOptions) -> ReadSummary:
 
 
 def group_rows(reads: Sequence[ReadSummary], drawing: DrawingOptions, width: int) -> tuple[str, ...]:
-    """Names side by side as they fit; unfolded, one a row with how much it is."""
+    """The header, and the names side by side; unfolded, one a row with its size."""
     theme = drawing.theme
     labels = list(dict.fromkeys(read.label for read in reads))
     sign, role = sign_of("ok", spoken=drawing.linear)
@@ -59,7 +59,7 @@ def _packed(names: Sequence[str], width: int) -> list[str]:
 
 
 def _end_of(name: str, width: int) -> str:
-    """Of a path that does not fit its end is kept: that is what tells it from others."""
+    """The end of a path that does not fit: it is what differs from other paths."""
     while measure(name) > max(width - 1, 1):
         name = name[1:]
     return "…" + name

@@ -1,4 +1,4 @@
-"""A notice, an error, or a line nobody could read."""
+"""A notice, an error, or a line that could not be read."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ _HINT = "hint: "
 
 
 class RemarkBlock(GradualBlock):
-    """What was said, and below it what to do about it."""
+    """A message, and below it the hint."""
 
     def __init__(self, remark: Remark, drawing: DrawingOptions) -> None:
         super().__init__(len(remark.text) + len(remark.hint), at_once=drawing.linear)
@@ -43,6 +43,6 @@ class RemarkBlock(GradualBlock):
 
 
 def mark_of(remark: Remark, *, spoken: bool) -> tuple[str, str]:
-    """What stands before it, with the blank after that, and the role of both."""
+    """The mark before a remark, with the space after it, and its role."""
     mark, role = _MARKS.get(remark.level, _UNKNOWN)
     return (_SPOKEN[mark] if spoken else mark), role

@@ -1,7 +1,7 @@
-"""A call as an extension draws it: the console half of its tool.
+"""A call drawn by the renderers of an extension.
 
-What an extension gives counts for as long as nothing changes. Where it gives nothing, or fails (which is said once,
-elsewhere), the call is drawn by its shape.
+A component a renderer returned is used until the call changes. Where a renderer returns nothing, or fails (the console
+reports that once), the call is drawn by its shape.
 """
 
 from sightline.transcript import TranscriptCall
@@ -10,11 +10,11 @@ from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.extensions._renderers import Renderers, RenderOptions, Result
 from sightline.views.console.shapes import ShapeBody
 
-_FRAME = 0.08  # seconds a spinner stands still
+_FRAME = 0.08  # seconds of a spinner's frame
 
 
 class RenderedCall:
-    """Both halves of one call's drawing."""
+    """The header and the result of one call."""
 
     def __init__(self, call: TranscriptCall, drawing: DrawingOptions) -> None:
         self._call = call
@@ -27,13 +27,13 @@ class RenderedCall:
         return any(renderers.call_for(name) or renderers.result_for(name) for name in _names(call))
 
     def frame(self) -> int | None:
-        """Which picture of a spinner is due; None where nobody asked for one."""
+        """The number of a spinner's frame; None where no renderer draws, or nothing moves."""
         call, drawing = self._call, self._drawing
         if drawing.renderers is None or call.content is not None or drawing.linear:
             return None
-        return (
-            int(max(drawing.clock() - call.began, 0) / _FRAME + 0.01) if self.is_for(call, drawing.renderers) else None
-        )
+        if not self.is_for(call, drawing.renderers):
+            return None
+        return int(max(drawing.clock() - call.began, 0) / _FRAME + 0.01)
 
     def header(self, width: int) -> Rows | None:
         self._make()
@@ -77,12 +77,12 @@ class RenderedCall:
 
 
 def _names(call: TranscriptCall) -> tuple[str, ...]:
-    """As the model calls the tool; where a source does not say that, as we do."""
+    """The tool's name as the model knows it, and ours."""
     return (call.native_name, call.name) if call.native_name else (call.name,)
 
 
 def _rows(component: Component | None, width: int) -> Rows | None:
-    """What it draws; None where it does not, or failed just now."""
+    """The rows; None without a component, or where it failed just now."""
     if component is None:
         return None
     rows = component.render(width)

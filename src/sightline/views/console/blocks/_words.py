@@ -1,6 +1,6 @@
-"""Words of a model, as it writes them; what it thinks is drawn only while that is asked for.
+"""The block of a model's text as it streams; reasoning is drawn only while it is switched on.
 
-- The text of an entry only ever grows: what is new is what is longer than what was read.
+- The text of an entry only grows: what is past the length that was read is new.
 - More than can be read in a frame is read slice by slice (`advance`). What was read once is drawn whole.
 """
 
@@ -18,21 +18,21 @@ _READ_AT_ONCE = 2048  # characters
 
 
 class WordsBlock(TranscriptBlock, Scrollback):
-    """One text, or one thought."""
+    """One text, or one piece of reasoning."""
 
     open_ended = True
 
     def __init__(
         self, words: TranscriptText, drawing: DrawingOptions, start: int = 0, *, at_once: bool = False
     ) -> None:
-        """`start`: what stands before it is shown by another block. `at_once`: it is never behind."""
+        """`start`: where in the text it begins; another block shows what is before. `at_once`: it is never behind."""
         self._words = words
         self._drawing = drawing
         self._markdown = Markdown(theme=drawing.theme)
         self._start = self._read = start
         self._closed = self._finished = False
         self._width = 0
-        self._most = LONG  # of what is unread that is read in one go
+        self._most = LONG  # characters that are read in one go
         self._at_once = at_once or drawing.linear or not self._shown
         self._made_of: Rows | None = None
         self._rows: Rows = ()
@@ -69,9 +69,9 @@ class WordsBlock(TranscriptBlock, Scrollback):
 
     def advance(self) -> None:
         if not self._shown:
-            self._at_once = True  # nobody waits for it
+            self._at_once = True  # it is not on the screen
         if not self._width:
-            return  # nobody has looked yet
+            return  # it was never rendered
         self._most = _READ_AT_ONCE
         text, end = self._words.text, time.perf_counter() + SLICE
         while self.behind:
@@ -118,11 +118,11 @@ class WordsBlock(TranscriptBlock, Scrollback):
 
     @property
     def long(self) -> TranscriptText | None:
-        """What it shows, if that is complete and more than can be drawn in a frame."""
+        """The entry, if it is complete and longer than a frame can draw."""
         whole = self._closed and not self._start and len(self._words.text) >= LONG
         return self._words if whole and self._shown else None
 
     @property
     def rest(self) -> int | None:
-        """Where the text goes on that came after this was complete; None: nothing did."""
+        """Where the text that came after the block was finished begins; None: there is none."""
         return self._read if self._finished and len(self._words.text) > self._read else None

@@ -12,15 +12,15 @@ _fence = re.compile(r"^(`{3,}|~{3,})[^\n]*\n(.*?)^\1[ \t]*$", re.DOTALL | re.MUL
 
 
 def copy(console: "Console", args: str) -> None:
-    what, text = _wanted(console, args.strip())
+    what, text = _selection(console, args.strip())
     if not text:
-        console.tell(f"no {what} to copy", "warning", "/copy [all|code|output]")
+        console.report(f"no {what} to copy", "warning", "/copy [all|code|output]")
         return
     console.copy(text)
-    console.tell(f"copied the {what}: {len(text):,} characters")
+    console.report(f"copied the {what}: {len(text):,} characters")
 
 
-def _wanted(console: "Console", kind: str) -> tuple[str, str]:
+def _selection(console: "Console", kind: str) -> tuple[str, str]:
     if kind == "all":
         return "conversation", "\n\n".join(source for block in console.transcript.blocks if (source := block.source))
     if kind == "output":

@@ -17,19 +17,19 @@ async def new(console: "Console", args: str) -> None:
     before = console.session if console.state.entries else ""
     await console.switch("")
     hint = f"the previous one: /resume, or sightline --resume {before}" if before else ""
-    console.tell("a new conversation", hint=hint)
+    console.report("a new conversation", hint=hint)
 
 
 async def rename(console: "Console", args: str) -> None:
     if not args.strip():
-        console.tell("which title?", "error", "/rename TITLE")
+        console.report("which title?", "error", "/rename TITLE")
         return
     try:
         await asyncio.to_thread(console.store.rename, console.session, args)
     except UserMistake as mistake:
-        console.tell(mistake.message, "error", mistake.hint)
+        console.report(mistake.message, "error", mistake.hint)
         return
-    console.tell(f"this session is called: {clean_line(args)}")
+    console.report(f"this session is called: {clean_line(args)}")
 
 
 def detach(console: "Console", args: str) -> None:
@@ -41,16 +41,16 @@ def quit(console: "Console", args: str) -> None:
 
 
 def serve(console: "Console", args: str) -> None:
-    console.tell("To see your sessions in a browser, run in another terminal: sightline serve")
+    console.report("To see your sessions in a browser, run in another terminal: sightline serve")
 
 
 async def provider(console: "Console", args: str) -> None:
     name = args.strip()
     if name in _PROVIDERS:
         await console.sessions.use_provider(name)
-        console.tell(f"{name} works in this new session", hint=f"from the shell: sightline --provider {name}")
+        console.report(f"{name} works in this new session", hint=f"from the shell: sightline --provider {name}")
     elif name:
-        console.tell(f"no provider {name}", "error", f"one of {', '.join(_PROVIDERS)}")
+        console.report(f"no provider {name}", "error", f"one of {', '.join(_PROVIDERS)}")
     else:
         hint = f"/provider NAME here, or sightline --provider NAME in the shell: {', '.join(_PROVIDERS)}"
-        console.tell("To work with another agent's CLI in a new session", hint=hint)
+        console.report("To work with another agent's CLI in a new session", hint=hint)

@@ -7,13 +7,13 @@ if TYPE_CHECKING:
 
 
 def reasoning(console: "Console", args: str) -> None:
-    console.show_reasoning(_wanted(args, console.drawing.reasoning))
-    _say(console, "reasoning", console.drawing.reasoning)
+    console.show_reasoning(_switched(args, console.drawing.reasoning))
+    _report_change(console, "reasoning", console.drawing.reasoning)
 
 
 def unfold(console: "Console", args: str) -> None:
-    console.unfold(_wanted(args, console.drawing.unfolded))
-    _say(console, "more of every block", console.drawing.unfolded)
+    console.unfold(_switched(args, console.drawing.unfolded))
+    _report_change(console, "more of every block", console.drawing.unfolded)
 
 
 async def output(console: "Console", args: str) -> None:
@@ -25,11 +25,11 @@ def redraw(console: "Console", args: str) -> None:
     console.replay()
 
 
-def _say(console: "Console", what: str, now: bool) -> None:
+def _report_change(console: "Console", what: str, now: bool) -> None:
     """What changes is seen, but not heard."""
     if console.drawing.linear:
-        console.tell(f"{what} is read aloud from now on" if now else f"{what} is no longer read aloud")
+        console.report(f"{what} is read aloud from now on" if now else f"{what} is no longer read aloud")
 
 
-def _wanted(said: str, now: bool) -> bool:
-    return {"on": True, "off": False}.get(said, not now)
+def _switched(args: str, now: bool) -> bool:
+    return {"on": True, "off": False}.get(args, not now)

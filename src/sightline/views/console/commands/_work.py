@@ -6,43 +6,40 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sightline.host import Compact, Prompt
+from sightline.views.console._desk import accepted
 from sightline.views.console.input._images import image_file
 from sightline.views.console.status import Facts
 
 if TYPE_CHECKING:
     from sightline.views.console._console import Console
-    from sightline.views.console.input import Attachment
 
 
 async def stop(console: "Console", args: str) -> None:
     if not await console.stopping.stop():
-        console.tell("nothing is running")
+        console.report("nothing is running")
 
 
 async def queue(console: "Console", args: str) -> None:
     if not args:
-        _say_queue(console)
-        return
-    reply = await console.submit(Prompt(args, "follow_up"))
-    if not reply.ok:
-        console.tell(reply.error, "error", reply.hint)
+        _report_queue(console)
+    elif await accepted(console, Prompt(args, "follow_up")) is None:
         console.set_draft(f"/queue {args}")
     elif console.drawing.linear:
-        console.tell("queued until the agent is done", hint="/unqueue to edit")
+        console.report("queued until the agent is done", hint="/unqueue to edit")
 
 
-def _say_queue(console: "Console") -> None:
+def _report_queue(console: "Console") -> None:
     waiting = Facts(console.state).queue
     if not waiting:
-        console.tell("the queue is empty", hint="/queue TEXT sends it when the agent is done")
+        console.report("the queue is empty", hint="/queue TEXT sends it when the agent is done")
         return
     when = {"follow_up": "when the agent is done"}
-    said = [f"{when.get(one.how, 'next')}: {one.text}" for one in waiting]
-    console.tell("\n".join(said), hint="/unqueue to edit")
+    lines = [f"{when.get(one.how, 'next')}: {one.text}" for one in waiting]
+    console.report("\n".join(lines), hint="/unqueue to edit")
 
 
 def follow_up(console: "Console", args: str) -> None:
-    """What is written is sent when the agent is done; at once where it does nothing."""
+    """Send the draft when the agent is done; at once where it is idle."""
     submission = console.prompt.take()
     if submission is not None:
         console.entering.enter(submission, "follow_up" if console.state.running else "")
@@ -50,36 +47,31 @@ def follow_up(console: "Console", args: str) -> None:
 
 async def unqueue(console: "Console", args: str) -> None:
     if not await console.stopping.unqueue():
-        console.tell("the queue is empty")
+        console.report("the queue is empty")
 
 
 async def compact(console: "Console", args: str) -> None:
-    reply = await console.submit(Compact(args))
-    if not reply.ok:
-        console.tell(reply.error, "error", reply.hint)
-    elif isinstance(reply.data, dict) and not reply.data.get("compacted"):
-        console.tell("nothing to summarise yet")
+    reply = await accepted(console, Compact(args))
+    if reply is not None and isinstance(reply.data, dict) and not reply.data.get("compacted"):
+        console.report("nothing to summarise yet")
 
 
 async def attach(console: "Console", args: str) -> None:
     if not args:
-        console.tell("which file?", "error", "/attach FILE")
+        console.report("which file?", "error", "/attach FILE")
         return
     if args == "none":
         while console.prompt.attachments:
             console.prompt.remove_attachment()
         return
-    image = await asyncio.to_thread(_image, console.cwd, args)
-    if image is None and not await asyncio.to_thread(_file(console.cwd, args).exists):
-        console.tell(f"there is no file {args}", "error", "/attach FILE")
+    file = _file(console.cwd, args)
+    image = await asyncio.to_thread(image_file, file)
+    if image is None and not await asyncio.to_thread(file.exists):
+        console.report(f"there is no file {args}", "error", "/attach FILE")
     elif image is None:
-        console.tell(f"{args} is not an image that can be read", "error", "name other files with @ in the prompt")
+        console.report(f"{args} is not an image that can be read", "error", "name other files with @ in the prompt")
     else:
         console.prompt.attach([image])
-
-
-def _image(folder: str, name: str) -> "Attachment | None":
-    return image_file(_file(folder, name))
 
 
 def _file(folder: str, name: str) -> Path:

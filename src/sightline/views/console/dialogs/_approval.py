@@ -65,7 +65,7 @@ class ApprovalDialog(Dialog):
         """The asker's own, which may have several lines; as one line it would be the rule of another command."""
         self._rule = _as_shown(self._exact)
         self._is_ours = bool(self._rule) and _is_rule(self._exact)
-        self._wanted = ""
+        self._scope = ""
         """How long a changed rule is to hold; empty: that is asked."""
         self._doubted = ""
         """The rule they were told of that it does not allow this."""
@@ -119,8 +119,8 @@ class ApprovalDialog(Dialog):
 
     @property
     def _choices(self) -> list[str]:
-        said = self._request.get("choices")
-        return [str(choice) for choice in said] if isinstance(said, list) and said else [ONCE, NO]
+        offered = self._request.get("choices")
+        return [str(choice) for choice in offered] if isinstance(offered, list) and offered else [ONCE, NO]
 
     def _items(self) -> Iterator[Item]:
         for choice in self._choices:
@@ -223,16 +223,16 @@ class ApprovalDialog(Dialog):
         else:
             self.finish({"choice": choice})
 
-    def _edit_rule(self, wanted: str) -> None:
+    def _edit_rule(self, scope: str) -> None:
         """`wanted`: how long it is to hold; empty: they are asked, where there is a choice."""
         scopes = [scope for scope in _SCOPES if scope in self._choices]
         if scopes:
-            self._wanted = scopes[0] if len(scopes) == 1 else wanted
+            self._scope = scopes[0] if len(scopes) == 1 else scope
             self._ask_rule(self._rule)
 
     def _ask_rule(self, text: str, about: str = "", role: str = "muted") -> None:
-        how_long = f" {_SCOPES[self._wanted].lower()}" if self._wanted else ""
-        then = "allow" if self._wanted else "next"
+        how_long = f" {_SCOPES[self._scope].lower()}" if self._scope else ""
+        then = "allow" if self._scope else "next"
         self._show_input(about or f"Remember{how_long}:", text, self._take_rule, then, role=role)
 
     def _take_rule(self, text: str) -> None:
@@ -248,7 +248,7 @@ class ApprovalDialog(Dialog):
             self._doubted = shown
             return self._ask_rule(shown, _DOES_NOT_FIT, "warning")
         self._given = rule
-        return self.finish({"choice": self._wanted, "rule": rule}) if self._wanted else self._ask_how_long()
+        return self.finish({"choice": self._scope, "rule": rule}) if self._scope else self._ask_how_long()
 
     def _is_enough(self, rule: str) -> bool:
         from sightline.settings import allows_alone

@@ -29,8 +29,8 @@ def head(request: dict[str, Any], details: dict[str, Any], *, comes_first: bool)
 
 def warnings(details: dict[str, Any]) -> str:
     """What the rest does not show."""
-    said = (clean_text(str(details.get(name) or "")) for name in ("unseen", "about"))
-    return "\n".join(f"{words[:1].upper()}{words[1:]}." for words in said if words)
+    texts = (clean_text(str(details.get(name) or "")) for name in ("unseen", "about"))
+    return "\n".join(f"{words[:1].upper()}{words[1:]}." for words in texts if words)
 
 
 def where(details: dict[str, Any]) -> str:
@@ -132,13 +132,13 @@ def _other_arguments(details: dict[str, Any]) -> Iterator[str]:
     args, has_diff = details.get("args"), bool(details.get("diff"))
     known = (details.get("what"), details.get("shown"))
     for name, value in args.items() if isinstance(args, dict) else ():
-        if value in known or (has_diff and name in _SHOWN_ELSEWHERE) or _is_told(name, details):
+        if value in known or (has_diff and name in _SHOWN_ELSEWHERE) or _is_in_head(name, details):
             continue
         text = value if isinstance(value, str) else _json(value)
         yield visible(f"{name}: {text}")
 
 
-def _is_told(name: str, details: dict[str, Any]) -> bool:
+def _is_in_head(name: str, details: dict[str, Any]) -> bool:
     """Of an argument: it is what the head says in words."""
     if name == "sandbox":
         return details.get("access") == "exec" and isinstance(details.get("sandboxed"), bool)

@@ -36,7 +36,7 @@ class QuestionDialog(Dialog):
         self._list.on_select = lambda item: self._choose(item.value)
         self._list.on_cancel = self.cancel
         self._line = TextInput(placeholder="your answer", bindings=self.bindings, theme=self.theme)
-        self._line.on_submit = self._say
+        self._line.on_submit = self._answer_line
         if self._choices:
             self._show_choices()
         else:
@@ -157,7 +157,7 @@ class QuestionDialog(Dialog):
         else:
             self.finish({"chosen": [value]})
 
-    def _say(self, text: str) -> None:
+    def _answer_line(self, text: str) -> None:
         text = text.strip()
         if not self._means_words and self._are_choices(numbers := self._numbers_in(text)):
             self._ticked += [self._choices[number - 1].value for number in numbers]

@@ -17,7 +17,7 @@ from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.dialogs._dialog_frame import Pane
 
 _WAYS_FROM = 60  # columns
-_GOES_ON = " …"
+_CONTINUED = " …"
 _LAID_OUT_AT_MOST = 2000  # lines remembered
 
 Place = tuple[int, int]
@@ -77,7 +77,7 @@ class PartsToRead(Pane):
         self._is_whole = self._drawing.linear or self.fits(width, self._room)
         if self._is_whole:
             self._seen, self.all_seen, self.unseen, self._at = True, True, False, (0, 0)
-            return self._kept((width, None), self._all)
+            return self._cached((width, None), self._all)
         window = self._room - 1
         self._at = min(max(self._at, (0, 0)), self._moved((self._count, 0), -window))
         end = self._moved(self._at, window - 1)
@@ -85,7 +85,7 @@ class PartsToRead(Pane):
         self._seen = self._seen or end >= last
         self.all_seen = self.all_seen or end >= self._moved((self._count, 0), 0)
         self.unseen = not self._seen
-        return self._kept((width, self._at, self._room), lambda: self._window(window, end, width))
+        return self._cached((width, self._at, self._room), lambda: self._window(window, end, width))
 
     def invalidate(self) -> None:
         self._forget()
@@ -93,7 +93,7 @@ class PartsToRead(Pane):
     def _forget(self) -> None:
         self._laid_out, self._drawn = {}, None
 
-    def _kept(self, made_of: object, make: Callable[[], Rows]) -> Rows:
+    def _cached(self, made_of: object, make: Callable[[], Rows]) -> Rows:
         if self._drawn is None or self._drawn[0] != made_of:
             self._drawn = (made_of, make())
         return self._drawn[1]
@@ -104,11 +104,11 @@ class PartsToRead(Pane):
     def _window(self, window: int, end: Place, width: int) -> Rows:
         first, last = self._at[0], end[0]
         rows = [row for line in range(first, last + 1) for row in self._rows_of(line)][self._at[1] :][:window]
-        goes_on = end[1] < len(self._rows_of(last)) - 1
-        room = width - len(_GOES_ON)
-        if goes_on and (measure(rows[-1]) <= room or last > self._last_to_read):  # what is to be read stays exact
-            rows[-1] = truncate(rows[-1], room, "") + self._drawing.theme.style("hint", _GOES_ON)
-        cut = sorted({line for line, is_cut in ((first, self._at[1] > 0), (last, goes_on)) if is_cut})
+        continues = end[1] < len(self._rows_of(last)) - 1
+        room = width - len(_CONTINUED)
+        if continues and (measure(rows[-1]) <= room or last > self._last_to_read):  # what is to be read stays exact
+            rows[-1] = truncate(rows[-1], room, "") + self._drawing.theme.style("hint", _CONTINUED)
+        cut = sorted({line for line, is_cut in ((first, self._at[1] > 0), (last, continues)) if is_cut})
         return (*rows, self._place_row(first, last, cut, width))
 
     def _place_row(self, first: int, last: int, cut: list[int], width: int) -> str:

@@ -19,11 +19,11 @@ from sightline.views.console.extensions._guarded import Guarded
 class CustomDialog(Answerable):
     """Made empty: `hold` gives it its component, which may have answered before."""
 
-    def __init__(self, drawing: DrawingOptions, *, overlay: bool, tell: Callable[[Exception], None]) -> None:
+    def __init__(self, drawing: DrawingOptions, *, overlay: bool, report: Callable[[Exception], None]) -> None:
         self.overlay = Overlay(anchor="bottom-center", width="100%", max_height="100%") if overlay else None
         """Where it lies; None: in place of the editor."""
         self._drawing = drawing
-        self._tell = tell
+        self._report = report
         self._component: Guarded | None = None
         self._shown: Callable[[Any], None] | None = None
         self._answers: list[Any] = []
@@ -55,7 +55,7 @@ class CustomDialog(Answerable):
             self.fail(error)
 
     def fail(self, error: Exception) -> None:
-        self._tell(error)
+        self._report(error)
         self._finish({"value": None})
 
     def render(self, width: int) -> Rows:

@@ -73,13 +73,13 @@ class ConsoleExtensions:
         self,
         drawing: DrawingOptions,
         *,
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
         redraw: Callable[[Component | None], None] = lambda component: None,
     ) -> None:
         self._drawing = drawing
-        self._tell = tell
+        self._report = report
         self.redraw = redraw
-        self.renderers = Renderers(tell)
+        self.renderers = Renderers(report)
         self._factories: dict[tuple[str, str], Factory] = {}
 
     def add(self, extension: str, name: str, factory: Factory) -> None:
@@ -105,7 +105,7 @@ class ConsoleExtensions:
         details = request.get("details")
         details = details if isinstance(details, dict) else {}
         extension, name = str(details.get("extension") or ""), str(details.get("name") or "")
-        dialog = CustomDialog(self._drawing, overlay=bool(details.get("overlay")), tell=self._failed(extension, name))
+        dialog = CustomDialog(self._drawing, overlay=bool(details.get("overlay")), report=self._failed(extension, name))
         factory = self._factories.get((extension, name))
         try:
             if factory is None:
@@ -127,10 +127,10 @@ class ConsoleExtensions:
         console(ConsoleUi(file.name, self))
 
     def _failed(self, extension: str, name: str) -> Callable[[Exception], None]:
-        def tell(error: Exception) -> None:
-            self._tell(clean_line(f"{name} of the extension {extension} failed: {type(error).__name__}: {error}"))
+        def report(error: Exception) -> None:
+            self._report(clean_line(f"{name} of the extension {extension} failed: {type(error).__name__}: {error}"))
 
-        return tell
+        return report
 
 
 def is_custom(request: dict[str, Any]) -> bool:
@@ -143,14 +143,14 @@ def is_custom(request: dict[str, Any]) -> bool:
 async def open_extensions(desk: "Desk", environ: Mapping[str, str]) -> ConsoleExtensions:
     """Load those of the session's folder; from then on blocks are drawn by them. What failed is said, unless the host
     said the same already."""
-    extensions = ConsoleExtensions(desk.drawing, tell=lambda text: desk.tell(text, "warning"), redraw=desk.redraw)
+    extensions = ConsoleExtensions(desk.drawing, report=lambda text: desk.report(text, "warning"), redraw=desk.redraw)
     if not desk.settings.extensions.enabled:
         return extensions
     problems = await asyncio.to_thread(_load_here, extensions, Path(desk.cwd), environ)
-    said = {getattr(entry, "text", "") for entry in desk.state.entries} if problems else set()
+    reported = {getattr(entry, "text", "") for entry in desk.state.entries} if problems else set()
     for problem in problems:
-        if problem not in said:
-            desk.tell(problem, "warning", "fix or remove the file")
+        if problem not in reported:
+            desk.report(problem, "warning", "fix or remove the file")
     desk.drawing.renderers = extensions.renderers
     return extensions
 

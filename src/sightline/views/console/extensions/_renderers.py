@@ -42,14 +42,14 @@ class Result(msgspec.Struct, frozen=True):
 
 RenderCall = Callable[[Any, RenderOptions, Theme], Component | None]
 RenderResult = Callable[[Result, RenderOptions, Theme, Any], Component | None]
-Tell = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 class Renderers:
     """Those there are. `call_for(name)` and `result_for(name)` give a function that never raises, or None."""
 
-    def __init__(self, tell: Tell = lambda text: None) -> None:
-        self._tell = tell
+    def __init__(self, report: Report = lambda text: None) -> None:
+        self._report = report
         self._calls: dict[str, tuple[str, RenderCall]] = {}
         self._results: dict[str, tuple[str, RenderResult]] = {}
 
@@ -113,6 +113,6 @@ class Renderers:
             return
         kind = "calls" if among is self._calls else "results"
         whose = f"the extension {extension}" if extension else "an extension"
-        self._tell(
+        self._report(
             clean_line(f"{whose} cannot draw {kind} of {name}, so they look as usual: {type(error).__name__}: {error}")
         )

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from sightline.tty import Overlay
     from sightline.views.console._desk import Answerable, Desk
     from sightline.views.console._screen import ConsoleScreen
+    from sightline.views.console._state import ConsoleState
     from sightline.views.console.extensions._extensions import ConsoleExtensions
-    from sightline.views.console.status import Attention, StatusLine
 
 _LINES_SHOWN = 10  # of one widget
 
@@ -37,8 +37,8 @@ class Widgets(Component):
         if value is self._value:
             return False
         self._value = value
-        said = WidgetsState.of(value)
-        shown = [widget for widget in said.widgets.values() if widget.placement == self._placement] if said else []
+        fact = WidgetsState.of(value)
+        shown = [widget for widget in fact.widgets.values() if widget.placement == self._placement] if fact else []
         lines = [line for widget in shown for line in _lines(widget)]
         if lines == self._lines:
             return False
@@ -57,21 +57,21 @@ class Widgets(Component):
 
 def status_texts(state: Mapping[str, Any]) -> list[str]:
     """What extensions say in the status line."""
-    said = StatusTextsState.among(state)
-    return [text for text in map(clean_line, said.texts.values()) if text] if said else []
+    fact = StatusTextsState.among(state)
+    return [text for text in map(clean_line, fact.texts.values()) if text] if fact else []
 
 
 def title(state: Mapping[str, Any]) -> str:
     """The window's title, if an extension has one."""
-    said = TitleState.among(state)
-    return clean_line(said.title) if said else ""
+    fact = TitleState.among(state)
+    return clean_line(fact.title) if fact else ""
 
 
 def editor_text(state: Mapping[str, Any]) -> tuple[int, str]:
     """The last text an extension put into the editor, and its number: one that was not seen before is an order, one
     that was there when the console came is not."""
-    said = EditorTextState.among(state)
-    return (said.number, said.text) if said else (0, "")
+    fact = EditorTextState.among(state)
+    return (fact.number, fact.text) if fact else (0, "")
 
 
 def _lines(widget: ExtensionWidget) -> list[str]:
@@ -83,11 +83,10 @@ def _lines(widget: ExtensionWidget) -> list[str]:
 class ExtensionScreen:
     """`load` once there is a session, `heard` after each of its events, `dialog_for` for what it asks."""
 
-    def __init__(self, desk: "Desk", screen: "ConsoleScreen", status: "StatusLine", attention: "Attention") -> None:
+    def __init__(self, desk: "Desk", current: "ConsoleState", screen: "ConsoleScreen") -> None:
         self._desk = desk
         self._room = screen.room
-        self._status = status
-        self._attention = attention
+        self._current = current
         self._above = Widgets(desk.drawing, "above")
         self._below = Widgets(desk.drawing, "below")
         screen.widgets_above.children.append(self._above)
@@ -119,11 +118,8 @@ class ExtensionScreen:
         for widgets in (self._above, self._below):
             if widgets.update(state):
                 desk.redraw(widgets)
-        texts = status_texts(state)
-        if texts != self._status.extras:
-            self._status.extras = texts
-            desk.redraw(self._status)
-        self._attention.own_title = title(state)
+        self._current.extension_texts = status_texts(state)
+        self._current.extension_title = title(state)
         order, text = editor_text(state)
         if self._order is not None and order != self._order:
             desk.set_draft(text)

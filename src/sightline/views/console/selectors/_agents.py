@@ -33,7 +33,7 @@ async def open(desk: Desk, args: str) -> None:
     at = ""
     while True:
         panel = AgentsPanel(desk, at)
-        desk.spawn(panel.keep_looking())
+        desk.spawn(panel.poll())
         at = await desk.ask(panel)
         if at is None:
             return
@@ -67,7 +67,7 @@ class AgentsPanel(ChoicePanel):
         is_root = marked is None or marked.value == _ROOT
         return is_root or Facts(self.desk.state).stops_agents
 
-    async def keep_looking(self) -> None:
+    async def poll(self) -> None:
         while not self.finished:
             await asyncio.sleep(_LOOKS_APART)
             self.look()
@@ -90,10 +90,10 @@ class AgentsPanel(ChoicePanel):
         reply = await self.desk.submit(command)
         self.heading.set_note("stopping" if reply.ok else reply.error)
         if reply.ok and isinstance(command, Abort):
-            self._give_back(reply.data)
+            self._restore_queued(reply.data)
         self.redraw()
 
-    def _give_back(self, data: object) -> None:
+    def _restore_queued(self, data: object) -> None:
         """What waited for the agent comes back, as when Escape stops it."""
         queued = data.get("queued") if isinstance(data, dict) else None
         texts = [str(row.get("text", "")) if isinstance(row, dict) else str(row) for row in queued or ()]
@@ -149,18 +149,18 @@ def _document(desk: Desk, path: str) -> PagerDocument:
 
 def transcript_of(state: Snapshot, path: str) -> str:
     """What one agent was told, said and did."""
-    parts = [text for entry in list(state.shown) if entry.agent == path and (text := _told(entry))]
+    parts = [text for entry in list(state.shown) if entry.agent == path and (text := _entry_text(entry))]
     return "\n\n".join(parts) + "\n" if parts else "nothing yet\n"
 
 
-def _told(entry: Entry) -> str:
+def _entry_text(entry: Entry) -> str:
     match entry:
         case TranscriptMessage():
             return "\n".join(f"> {line}" for line in clean_text(entry.text).splitlines())
         case TranscriptText():
             return "" if entry.reasoning else clean_text(entry.text).strip()
         case TranscriptCall():
-            said = entry.content if entry.content is not None else entry.output
-            return f"$ {clean_line(entry.name)} {clean_line(entry.arg)}\n{said}".rstrip()
+            text = entry.content if entry.content is not None else entry.output
+            return f"$ {clean_line(entry.name)} {clean_line(entry.arg)}\n{text}".rstrip()
         case Remark():
             return f"{entry.level}: {clean_text(entry.text)}"

@@ -47,7 +47,7 @@ class _Forget(msgspec.Struct, frozen=True):
 async def open(desk: Desk, args: str) -> None:
     if args.startswith(_FORGET):
         words = await _forgotten(desk, args.removeprefix(_FORGET).strip())
-        desk.tell(words)
+        desk.report(words)
     elif args:
         await _choose(desk, args)
     else:
@@ -59,7 +59,7 @@ async def _browse(desk: Desk) -> None:
     while True:
         reply = await desk.submit(SetApproval())
         if not reply.ok:
-            desk.tell(reply.error, "error", reply.hint)
+            desk.report(reply.error, "error", reply.hint)
             return
         panel = ApprovalsPanel(desk, reply, at)
         panel.heading.set_note(note)
@@ -75,14 +75,14 @@ async def _browse(desk: Desk) -> None:
 
 async def _choose(desk: Desk, level: str) -> None:
     if words := await set_level(desk, level):
-        desk.tell(words)
+        desk.report(words)
 
 
 async def set_level(desk: Desk, level: str) -> str:
     """What there is to say of it; empty when it was refused, which is told."""
     reply = await desk.submit(SetApproval(level=level))
     if not reply.ok:
-        desk.tell(reply.error, "error", reply.hint)
+        desk.report(reply.error, "error", reply.hint)
         return ""
     data = _data(reply)
     when = ", from the next prompt on" if data.get("next") else ""
@@ -151,10 +151,10 @@ class ApprovalsPanel(ChoicePanel):
 
 def rows_of(data: dict[str, Any]) -> list[RuleRow]:
     """Denials first: they win."""
-    said = data.get("rules")
+    rules = data.get("rules")
     rows = [
         RuleRow(*(str(each.get(name) or "") for name in ("rule", "verdict", "origin", "where")))
-        for each in (said if isinstance(said, list) else ())
+        for each in (rules if isinstance(rules, list) else ())
         if isinstance(each, dict)
     ]
     passed = data.get("passed")

@@ -15,11 +15,11 @@ from sightline.views.console.selectors._tree_rows import outlined
 async def open(desk: Desk, args: str) -> None:
     reply = await desk.submit(Outline("user-only", args.strip()))
     if not reply.ok:
-        desk.tell(reply.error, "error", reply.hint)
+        desk.report(reply.error, "error", reply.hint)
         return
     lines = outlined(reply.data).lines
     if not lines:
-        desk.tell("no message to branch from yet")
+        desk.report("no message to branch from yet")
         return
     items = [Item(line.id, line.text, line.label) for line in lines]
     target = await desk.ask(ChoicePanel(desk, "New session from before a message", items, at=items[-1].value))
@@ -34,7 +34,7 @@ async def _branched(desk: Desk, target: str) -> None:
     try:
         move = await asyncio.to_thread(work)
     except (SightlineError, OSError) as error:
-        desk.tell(getattr(error, "message", "") or str(error), "error", getattr(error, "hint", ""))
+        desk.report(getattr(error, "message", "") or str(error), "error", getattr(error, "hint", ""))
         return
     if not move.leaf:  # before the first message there is nothing to copy
         await desk.switch("", draft=move.prefill)

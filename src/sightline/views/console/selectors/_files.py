@@ -42,7 +42,7 @@ async def open(desk: Desk, args: str) -> None:
     while True:
         files = changed_files(desk.state.shown)
         if not files:
-            desk.tell("no file has been changed in this session")
+            desk.report("no file has been changed in this session")
             return
         chosen = await desk.ask(_panel(desk, files, at))
         if chosen is None:
@@ -112,12 +112,12 @@ def _edit(desk: Desk, path: str) -> None:
     try:
         editor = editor_of(os.environ)
     except ValueError as error:
-        desk.tell(f"there is no editor: {error}", "error", "set $VISUAL or $EDITOR")
+        desk.report(f"there is no editor: {error}", "error", "set $VISUAL or $EDITOR")
         return
     try:
         code = desk.run_program([*editor, str(Path(desk.cwd) / path)])
     except OSError as error:
-        desk.tell(f"{editor[0]} cannot be started: {error.strerror}", "error", "set $VISUAL or $EDITOR")
+        desk.report(f"{editor[0]} cannot be started: {error.strerror}", "error", "set $VISUAL or $EDITOR")
         return
     if code:
-        desk.tell(f"{editor[0]} ended with {code}", "warning")
+        desk.report(f"{editor[0]} ended with {code}", "warning")

@@ -21,12 +21,12 @@ async def fork(desk: Desk, leaf: str, draft: str) -> None:
         new = await asyncio.to_thread(desk.store.fork, before, leaf)
         title = await asyncio.to_thread(desk.store.title_of, new) or prompt
     except (SightlineError, OSError) as error:
-        desk.tell(getattr(error, "message", "") or str(error), "error", getattr(error, "hint", ""))
+        desk.report(getattr(error, "message", "") or str(error), "error", getattr(error, "hint", ""))
         return
     await desk.switch(new, draft=draft)
-    desk.tell(f"Forked from “{title}” ({before})" if title else f"Forked from {before}")
+    desk.report(f"Forked from “{title}” ({before})" if title else f"Forked from {before}")
 
 
 def _first_prompt(desk: Desk) -> str:
-    said = (entry.text for entry in desk.state.entries if isinstance(entry, TranscriptMessage) and not entry.source)
-    return cut_graphemes(clean_line(next(said, "")), _TITLE_AT_MOST)
+    prompts = (entry.text for entry in desk.state.entries if isinstance(entry, TranscriptMessage) and not entry.source)
+    return cut_graphemes(clean_line(next(prompts, "")), _TITLE_AT_MOST)

@@ -43,9 +43,9 @@ async def open(desk: Desk, args: str) -> None:
     while True:
         panel = JobsSelector(desk, at)
         if not panel.jobs():
-            desk.tell("no jobs in this session")
+            desk.report("no jobs in this session")
             return
-        desk.spawn(panel.keep_looking())
+        desk.spawn(panel.poll())
         at = await desk.ask(panel)
         if at is None:
             return
@@ -71,7 +71,7 @@ class JobsSelector(ChoicePanel):
             self.set_items([_item(job) for job in jobs], at)
             self.redraw()
 
-    async def keep_looking(self) -> None:
+    async def poll(self) -> None:
         while not self.finished:
             await asyncio.sleep(_LOOKS_APART)
             self.look()

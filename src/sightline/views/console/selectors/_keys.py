@@ -15,13 +15,13 @@ from sightline.tty.components import Item, TextComponent
 from sightline.tty.input._keys import KeySpecError, parse_key
 from sightline.views.console._actions import ACTIONS, bindings_from
 from sightline.views.console._desk import Desk
-from sightline.views.console.selectors._kept import forget, keep_value
 from sightline.views.console.selectors._panel import ChoicePanel, Panel
+from sightline.views.console.selectors._setting_changes import reset_setting, store_value
 
 _HELD_ALONE = ("shift", "ctrl", "alt", "super", "hyper", "meta", "level3", "level5")
 
 
-class _Wanted(msgspec.Struct, frozen=True):
+class _KeyAction(msgspec.Struct, frozen=True):
     what: Literal["add", "reset"]
     action: str
 
@@ -33,10 +33,10 @@ async def open(desk: Desk, args: str) -> None:
         match chosen:
             case None:
                 return
-            case _Wanted(what="reset"):
+            case _KeyAction(what="reset"):
                 at = chosen.action
                 await _reset(desk, at)
-            case _Wanted():
+            case _KeyAction():
                 at = chosen.action
                 await _bound(desk, at, desk.bindings.keys(at))
             case str():
@@ -52,8 +52,8 @@ def _panel(desk: Desk, at: str) -> ChoicePanel:
         at=at,
         hints=(("list_add", "add a key"), ("list_remove", "reset")),
         keys={
-            "list_add": lambda item: panel.finish(_Wanted("add", item.value)),
-            "list_remove": lambda item: panel.finish(_Wanted("reset", item.value)),
+            "list_add": lambda item: panel.finish(_KeyAction("add", item.value)),
+            "list_remove": lambda item: panel.finish(_KeyAction("reset", item.value)),
         },
     )
     panel.heading.set_note("; ".join(map(clean_line, desk.bindings.problems)))
@@ -85,8 +85,8 @@ async def _bound(desk: Desk, action: str, beside: tuple[str, ...]) -> None:
             mistake = again
             continue
         desk.set_bindings(bindings_from(overrides))
-        if problem := await keep_value(desk, f"console.keys.{action}", keys):
-            desk.tell(problem, "error")
+        if problem := await store_value(desk, f"console.keys.{action}", keys):
+            desk.report(problem, "error")
         return
 
 
@@ -94,8 +94,8 @@ async def _reset(desk: Desk, action: str) -> None:
     overrides = _overrides(desk)
     if action not in overrides:
         return
-    if problem := await forget(desk, f"console.keys.{action}"):
-        desk.tell(problem, "error")
+    if problem := await reset_setting(desk, f"console.keys.{action}"):
+        desk.report(problem, "error")
         return
     desk.set_bindings(bindings_from(_overrides(desk)))
 
@@ -111,9 +111,9 @@ class KeyQuestion(Panel):
     def __init__(self, desk: Desk, action: str, mistake: str = "") -> None:
         super().__init__(desk, f"Press the key for {action}", (("select_cancel", "cancel"),))
         about = TextComponent(ACTIONS[action].about, "muted", theme=self.theme)
-        said = f"{mistake}. Press it again to use it anyway" if mistake else ""
-        self._said = TextComponent(clean_line(said), "warning", theme=self.theme)
-        self.body.children = [about, self._said]
+        warning = f"{mistake}. Press it again to use it anyway" if mistake else ""
+        self._warning = TextComponent(clean_line(warning), "warning", theme=self.theme)
+        self.body.children = [about, self._warning]
 
     def react(self, event: Input) -> bool:
         if isinstance(event, Paste):
@@ -129,4 +129,4 @@ class KeyQuestion(Panel):
         try:
             self.finish(parse_key(spec))
         except KeySpecError as error:
-            self._said.set_text(clean_line(str(error)))
+            self._warning.set_text(clean_line(str(error)))

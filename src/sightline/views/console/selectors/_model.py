@@ -17,8 +17,8 @@ from sightline.tty import Input
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
 from sightline.views.console.selectors import _thinking
-from sightline.views.console.selectors._kept import keep
 from sightline.views.console.selectors._panel import ChoicePanel
+from sightline.views.console.selectors._setting_changes import store_setting
 
 _ADD_KEY = "\0add"
 _HINTS = (("model_thinking", "thinking"), ("model_role", "use for"))
@@ -30,7 +30,7 @@ _ROLES = (
 )
 
 
-class _Wanted(msgspec.Struct, frozen=True):
+class _ModelAction(msgspec.Struct, frozen=True):
     """Something other than choosing a model."""
 
     what: str
@@ -50,11 +50,11 @@ class ModelChoice(ChoicePanel):
 
 async def open(desk: Desk, args: str) -> None:
     chosen: Any = args.strip() or None
-    while chosen is None or isinstance(chosen, _Wanted):
+    while chosen is None or isinstance(chosen, _ModelAction):
         chosen = await _chosen(desk)
         if chosen is None:
             return
-        if isinstance(chosen, _Wanted):
+        if isinstance(chosen, _ModelAction):
             await _do(desk, chosen)
     if chosen == _ADD_KEY:
         from sightline.views.console.selectors import _setup
@@ -63,7 +63,7 @@ async def open(desk: Desk, args: str) -> None:
         return
     reply = await desk.submit(SetModel(model=chosen))
     if not reply.ok:
-        desk.tell(reply.error, "error", reply.hint)
+        desk.report(reply.error, "error", reply.hint)
 
 
 async def _chosen(desk: Desk) -> Any:
@@ -80,21 +80,21 @@ async def _chosen(desk: Desk) -> Any:
         empty="not listed: enter uses this name anyway",
         hints=_HINTS,
         keys={
-            "model_thinking": lambda item: panel.finish(_Wanted("thinking")),
-            "model_role": lambda item: panel.finish(_Wanted("role", item.value)),
+            "model_thinking": lambda item: panel.finish(_ModelAction("thinking")),
+            "model_role": lambda item: panel.finish(_ModelAction("role", item.value)),
         },
     )
     panel.heading.set_note(" · ".join([f"thinking {_thinking.level_now(desk)}", *map(clean_line, listing.notes)]))
     return await desk.ask(panel)
 
 
-async def _do(desk: Desk, wanted: _Wanted) -> None:
-    if wanted.what == "thinking":
+async def _do(desk: Desk, action: _ModelAction) -> None:
+    if action.what == "thinking":
         await _thinking.open(desk, "")
-    elif wanted.model != _ADD_KEY:
-        role = await desk.ask(ChoicePanel(desk, f"Use {wanted.model} for", _ROLES, filter=False))
-        if role is not None and (mistake := await keep(desk, f"models.{role}", wanted.model)):
-            desk.tell(mistake, "error")
+    elif action.model != _ADD_KEY:
+        role = await desk.ask(ChoicePanel(desk, f"Use {action.model} for", _ROLES, filter=False))
+        if role is not None and (mistake := await store_setting(desk, f"models.{role}", action.model)):
+            desk.report(mistake, "error")
 
 
 def _item(model: UsableModel, now: str) -> Item:
@@ -110,5 +110,5 @@ def _item(model: UsableModel, now: str) -> Item:
 
 
 def model_now(desk: Desk) -> str:
-    said = ModelState.among(desk.state.state)
-    return (said.name if said else "") or desk.state.model
+    state = ModelState.among(desk.state.state)
+    return (state.name if state else "") or desk.state.model

@@ -20,7 +20,7 @@ from sightline.views.console._desk import Answerable, Desk
 from sightline.views.console.selectors._pages import PagerPosition, PagerSource, Paint
 
 COPIED_AT_MOST = 4 * 1024 * 1024
-_SAID_AT_MOST = 1024 * 1024  # where it is read out instead
+_SPOKEN_AT_MOST = 1024 * 1024  # where it is read out instead
 _LOOKS_APART = 0.25
 _WHOLE = Overlay(anchor="top-left")
 
@@ -45,17 +45,17 @@ async def show(desk: Desk, documents: Sequence[Opens], at: int = 0) -> None:
     if not documents:
         return
     if desk.drawing.linear:
-        desk.tell(await asyncio.to_thread(_said, documents[at]))
+        desk.report(await asyncio.to_thread(_spoken_text, documents[at]))
     else:
         await desk.ask(Viewer(desk, documents, at), _WHOLE)
 
 
-def _said(opens: Opens) -> str:
+def _spoken_text(opens: Opens) -> str:
     """The end of it, for who listens."""
     document = opens()
     size = document.source.size
-    text = clean_text(document.source.read(max(0, size - _SAID_AT_MOST), _SAID_AT_MOST).decode(errors="replace"))
-    cut = f"(the last {_SAID_AT_MOST // 1024} KB of {size // 1024} KB)\n" if size > _SAID_AT_MOST else ""
+    text = clean_text(document.source.read(max(0, size - _SPOKEN_AT_MOST), _SPOKEN_AT_MOST).decode(errors="replace"))
+    cut = f"(the last {_SPOKEN_AT_MOST // 1024} KB of {size // 1024} KB)\n" if size > _SPOKEN_AT_MOST else ""
     return f"{clean_line(document.title)}\n{cut}{text}".rstrip("\n")
 
 
@@ -78,7 +78,7 @@ class Viewer(Answerable):
         self._searching = self._stop_search = False
         self._query: LineInput | None = None
         self._words = ""
-        self._said = ""
+        self._notice = ""
         self._version = 0
         self._rows: tuple[tuple[int, int, int], Rows] | None = None
         self.finished = False
@@ -118,7 +118,7 @@ class Viewer(Answerable):
             action = next((name for name in _ACTIONS if matches(event, name)), None)
             if action is None:
                 return False
-            self._say("")
+            self._set_notice("")
             _ACTIONS[action](self)
         return True
 
@@ -169,11 +169,11 @@ class Viewer(Answerable):
         source = self._document.source
         size = await asyncio.to_thread(lambda: source.size)
         if size > COPIED_AT_MOST:
-            self._say(f"{size // 1024**2} MB is too much to copy")
+            self._set_notice(f"{size // 1024**2} MB is too much to copy")
             return
         data = await asyncio.to_thread(source.read, 0, size)
         self._desk.copy(clean_text(data.decode(errors="replace")))
-        self._say("copied")
+        self._set_notice("copied")
 
     def _react_to_query(self, event: Input) -> bool:
         assert self._query is not None
@@ -195,14 +195,14 @@ class Viewer(Answerable):
 
     def _find(self, *, forward: bool, here: bool) -> None:
         self._stop_search, self._searching = False, True
-        self._say("searching…" if self._words else "")
+        self._set_notice("searching…" if self._words else "")
         words = self._words
 
         def look(pages: PagerPosition) -> None:
             pages.query = words
             found = not words or pages.find(forward=forward, here=here, stopped=lambda: self._stop_search)
             self._searching = False
-            self._said = "" if found else "stopped" if self._stop_search else "not found"
+            self._notice = "" if found else "stopped" if self._stop_search else "not found"
 
         self.go(look)
 
@@ -252,8 +252,8 @@ class Viewer(Answerable):
                 self._do(_nothing)
         self._watching = False
 
-    def _say(self, words: str) -> None:
-        self._said = words
+    def _set_notice(self, words: str) -> None:
+        self._notice = words
         self._changed()
 
     def _changed(self) -> None:
@@ -273,8 +273,8 @@ class Viewer(Answerable):
             return self._query.render(width)[0]
         if self._pages is None:
             return self._theme.style("muted", truncate("reading…", width))
-        said = self._said or ("following" if self._following else f"{self._share} %")
-        row = self._theme.style("accent", truncate(said, width))
+        notice = self._notice or ("following" if self._following else f"{self._share} %")
+        row = self._theme.style("accent", truncate(notice, width))
         for action, meaning in _HINTS:
             names = self._beside() if action == _BESIDE else [action]
             keys = [keys[0] for name in names if (keys := self._desk.bindings.keys(name))]

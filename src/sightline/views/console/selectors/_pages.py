@@ -145,8 +145,8 @@ class PagerPosition:
         self.width, self.height = max(1, width), max(1, height)
 
     def _pattern(self) -> "re.Pattern[bytes] | None":
-        wanted = self.query.encode(errors="replace")[:_LONGEST_QUERY]
-        return re.compile(re.escape(wanted), re.IGNORECASE) if wanted else None
+        query = self.query.encode(errors="replace")[:_LONGEST_QUERY]
+        return re.compile(re.escape(query), re.IGNORECASE) if query else None
 
     def _hits_after(self, pattern: "re.Pattern[bytes]", here: bool, stopped: Callable[[], bool]) -> Iterator[int]:
         start = self.top.offset if here else self._end_of(self.top.offset)

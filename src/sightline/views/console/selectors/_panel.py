@@ -83,7 +83,7 @@ class Panel(Holder, Answerable):
         keyed = [(self.desk.bindings.keys(action), meaning) for action, meaning in hints]
         self.hints.set_hints([(keys[0], meaning) for keys, meaning in keyed if keys])
 
-    def say_cancel(self, meaning: str) -> None:
+    def set_cancel_hint(self, meaning: str) -> None:
         """What escape does now."""
         hints = tuple((action, meaning if action == "select_cancel" else words) for action, words in self._meanings)
         if hints != self._meanings:
@@ -169,16 +169,16 @@ class ChoicePanel(Panel):
 
     def set_items(self, items: Iterable[Item], at: str = "") -> None:
         """Other items; the highlight stays with its item, or goes to the one with this value."""
-        wanted = at or (self.list.highlighted.value if self.list.highlighted is not None else "")
+        target = at or (self.list.highlighted.value if self.list.highlighted is not None else "")
         self.list.set_items(items)
         values = [item.value for item in self.list.matching]
-        if wanted in values:
-            self.list.move(values.index(wanted))
+        if target in values:
+            self.list.move(values.index(target))
 
     def render(self, width: int) -> Rows:
         # The row of the query and the one that says where one is.
         self.list.set_max_rows(min(max(5, self.desk.height // 2), self.room - 2))
-        self.say_cancel("clear" if self._clears else "close")
+        self.set_cancel_hint("clear" if self._clears else "close")
         return super().render(width)
 
     @property
@@ -219,8 +219,8 @@ class QuestionPanel(Panel):
         self.input = LineInput(placeholder=placeholder, bindings=desk.bindings, theme=self.theme)
         self.input.set_text(text)
         self.input.on_submit = self.finish
-        said = TextComponent(clean_line(mistake), "error", theme=self.theme)
-        self.body.children = [TextComponent(clean_line(about), "muted", theme=self.theme), self.input, said]
+        error = TextComponent(clean_line(mistake), "error", theme=self.theme)
+        self.body.children = [TextComponent(clean_line(about), "muted", theme=self.theme), self.input, error]
 
     def react(self, event: Input) -> bool:
         if self.desk.bindings.matches(event, "select_cancel"):

@@ -36,7 +36,7 @@ _HINTS = (
 _CHANGES = ("list_rename", "list_archive", "list_remove")
 _RUNNING = "◌ running"
 """Of one whose host does not answer."""
-_DELETE, _KEEP = "delete", "keep"
+_DELETE, _CANCEL = "delete", "keep"
 
 
 class SessionSearch(msgspec.Struct):
@@ -96,7 +96,7 @@ async def _changed(desk: Desk, change: SessionAction) -> str:
         await asyncio.to_thread(desk.store.rename, change.session, title)
         return "renamed"
     items = (
-        Item(_KEEP, "No, do nothing"),
+        Item(_CANCEL, "No, do nothing"),
         Item(_DELETE, "Yes, delete it", "with its jobs and their output, for good"),
     )
     question = f"Delete “{change.title}”?"
@@ -128,7 +128,7 @@ class ResumePanel(Panel):
     def __init__(self, desk: Desk, looked: SessionSearch, hits: Sequence[SessionHit]) -> None:
         super().__init__(desk, "Resume a conversation", _HINTS)
         self._looked = looked
-        self._asked = self._answered = 0
+        self._requested = self._received = 0
         self._enter_waits = False
         self._input = LineInput(placeholder="type to search", bindings=desk.bindings, theme=self.theme)
         self._input.set_text(looked.words)
@@ -147,7 +147,7 @@ class ResumePanel(Panel):
 
     def render(self, width: int) -> Sequence[str]:
         self.list.set_max_rows(min(max(5, self.desk.height // 2), self.room - 2))
-        self.say_cancel("clear" if self._input.text else "close")
+        self.set_cancel_hint("clear" if self._input.text else "close")
         return super().render(width)
 
     def react(self, event: Input) -> bool:
@@ -159,10 +159,10 @@ class ResumePanel(Panel):
         marked = self.list.highlighted
         for action in _CHANGES:
             if bindings.matches(event, action):
-                if marked is not None and self._asked == self._answered:
+                if marked is not None and self._requested == self._received:
                     self.finish(SessionAction(action, marked.value, self._titles[marked.value]))
                 return True
-        if bindings.matches(event, "select_confirm") and self._asked != self._answered:
+        if bindings.matches(event, "select_confirm") and self._requested != self._received:
             self._enter_waits = True
             return True
         if self.desk.drawing.linear and (isinstance(event, Paste) or event.text):
@@ -170,18 +170,18 @@ class ResumePanel(Panel):
         return self.list.handle_input(event) or self._input.handle_input(event)
 
     def _ask(self) -> None:
-        self._asked += 1
+        self._requested += 1
         self._looked.words = self._input.text
         self.heading.set_note("looking…")
-        self.desk.spawn(self._fetch(self._asked))
+        self.desk.spawn(self._fetch(self._requested))
 
     async def _fetch(self, number: int) -> None:
-        if number != self._asked:
+        if number != self._requested:
             return
         hits = await asyncio.to_thread(find, self.desk, self._looked)
-        if number != self._asked or self.finished:
+        if number != self._requested or self.finished:
             return
-        self._answered = number
+        self._received = number
         if self.desk.drawing.linear:
             self.finish(AGAIN)
             return
@@ -207,11 +207,11 @@ class ResumePanel(Panel):
 
 
 def _nothing(looked: SessionSearch) -> str:
-    said = "nothing found" if looked.words.strip() else "no conversation"
+    text = "nothing found" if looked.words.strip() else "no conversation"
     if not looked.archived:
-        return said
+        return text
     are = "1 archived session is" if looked.archived == 1 else f"{looked.archived:,} archived sessions are"
-    return f"{said}; {are} not searched: sightline sessions --archived"
+    return f"{text}; {are} not searched: sightline sessions --archived"
 
 
 def _item(hit: SessionHit, now: float, looked: SessionSearch) -> Item:

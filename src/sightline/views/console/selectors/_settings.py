@@ -14,15 +14,15 @@ from sightline.exceptions import SightlineError
 from sightline.settings._about import about
 from sightline.settings._fields import kind_at
 from sightline.settings._toml import split_key
-from sightline.settings.keeping import HIDDEN, EffectiveSetting, shown_settings, written
+from sightline.settings.editing import HIDDEN, EffectiveSetting, shown_settings, written
 from sightline.text import clean_line
 from sightline.tty import Rows
 from sightline.tty.components import Item, TextComponent
 from sightline.views._levels import LEVELS
 from sightline.views.console._desk import Desk
 from sightline.views.console.selectors import _thinking
-from sightline.views.console.selectors._kept import forget, keep
 from sightline.views.console.selectors._panel import ChoicePanel, QuestionPanel
+from sightline.views.console.selectors._setting_changes import reset_setting, store_setting
 
 _SHOWN = 200
 _VALUES = {
@@ -39,7 +39,7 @@ _VALUES = {
 """What each value of a setting means."""
 
 
-class _Wanted(msgspec.Struct, frozen=True):
+class _SettingAction(msgspec.Struct, frozen=True):
     what: Literal["reset", "place"]
     name: str = ""
 
@@ -50,7 +50,7 @@ async def open(desk: Desk, args: str) -> None:
         try:
             settings, notices = await asyncio.to_thread(shown_settings, Path(desk.cwd))
         except SightlineError as error:
-            desk.tell(error.message, "error", error.hint)
+            desk.report(error.message, "error", error.hint)
             return
         panel = _panel(desk, settings, notices, at, query, project)
         chosen = await desk.ask(panel)
@@ -58,12 +58,12 @@ async def open(desk: Desk, args: str) -> None:
         match chosen:
             case None:
                 return
-            case _Wanted(what="place"):
+            case _SettingAction(what="place"):
                 project, at = not project, chosen.name
-            case _Wanted():
+            case _SettingAction():
                 at = chosen.name
-                if mistake := await forget(desk, at, project=project):
-                    desk.tell(mistake, "error")
+                if mistake := await reset_setting(desk, at, project=project):
+                    desk.report(mistake, "error")
             case str():
                 at = chosen
                 await _edited(desk, next(each for each in settings if each.key == at), project)
@@ -92,7 +92,7 @@ def _explained(each: EffectiveSetting) -> str:
         ". ".join(
             [
                 *([_capital(what)] if what else []),
-                f"{_capital(each.wanted)}; default: {_text(each.default) or 'empty'}",
+                f"{_capital(each.allowed)}; default: {_text(each.default) or 'empty'}",
             ]
         )
     )
@@ -112,8 +112,8 @@ def _panel(
         query=query,
         hints=(("list_remove", "reset"), ("list_project", "project or user")),
         keys={
-            "list_remove": lambda item: panel.finish(_Wanted("reset", item.value)),
-            "list_project": lambda item: panel.finish(_Wanted("place", item.value)),
+            "list_remove": lambda item: panel.finish(_SettingAction("reset", item.value)),
+            "list_project": lambda item: panel.finish(_SettingAction("place", item.value)),
         },
     )
     whose = "changes go to this project's settings" if project else "changes go to your settings"
@@ -122,7 +122,7 @@ def _panel(
 
 
 def _item(each: EffectiveSetting) -> Item:
-    counting = [said.source for said in each.said if said.counts]
+    counting = [given.source for given in each.sources if given.counts]
     source = f" · {clean_line(counting[-1].where)}" if counting else ""
     return Item(each.key, each.key, f"{_text(each.value)}{source}", each.key.partition(".")[0])
 
@@ -134,7 +134,7 @@ async def _edited(desk: Desk, each: EffectiveSetting, project: bool) -> None:
         answer = await desk.ask(_editor(desk, each, text, mistake))
         if answer is None:
             return
-        mistake, text = await keep(desk, each.key, answer, project=project), answer
+        mistake, text = await store_setting(desk, each.key, answer, project=project), answer
         if not mistake:
             return
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from sightline.exceptions import SightlineError
 from sightline.host import SetModel
 from sightline.settings import store_key, with_stored_keys
-from sightline.settings.keeping import settings_file
+from sightline.settings.editing import settings_file
 from sightline.text import clean_line
 from sightline.tty import Component, Input, Key, Paste, Rows, Theme, truncate
 from sightline.tty.components import Item, TextComponent
 from sightline.views.console._desk import Desk
-from sightline.views.console.selectors._kept import keep
 from sightline.views.console.selectors._panel import ChoicePanel, Panel, QuestionPanel
+from sightline.views.console.selectors._setting_changes import store_setting
 
 if TYPE_CHECKING:
     from sightline.models.choice._discovery import KeyVendor
@@ -36,10 +36,10 @@ _SHOWN_DOTS = 40
 async def open(console: "Console", args: str) -> None:
     if not console.sessions.lasting:  # where a key would be stored is deleted with the demo
         hint = "leave with ctrl+d, then run sightline and enter /setup there"
-        console.tell("The demo stores nothing, so a key would be lost", hint=hint)
+        console.report("The demo stores nothing, so a key would be lost", hint=hint)
         return
     if console.drawing.linear:  # what is typed on a line is echoed by the terminal
-        console.tell(
+        console.report(
             "To use a model", hint=f"{_VARIABLE_WAY}; or start with --provider claude, codex, gemini or opencode"
         )
         return
@@ -59,7 +59,7 @@ async def offer(console: "Console", *, above: bool, yields_to_draft: bool = Fals
         at = await (console.ask(panel, above=True) if above else console.ask(panel))
         above = False
         if at is None:
-            console.tell("No model yet", hint="/setup opens this again")
+            console.report("No model yet", hint="/setup opens this again")
             return True
         if await _done(console, at):
             return True
@@ -103,7 +103,7 @@ async def _done(console: "Console", choice: str) -> bool:
         _play_demo(console)
         return False
     await console.sessions.use_provider(choice)
-    console.tell(f"{_CLIS[choice]} works in this session", hint=f"next time: sightline --provider {choice}")
+    console.report(f"{_CLIS[choice]} works in this session", hint=f"next time: sightline --provider {choice}")
     return True
 
 
@@ -132,7 +132,7 @@ async def _pasted(console: "Console") -> bool:
         except SightlineError as error:
             mistake = f"The key was not stored: {clean_line(error.message)}. {clean_line(error.hint)}"
             continue
-        console.tell(f"The {TITLES[vendor.name]} key {_masked(key)} is stored in {file}, readable by you alone")
+        console.report(f"The {TITLES[vendor.name]} key {_masked(key)} is stored in {file}, readable by you alone")
         return await _use_best(console)
     return False
 
@@ -172,10 +172,10 @@ async def _served(console: "Console") -> bool:
         if problem:
             mistake = f"No models at {clean_line(url)}: {clean_line(problem)}"
             continue
-        if mistake := await keep(console, f"models.servers.{_SERVER_NAME}.base_url", url):
+        if mistake := await store_setting(console, f"models.servers.{_SERVER_NAME}.base_url", url):
             continue
         file = settings_file(Path(console.cwd), project=False)
-        console.tell(f"The server {clean_line(url)} is stored in {file}")
+        console.report(f"The server {clean_line(url)} is stored in {file}")
         return await _use_best(console)
 
 
@@ -197,13 +197,13 @@ async def _use_best(console: "Console") -> bool:
     try:
         name, _ = await asyncio.to_thread(default_model, console.settings, with_stored_keys(os.environ))
     except SightlineError as error:
-        console.tell(error.message, "error", error.hint)
+        console.report(error.message, "error", error.hint)
         return True
     reply = await console.submit(SetModel(model=name))
     if reply.ok:
-        console.tell(f"{name} works from now on, in new sessions as well", hint="/model chooses another")
+        console.report(f"{name} works from now on, in new sessions as well", hint="/model chooses another")
     else:
-        console.tell(reply.error, "error", reply.hint)
+        console.report(reply.error, "error", reply.hint)
     return True
 
 
@@ -254,8 +254,8 @@ class KeyPanel(Panel):
         super().__init__(desk, "Paste an API key", (("submit", "check and store"), ("select_cancel", "back")))
         self.line = SecretLine(self.theme)
         about = f"It is checked with one request to its provider and stored for you alone. Or {_VARIABLE_WAY}."
-        said = TextComponent(mistake, "error", theme=self.theme)
-        self.body.children = [TextComponent(about, "muted", theme=self.theme), self.line, said]
+        error = TextComponent(mistake, "error", theme=self.theme)
+        self.body.children = [TextComponent(about, "muted", theme=self.theme), self.line, error]
 
     def react(self, event: Input) -> bool:
         if self.desk.bindings.matches(event, "select_cancel"):

@@ -2,8 +2,8 @@
 
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
-from sightline.views.console.selectors._kept import keep
 from sightline.views.console.selectors._panel import ChoicePanel
+from sightline.views.console.selectors._setting_changes import store_setting
 
 _THEMES = (
     Item("auto", "auto", "match the terminal's background"),
@@ -20,11 +20,11 @@ async def open(desk: Desk, args: str) -> None:
         desk.set_theme(before)
         return
     if chosen not in names:
-        desk.tell(f"no theme {chosen}", "error", f"one of {', '.join(names)}")
+        desk.report(f"no theme {chosen}", "error", f"one of {', '.join(names)}")
         return
     desk.set_theme(chosen)
-    if mistake := await keep(desk, "console.theme", chosen):
-        desk.tell(mistake, "error")
+    if mistake := await store_setting(desk, "console.theme", chosen):
+        desk.report(mistake, "error")
 
 
 async def _chosen(desk: Desk, before: str) -> str | None:

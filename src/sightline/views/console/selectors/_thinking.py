@@ -29,7 +29,7 @@ async def chosen_level(desk: Desk) -> str | None:
 async def set_level(desk: Desk, level: str) -> None:
     reply = await desk.submit(SetModel(thinking=level))
     if not reply.ok:
-        desk.tell(reply.error, "error", reply.hint)
+        desk.report(reply.error, "error", reply.hint)
 
 
 async def next_level(desk: Desk, args: str) -> None:
@@ -39,5 +39,5 @@ async def next_level(desk: Desk, args: str) -> None:
 
 
 def level_now(desk: Desk) -> str:
-    said = ThinkingState.among(desk.state.state)
-    return (said.level if said else "") or desk.settings.models.thinking
+    state = ThinkingState.among(desk.state.state)
+    return (state.level if state else "") or desk.settings.models.thinking

@@ -23,7 +23,7 @@ async def open(desk: Desk, args: str) -> None:
     view = TreeView(search=args.strip())
     while (line := await _picked(desk, view)) is not None:
         if line.current:
-            desk.tell("Already at this point")
+            desk.report("Already at this point")
             return
         move = await _how(desk, line)
         if move is not None and await _moved(desk, move):
@@ -35,7 +35,7 @@ async def _picked(desk: Desk, view: TreeView) -> TreeLine | None:
     while True:
         reply = await desk.submit(Outline(view.filter, view.search))
         if not reply.ok:
-            desk.tell(reply.error, "error", reply.hint)
+            desk.report(reply.error, "error", reply.hint)
             return None
         picked: PickedLine | None = await desk.ask(TreePanel(desk, view, outlined(reply.data).lines))
         if picked is None or picked.line is not None:
@@ -64,21 +64,21 @@ async def _moved(desk: Desk, move: MoveTo) -> bool:
         reply = await working.answer()
         if not reply.ok:
             if not working.stopped:
-                desk.tell(reply.error, "error", reply.hint)
+                desk.report(reply.error, "error", reply.hint)
             return False
     else:
         reply = await desk.submit(move)
-    _tell(desk, reply)
+    _finish_move(desk, reply)
     return True
 
 
-def _tell(desk: Desk, reply: CommandReply) -> None:
+def _finish_move(desk: Desk, reply: CommandReply) -> None:
     if not reply.ok:
-        desk.tell(reply.error, "error", reply.hint)
+        desk.report(reply.error, "error", reply.hint)
         return
     done = reply.data if isinstance(reply.data, dict) else {}
     if not done.get("moved"):
-        desk.tell("Already at this point")
+        desk.report("Already at this point")
     elif prefill := str(done.get("prefill") or ""):
         # What was being written stays, behind the words that come back.
         desk.set_draft(f"{prefill}\n\n{desk.draft}" if desk.draft.strip() else prefill)

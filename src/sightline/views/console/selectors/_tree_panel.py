@@ -80,7 +80,7 @@ class TreePanel(Panel):
         self._search = _Search(self.theme)
         self._label: LineInput | None = None
         self._labelled = ""
-        self._asked = self._answered = 0
+        self._requested = self._received = 0
         self._enter_waits = False
         self._show(list(lines))
 
@@ -108,15 +108,15 @@ class TreePanel(Panel):
 
     @property
     def _pending(self) -> bool:
-        return self._asked != self._answered
+        return self._requested != self._received
 
     def _type(self, event: Input) -> bool:
         text = event.text if isinstance(event, Paste) or event.kind != "release" else ""
         if typed := clean_line(text):
             self._look_for(typed if self.desk.drawing.linear else self.view.search + typed)
         elif isinstance(event, Key) and self.desk.bindings.matches(event, "delete_back"):
-            *kept, _ = [cluster for cluster, _ in graphemes(self.view.search)] or [""]
-            self._look_for("".join(kept))
+            *rest, _ = [cluster for cluster, _ in graphemes(self.view.search)] or [""]
+            self._look_for("".join(rest))
         else:
             return False
         return True
@@ -135,17 +135,17 @@ class TreePanel(Panel):
         self._set_filter(FILTERS[(FILTERS.index(self.view.filter) + step) % len(FILTERS)])
 
     def _ask(self) -> None:
-        self._asked += 1
+        self._requested += 1
         self._note()
-        self.desk.spawn(self._fetch(self._asked))
+        self.desk.spawn(self._fetch(self._requested))
 
     async def _fetch(self, number: int) -> None:
-        if number != self._asked:
+        if number != self._requested:
             return
         reply = await self.desk.submit(Outline(self.view.filter, self.view.search))
-        if number != self._asked or self.finished:
+        if number != self._requested or self.finished:
             return
-        self._answered = number
+        self._received = number
         entered, self._enter_waits = self._enter_waits, False
         if not reply.ok:
             self.heading.set_note(reply.error)
@@ -201,13 +201,13 @@ class TreePanel(Panel):
 
     def _end_label(self, text: str) -> None:
         self._leave_label()
-        self._asked += 1
-        self.desk.spawn(self._keep_label(self._labelled, clean_line(text).strip(), self._asked))
+        self._requested += 1
+        self.desk.spawn(self._store_label(self._labelled, clean_line(text).strip(), self._requested))
 
-    async def _keep_label(self, target: str, label: str, number: int) -> None:
+    async def _store_label(self, target: str, label: str, number: int) -> None:
         reply = await self.desk.submit(Label(target, label))
         if not reply.ok:
-            self.desk.tell(reply.error, "error", reply.hint)
+            self.desk.report(reply.error, "error", reply.hint)
         self.view.at = target
         await self._fetch(number)
 

@@ -96,9 +96,9 @@ class EntryList(SelectList):
         self.set_items(Item(line.id, self._spoken(line) if self._is_spoken else "") for line in lines)
         ids = [line.id for line in lines]
         on_branch = [line.id for line in lines if line.active]
-        wanted = at if at in self._lines else (on_branch or ids or [""])[-1]
-        if wanted in self._lines:
-            self.move(ids.index(wanted))
+        target = at if at in self._lines else (on_branch or ids or [""])[-1]
+        if target in self._lines:
+            self.move(ids.index(target))
 
     @property
     def line(self) -> TreeLine | None:

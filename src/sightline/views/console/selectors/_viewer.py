@@ -21,18 +21,18 @@ _TITLE = 200
 async def view_output(desk: Desk, calls: Sequence[TranscriptCall], back: int = 0) -> None:
     """Opens on the last call (a change of the todo list is none: it has a panel), or on the one so many back; others
     are beside it."""
-    told = [call for call in calls if _has_something(call)]
-    if not told:
-        desk.tell("no call has any output yet")
+    shown = [call for call in calls if _has_something(call)]
+    if not shown:
+        desk.report("no call has any output yet")
         return
-    if back > len(told):
-        known = f"there are only {len(told)}" if len(told) > 1 else "there is only one"
-        desk.tell(f"no call that many back: {known}", "warning", "/output 1 is the last")
+    if back > len(shown):
+        known = f"there are only {len(shown)}" if len(shown) > 1 else "there is only one"
+        desk.report(f"no call that many back: {known}", "warning", "/output 1 is the last")
         return
-    last = len(told) - 1
-    no_plan = (n for n in range(last, -1, -1) if TodoFact.of(told[n].details) is None)
-    at = len(told) - back if back else next(no_plan, last)
-    await show(desk, [opens(desk, call) for call in told], at)
+    last = len(shown) - 1
+    no_plan = (n for n in range(last, -1, -1) if TodoFact.of(shown[n].details) is None)
+    at = len(shown) - back if back else next(no_plan, last)
+    await show(desk, [opens(desk, call) for call in shown], at)
 
 
 def opens(desk: Desk, call: TranscriptCall) -> Opens:

@@ -16,6 +16,7 @@ from sightline.views.console.status import Facts
 
 if TYPE_CHECKING:
     from sightline.views.console._desk import Desk
+    from sightline.views.console._state import ConsoleState
     from sightline.views.console.input import Attachment, PromptEditor, Submission
     from sightline.views.console.session._sessions import SessionSwitch
 
@@ -25,16 +26,6 @@ _WAITS = {
 }
 
 
-class Entered:
-    """What was entered here and is under way."""
-
-    def __init__(self) -> None:
-        self.running: list[str] = []
-        """Ids of shell lines and cells that have not ended, the last one last."""
-        self.unsent: list[Submission] = []
-        """What the host has not taken yet."""
-
-
 class PromptSubmission:
     """Takes what the editor submits."""
 
@@ -42,7 +33,7 @@ class PromptSubmission:
         self,
         desk: "Desk",
         prompt: "PromptEditor",
-        entered: Entered,
+        current: "ConsoleState",
         sessions: "SessionSwitch",
         *,
         run_command: Callable[[str, str], Awaitable[object]],
@@ -52,7 +43,7 @@ class PromptSubmission:
         """`ask_for_model`: whether there is none, which is being asked about; `announce`: this is sent to the agent."""
         self._desk = desk
         self._prompt = prompt
-        self._entered = entered
+        self._current = current
         self._sessions = sessions
         self._run_command = run_command
         self._ask_for_model = ask_for_model
@@ -66,16 +57,16 @@ class PromptSubmission:
         """Call this before words are sent to the agent; False: they are not, and the user was told why."""
         self._checks.append(check)
 
-    def give_back_unsent(self) -> None:
+    def restore_unsent(self) -> None:
         """Nothing will take it any more."""
-        for submission in reversed(self._entered.unsent):
-            self._give_back(submission)
-        self._entered.unsent.clear()
+        for submission in reversed(self._current.unsent):
+            self._restore(submission)
+        self._current.unsent.clear()
 
     def host_gone(self, queued: Iterable[QueuedMessage]) -> None:
         """What ran is over, and what waited to be said is the person's again."""
-        self._entered.running.clear()
-        self._prompt.give_back(*(one.text for one in queued))
+        self._current.running.clear()
+        self._prompt.restore(*(one.text for one in queued))
 
     def enter(self, submission: "Submission", how: str = "") -> None:
         if self._sessions.drops_keys:
@@ -90,17 +81,17 @@ class PromptSubmission:
         if submission.mode == "prompt" and await self._is_command(submission):
             return
         if submission.mode == "python" and (problem := _why_no_python(text)):
-            self._desk.tell(problem, "error", "begin with a space to send it to the agent")
-            self._give_back(submission)
+            self._desk.report(problem, "error", "begin with a space to send it to the agent")
+            self._restore(submission)
             return
         submission = await self._with_mentioned(submission)
-        self._entered.unsent.append(submission)
+        self._current.unsent.append(submission)
         try:
-            await (self._run(submission) if submission.mode != "prompt" else self._say(submission, how))
+            await (self._run(submission) if submission.mode != "prompt" else self._send_prompt(submission, how))
         finally:
-            if submission in self._entered.unsent:
-                self._entered.unsent.remove(submission)
-            if not self._entered.unsent:
+            if submission in self._current.unsent:
+                self._current.unsent.remove(submission)
+            if not self._current.unsent:
                 self._ended.clear()
 
     async def _with_mentioned(self, submission: "Submission") -> "Submission":
@@ -133,8 +124,8 @@ class PromptSubmission:
             return False  # the host runs it
         near = difflib.get_close_matches(name, [*COMMANDS, *theirs], 1)
         hint = f"did you mean /{near[0]}?" if near else "/help lists them; begin with a space to send it to the agent"
-        self._desk.tell(f"no command /{name}", "error", hint)
-        self._give_back(submission)
+        self._desk.report(f"no command /{name}", "error", hint)
+        self._restore(submission)
         return True
 
     async def _run(self, submission: "Submission") -> None:
@@ -143,15 +134,15 @@ class PromptSubmission:
         if not reply.ok:
             self._refused(reply, submission)
         elif reply.id not in self._ended:
-            self._entered.running.append(reply.id)
+            self._current.running.append(reply.id)
 
-    async def _say(self, submission: "Submission", how: str) -> None:
+    async def _send_prompt(self, submission: "Submission", how: str) -> None:
         if self._ask_for_model():
-            self._give_back(submission)
+            self._restore(submission)
             return
         for check in self._checks:
             if not await check():
-                self._give_back(submission)
+                self._restore(submission)
                 return
         urls = []
         async with self._in_order:  # what is entered after a picture is not said before it
@@ -170,7 +161,7 @@ class PromptSubmission:
             self._refused(reply, submission)
         elif kind != "prompt" and self._desk.drawing.linear:
             steered = kind == "steer" and Facts(self._desk.state).takes_steering
-            self._desk.tell(_WAITS["steer" if steered else "follow_up"], hint="/unqueue to edit")
+            self._desk.report(_WAITS["steer" if steered else "follow_up"], hint="/unqueue to edit")
 
     async def _attached(self, attachment: "Attachment") -> CommandReply:
         from sightline.handles import read_at_most
@@ -188,28 +179,28 @@ class PromptSubmission:
 
     def _refused(self, reply: CommandReply, submission: "Submission") -> None:
         """Nothing that was written is lost because somebody did not take it."""
-        self._desk.tell(reply.error or "it was not sent", "error", reply.hint)
-        self._give_back(submission)
+        self._desk.report(reply.error or "it was not sent", "error", reply.hint)
+        self._restore(submission)
         self._sessions.offer_again()
 
-    def _give_back(self, submission: "Submission") -> None:
+    def _restore(self, submission: "Submission") -> None:
         written = submission.written or submission.text
-        self._prompt.give_back(written, attachments=submission.attachments)
+        self._prompt.restore(written, attachments=submission.attachments)
 
     def forget_ended(self, events: Iterable[Event]) -> None:
         """What has ended can no longer be stopped."""
         ended = {event.id for event in events if isinstance(event, ToolResult)}
-        if ended and self._entered.unsent:
+        if ended and self._current.unsent:
             self._ended |= ended
-        if ended and self._entered.running:
-            self._entered.running = [id for id in self._entered.running if id not in ended]
+        if ended and self._current.running:
+            self._current.running = [id for id in self._current.running if id not in ended]
 
     def shown(self) -> None:
         """All there is was told anew: only what goes on there can be stopped."""
-        if self._entered.running:
+        if self._current.running:
             calls = (entry for entry in self._desk.state.entries if isinstance(entry, TranscriptCall))
             going = {call.id for call in calls if call.content is None}
-            self._entered.running = [id for id in self._entered.running if id in going]
+            self._current.running = [id for id in self._current.running if id in going]
 
 
 def _why_no_python(code: str) -> str:

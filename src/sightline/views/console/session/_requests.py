@@ -75,7 +75,7 @@ class RequestDialogs:
         dialog, overlay, above = await self._dialog_for(await self._whole(request))
         self._dialog = dialog
         if desk.drawing.linear:
-            desk.tell("waiting for your answer")
+            desk.report("waiting for your answer")
         try:
             answer = await desk.ask(dialog, overlay, above=above) if self._is_open(id, request) else None
         finally:
@@ -85,5 +85,5 @@ class RequestDialogs:
             self._answered.add(id)
             reply = await desk.submit(AnswerRequest(id, answer))
             if not reply.ok:
-                desk.tell(reply.error, "info", reply.hint)
+                desk.report(reply.error, "info", reply.hint)
         self.look()

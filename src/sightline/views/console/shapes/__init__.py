@@ -1,35 +1,83 @@
-"""What a call looks like, found in what it carries: its details, then its arguments, then whatever there is."""
+"""The shape of a call: found by its details, then by its arguments; any other call is shown as output."""
 
 from collections.abc import Callable
 
-from sightline.events import ListingFact, ReadFact, ui_fact
+from sightline.events import (
+    CodeFact,
+    DiffFact,
+    FilesFact,
+    ImageFact,
+    JobsFact,
+    JsonFact,
+    ListingFact,
+    MarkdownFact,
+    QuestionFact,
+    ReadFact,
+    ResourceFact,
+    SearchFact,
+    TableFact,
+    TodoFact,
+    ui_fact,
+)
 from sightline.transcript import TranscriptCall
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.shapes._command import cell, command
 from sightline.views.console.shapes._delegation import delegation, delegation_plan
-from sightline.views.console.shapes._diff import diff, edited
-from sightline.views.console.shapes._document import document, written
-from sightline.views.console.shapes._fallback import fallback
-from sightline.views.console.shapes._found import files, search
-from sightline.views.console.shapes._jobs import jobs
+from sightline.views.console.shapes._diff import DiffShape, edited
+from sightline.views.console.shapes._document import CodeShape, ImageShape, MarkdownShape, ReadShape, TextShape, written
+from sightline.views.console.shapes._fallback import FallbackShape
+from sightline.views.console.shapes._found import FilesShape, SearchShape
+from sightline.views.console.shapes._jobs import JobsShape
 from sightline.views.console.shapes._json import json_text, json_tree
-from sightline.views.console.shapes._question import asked, is_unanswered, question
-from sightline.views.console.shapes._shape import Shape, ShapeBody
+from sightline.views.console.shapes._output import without_refusal
+from sightline.views.console.shapes._question import is_unanswered, open_question, question
+from sightline.views.console.shapes._shape import Shape, ShapeBody, displayed
 from sightline.views.console.shapes._table import table
-from sightline.views.console.shapes._todo import planned, todo
-from sightline.views.console.shapes._told import without_refusal
+from sightline.views.console.shapes._todo import TodoShape, phases_of, planned
 from sightline.views.console.shapes._writing import writing
 
 __all__ = ["Shape", "ShapeBody", "is_read", "is_unanswered", "shape_of"]
 
 _Guard = Callable[[TranscriptCall, DrawingOptions], Shape | None]
 
-# In the order they are asked. Those that look at `details.ui` come first, those that look at arguments after them.
-_BY_DETAILS: tuple[_Guard, ...] = (delegation, diff, todo, jobs, search, files, table, document, json_tree, question)
-_BY_ARGUMENTS: tuple[_Guard, ...] = (
+
+def _by_details(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
+    match ui_fact(call.details):
+        case DiffFact() as fact:
+            return DiffShape(call, drawing, fact)
+        case TodoFact() as fact:
+            return TodoShape(call, drawing, phases_of(fact))
+        case JobsFact() as fact:
+            return JobsShape(call, drawing, fact)
+        case SearchFact() as fact:
+            return SearchShape(call, drawing, fact)
+        case FilesFact() as fact:
+            return FilesShape(call, drawing, fact)
+        case TableFact() as fact:
+            return table(call, drawing, fact)
+        case ReadFact() | ListingFact() as fact:
+            return ReadShape(call, drawing, fact)
+        case CodeFact() as fact:
+            return CodeShape(call, drawing, fact.code or displayed(fact, call))
+        case MarkdownFact() as fact:
+            return MarkdownShape(call, drawing, fact.markdown or displayed(fact, call))
+        case ResourceFact() as fact:
+            return TextShape(call, drawing, fact)
+        case ImageFact() as fact:
+            return ImageShape(call, drawing, fact)
+        case JsonFact() as fact:
+            return json_tree(call, drawing, fact)
+        case QuestionFact():
+            return question(call, drawing)
+    return delegation(call, drawing)
+
+
+# In this order: the first that returns a shape decides.
+_GUARDS: tuple[_Guard, ...] = (
+    _by_details,
     writing,
     delegation_plan,
-    asked,
+    open_question,
     command,
     cell,
     edited,
@@ -40,15 +88,12 @@ _BY_ARGUMENTS: tuple[_Guard, ...] = (
 
 
 def shape_of(call: TranscriptCall, drawing: DrawingOptions) -> Shape:
-    """Never fails: what nobody recognises is shown as output or arguments."""
+    """The first shape that fits the call. Never fails: any call can be shown as its output or arguments."""
     call = without_refusal(call)
-    for guard in (*_BY_DETAILS, *_BY_ARGUMENTS):
-        shape = guard(call, drawing)
-        if shape is not None:
-            return shape
-    return fallback(call, drawing)
+    shapes = (guard(call, drawing) for guard in _GUARDS)
+    return next((shape for shape in shapes if shape is not None), None) or FallbackShape(call, drawing)
 
 
 def is_read(call: TranscriptCall) -> bool:
-    """It ended well and only looked at something: such calls are shown together."""
+    """Whether the call succeeded and only read something: such calls are shown together."""
     return call.content is not None and not call.is_error and isinstance(ui_fact(call.details), ReadFact | ListingFact)

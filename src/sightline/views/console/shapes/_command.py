@@ -3,20 +3,21 @@
 from sightline.events import CommandFact, call_ending
 from sightline.text import clean_line, clean_text
 from sightline.transcript import TranscriptCall
+from sightline.tty import expand_tabs
 from sightline.tty.components import Code
 from sightline.views._network import network_words
+from sightline.views._script import script_in, script_of_words
 from sightline.views.console._drawing import DrawingOptions
-from sightline.views.console.shapes._command_line import command_of
-from sightline.views.console.shapes._output import OutputShape, ending_words, job_name, output_text, size_words
-from sightline.views.console.shapes._shape import (
-    Shape,
-    ShapeBody,
-    record,
-    styled,
-    text_in,
-    wrapped,
+from sightline.views.console.shapes._output import (
+    OutputShape,
+    below_header,
+    ending_words,
+    has_more_than_pieces,
+    job_name,
+    output_text,
+    size_words,
 )
-from sightline.views.console.shapes._told import below_header, has_more_than_pieces
+from sightline.views.console.shapes._shape import COMMANDS, Shape, ShapeBody, record, styled, text_in, wrapped
 
 _OUTSIDE = "outside the sandbox"
 
@@ -45,7 +46,7 @@ class CommandShape(OutputShape):
         return f"$ {self.title}\n{output_text(self.call)}" if self.title else output_text(self.call)
 
     def body(self, width: int) -> ShapeBody:
-        body = self._written(width)
+        body = self._output(width)
         if call_ending(self.call.details).binary:
             body = ShapeBody([*body.rows, self._not_shown(width)], from_end=True)
         network = network_words(self.call)
@@ -53,7 +54,7 @@ class CommandShape(OutputShape):
             return body
         return body._replace(rows=[*body.rows, *styled(self.drawing.theme, "muted", wrapped(network, width))])
 
-    def _written(self, width: int) -> ShapeBody:
+    def _output(self, width: int) -> ShapeBody:
         call = self.call
         if any(piece.text for piece in call.pieces) and not has_more_than_pieces(call):
             return self.tail_rows(width)
@@ -62,18 +63,14 @@ class CommandShape(OutputShape):
         return self.last_of(below_header(call), width)
 
     def _not_shown(self, width: int) -> str:
-        """What came before the first byte that is no text is text, and stands above."""
+        """The row in place of binary output. Text before its first byte that is not text stands above."""
         size = call_ending(self.call.details).bytes
         words = "binary output" if size is None else f"binary output, {size_words(size)}"
         return self._hint(f"{words}, not shown", "view_output", width)
 
 
 class CellShape(CommandShape):
-    """Code of a language in place of a command line: shown as code above its output."""
-
-    def __init__(self, call: TranscriptCall, drawing: DrawingOptions) -> None:
-        super().__init__(call, drawing)
-        self._code: Code | None = None
+    """Code in place of a command line, shown above its output."""
 
     @property
     def label(self) -> str:
@@ -81,36 +78,46 @@ class CellShape(CommandShape):
 
     @property
     def title(self) -> str:
-        code = clean_text(text_in(record(self.call.args), "code"))
-        return code.strip() if "\n" not in code.strip() else f"{code.strip().count(chr(10)) + 1} lines"
+        code = clean_text(self._code).strip()
+        return code if "\n" not in code else f"{code.count(chr(10)) + 1} lines"
 
     @property
     def source(self) -> str:
-        return f"{text_in(record(self.call.args), 'code')}\n{output_text(self.call)}"
+        return f"{self._code}\n{output_text(self.call)}"
+
+    @property
+    def _code(self) -> str:
+        return text_in(record(self.call.args), "code")
 
     def body(self, width: int) -> ShapeBody:
         below = super().body(width)
-        code = text_in(record(self.call.args), "code").strip("\n")
+        code = self._code.strip("\n")
         if "\n" not in code.strip():
             return below
-        above = self.beginning(code, width, lambda text: self._coloured(text).render(width))
+        language = text_in(record(self.call.args), "language") or "python"
+        above = self.laid_out(code, width, lambda text: Code(text, language, theme=self.drawing.theme))
         return ShapeBody([*above.rows, *below.rows])
 
-    def _coloured(self, text: str) -> Code:
-        if self._code is None or self._code.text != text:
-            language = text_in(record(self.call.args), "language") or "python"
-            self._code = Code(text, language, theme=self.drawing.theme)
-            self._code.finish()
-        return self._code
+
+def command_of(args: object) -> str:
+    """The whole command line in a call's arguments, without the shell it is passed to; empty where there is none."""
+    given = record(args)
+    for name in COMMANDS:
+        value = given.get(name)
+        if isinstance(value, str) and value.strip():
+            return expand_tabs(clean_text(script_in(value.strip())))
+        if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+            return expand_tabs(clean_text(script_of_words(value)))
+    return ""
 
 
 def _is_outside(call: TranscriptCall) -> bool:
-    """An agent's command that no sandbox held; before it runs, whoever may allow it says so."""
+    """Whether an agent's command ran without a sandbox."""
     return call_ending(call.details).sandboxed is False and not call.by_user
 
 
 def _mark(call: TranscriptCall) -> str:
-    """Whose command it is: what a person typed has the sign it was typed with."""
+    """The sign before the command line. A command the user entered has the sign it was entered with."""
     return "!!" if call.is_private else "!" if call.by_user else "$"
 
 

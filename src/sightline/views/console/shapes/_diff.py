@@ -1,10 +1,9 @@
-"""A change of files as a diff: as a tool tells it (also while it is still being written), or as arguments say it.
+"""A change of files as a diff: from the details (also while it is being written), or from the arguments.
 
-A diff that grows shows its end, where it grows; one that is complete its beginning.
+A diff that grows shows its end, a complete one its beginning.
 """
 
 import re
-from typing import Any
 
 from sightline.events import DiffFact, SecretsInFile
 from sightline.text import clean_line
@@ -12,30 +11,27 @@ from sightline.transcript import TranscriptCall
 from sightline.tty.components import Diff
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.shapes._shape import (
+    NEW_TEXT,
+    OLD_TEXT,
     PATHS,
+    FactShape,
     Shape,
     ShapeBody,
     near,
+    plural,
     record,
     short,
     text_in,
 )
 
-_OLD = ("old_string", "oldString", "old_text", "old_str")
-_NEW = ("new_string", "newString", "new_text", "new_str")
 _PATCHES = ("patch", "diff")
 _hunk = re.compile(r"@@ -(\d{1,9})(?:,\d{1,9})? \+(\d{1,9})").match
 _NO_CHANGE = "no change"
 
 
-class DiffShape(Shape):
+class DiffShape(FactShape[DiffFact]):
     folded, unfolded = 20, 400
-
-    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, fact: DiffFact) -> None:
-        super().__init__(call, drawing)
-        self._fact = fact
-        self._text = fact.diff
-        self._diff: Diff | None = None
+    _diff: Diff | None = None
 
     @property
     def title(self) -> str:
@@ -57,19 +53,16 @@ class DiffShape(Shape):
 
     @property
     def source(self) -> str:
-        return self._text
+        return self._fact.diff
 
     def body(self, width: int) -> ShapeBody:
         lines = self._lines()
-        body = self._beginning(lines, width) if self.call.content is not None else self._end(lines, width)
+        if self.call.content is None:
+            body = self._end(lines, width)
+        else:
+            rows = self._drawn(lines[: self.room + 1], width)
+            body = self.first_of(rows, width, undrawn=_counted(lines) - len(rows))
         return ShapeBody([*body.rows, *self._remarks(width)], body.from_end)
-
-    def _beginning(self, lines: list[str], width: int) -> ShapeBody:
-        room = self.room
-        rows = self._drawn(lines[: room + 1], width)
-        if len(rows) <= room:
-            return ShapeBody(rows)
-        return ShapeBody([*rows[: room - 1], self.more(max(_counted(lines) - room + 1, 1), "line", width)])
 
     def _end(self, lines: list[str], width: int) -> ShapeBody:
         room = self.room
@@ -87,8 +80,8 @@ class DiffShape(Shape):
         return list(self._diff.render(width))
 
     def _lines(self) -> list[str]:
-        """Without the headers of a single file: the block's own names it."""
-        lines = self._text.removesuffix("\n").split("\n") if self._text else []
+        """The lines of the diff, without the headers of a single file: the title names it."""
+        lines = self._fact.diff.removesuffix("\n").split("\n") if self._fact.diff else []
         if len(lines) > 2 and lines[0].startswith("--- ") and lines[1].startswith("+++ "):
             return lines if any(line.startswith("--- ") for line in lines[2:]) else lines[2:]
         return lines
@@ -100,27 +93,25 @@ class DiffShape(Shape):
         rows = [theme.style("warning", row) for warning in warnings for row in self.text_rows(warning, width).rows]
         if call.is_error and call.content:
             rows = [*self.text_rows(call.content, width, "error").rows, *rows]
-        elif not self._text and call.content is not None:
+        elif not self._fact.diff and call.content is not None:
             rows.append(theme.style("muted", _NO_CHANGE))
         return rows
 
 
 def _counted(lines: list[str]) -> int:
-    """Lines of files among them."""
+    """The number of lines that are lines of files."""
     return sum(not line.startswith("@@") for line in lines)
 
 
 def _about_secrets(secrets: SecretsInFile) -> list[str]:
-    """Which secret values a file holds again, and which it was not given."""
+    """Which secret values were put back into a file, and which were not."""
     restored, left = ([clean_line(name) for name in names] for names in (secrets.restored, secrets.left))
-    rows = (
-        [f"restored {len(restored)} secret value{'s' * (len(restored) > 1)}: {', '.join(restored)}"] if restored else []
-    )
+    rows = [f"restored {plural(len(restored), 'secret value')}: {', '.join(restored)}"] if restored else []
     return [*rows, f"not restored, the file did not hold it: {', '.join(left)}"] if left else rows
 
 
 def last_lines(lines: list[str], count: int) -> list[str]:
-    """The end of a diff, with a header for the hunk it begins in, so that its lines keep their numbers."""
+    """The end of a diff, with a header for the hunk it begins in, for the line numbers."""
     cut = len(lines) - count
     at = next((at for at in range(cut, -1, -1) if lines[at].startswith("@@")), -1)
     found = _hunk(lines[at]) if at >= 0 else None
@@ -132,19 +123,13 @@ def last_lines(lines: list[str], count: int) -> list[str]:
     return [f"@@ -{old},{count} +{new},{count} @@", *lines[cut:]]
 
 
-def diff(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
-    """`details.diff` of a result or an update."""
-    fact = DiffFact.of(call.details)
-    return None if fact is None else DiffShape(call, drawing, fact)
-
-
 def edited(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
-    """Arguments that say what is replaced by what."""
-    text = diff_in(record(call.args))
+    """The shape of arguments that replace text, or are a patch."""
+    text = _diff_in(record(call.args))
     return DiffShape(call, drawing, DiffFact(diff=text)) if text else None
 
 
-def diff_in(args: dict[str, Any]) -> str:
+def _diff_in(args: dict[str, object]) -> str:
     patch = text_in(args, *_PATCHES)
     if patch and ("\n@@" in patch or patch.startswith(("@@", "--- ", "diff --git", "*** "))):
         return patch
@@ -155,12 +140,12 @@ def diff_in(args: dict[str, Any]) -> str:
     return _replacement(args)
 
 
-def _replacement(args: dict[str, Any]) -> str:
-    """What goes and what comes, as lines of a diff without numbers."""
-    if not any(isinstance(args.get(name), str) for name in _NEW):
+def _replacement(args: dict[str, object]) -> str:
+    """The old and the new text as lines of a diff without numbers."""
+    if not any(isinstance(args.get(name), str) for name in NEW_TEXT):
         return ""
-    old, new = text_in(args, *_OLD), text_in(args, *_NEW)
-    if not old and not any(name in args for name in _OLD):
+    old, new = text_in(args, *OLD_TEXT), text_in(args, *NEW_TEXT)
+    if not old and not any(name in args for name in OLD_TEXT):
         return ""
     return replacing(old, new)
 

@@ -1,9 +1,8 @@
-"""Texts: what was read, a page as markdown, a resource, a file that was written whole, a picture."""
+"""Shapes of texts and pictures: a file that was read or written, a Markdown page, a resource, an image."""
 
 from pathlib import PurePath
-from typing import Any
 
-from sightline.events import CodeFact, ImageFact, ListingFact, MarkdownFact, ReadFact, ResourceFact, ui_fact
+from sightline.events import ImageFact, ListingFact, ReadFact, TextFact
 from sightline.text import clean_line
 from sightline.transcript import TranscriptCall
 from sightline.tty import Component
@@ -11,7 +10,9 @@ from sightline.tty.components import Code, ImageComponent, Markdown
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.shapes._output import size_words
 from sightline.views.console.shapes._shape import (
+    FILE_TEXT,
     PATHS,
+    FactShape,
     Shape,
     ShapeBody,
     displayed,
@@ -20,7 +21,6 @@ from sightline.views.console.shapes._shape import (
     text_in,
 )
 
-_WRITTEN = ("content", "contents", "file_text", "text")
 _PICTURE_ROWS = 12
 
 
@@ -32,7 +32,6 @@ class CodeShape(Shape):
     def __init__(self, call: TranscriptCall, drawing: DrawingOptions, text: str) -> None:
         super().__init__(call, drawing)
         self._text = text
-        self._code: Code | None = None
 
     @property
     def suffix(self) -> str:
@@ -45,17 +44,13 @@ class CodeShape(Shape):
     def body(self, width: int) -> ShapeBody:
         if self.call.is_error and self.call.content:
             return self.text_rows(self.call.content, width, "error")
-        return self.beginning(self._text, width, lambda text: self._colour(text).render(width))
-
-    def _colour(self, text: str) -> Code:
-        if self._code is None or self._code.text != text:
-            self._code = Code(text, language_of(self.title), theme=self.drawing.theme)
-            self._code.finish()
-        return self._code
+        return self.laid_out(
+            self._text, width, lambda text: Code(text, language_of(self.title), theme=self.drawing.theme)
+        )
 
 
 class ReadShape(CodeShape):
-    """What was read is known to the person by its name; its lines are shown when more of everything is."""
+    """A file that was read: its name, and unfolded its lines."""
 
     folded, unfolded = 0, 40
 
@@ -81,49 +76,31 @@ class ReadShape(CodeShape):
         return super().body(width) if self.room else ShapeBody()
 
 
-class MarkdownShape(Shape):
+class MarkdownShape(FactShape[str]):
     folded, unfolded = 10, 200
-
-    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, text: str) -> None:
-        super().__init__(call, drawing)
-        self._text = text
-        self._markdown: Markdown | None = None
 
     @property
     def source(self) -> str:
-        return self._text
+        return self._fact
 
     def body(self, width: int) -> ShapeBody:
-        return self.beginning(self._text, width, lambda text: self._laid_out(text).render(width))
-
-    def _laid_out(self, text: str) -> Markdown:
-        if self._markdown is None or self._markdown.text != text:
-            self._markdown = Markdown(text, theme=self.drawing.theme)
-            self._markdown.finish()
-        return self._markdown
+        return self.laid_out(self._fact, width, lambda text: Markdown(text, theme=self.drawing.theme))
 
 
-class ResourceShape(Shape):
-    """Something that is not a file: what it says."""
+class TextShape(FactShape[TextFact]):
+    """The text of a resource, or one that was to be a table and is not."""
 
     folded, unfolded = 8, 200
-
-    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, fact: ResourceFact) -> None:
-        super().__init__(call, drawing)
-        self._fact = fact
 
     def body(self, width: int) -> ShapeBody:
         return self.text_rows(displayed(self._fact, self.call), width)
 
 
-class ImageShape(Shape):
-    """The picture where the terminal can show it and its bytes are at hand; else what it is."""
+class ImageShape(FactShape[ImageFact]):
+    """The picture where the terminal can show it and its bytes were read; else a description."""
 
-    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, fact: ImageFact) -> None:
-        super().__init__(call, drawing)
-        self._fact = fact
-        self._picture: Component | None = None
-        self._asked = self._missing = False
+    picture: Component | None = None
+    _requested = _missing = False
 
     @property
     def suffix(self) -> str:
@@ -132,68 +109,42 @@ class ImageShape(Shape):
         return " · ".join([part for part in parts if part])
 
     def body(self, width: int) -> ShapeBody:
-        self._ask()
-        if self._picture is not None:
-            return ShapeBody(self._picture.render(width))
+        self._fetch()
+        if self.picture is not None:
+            return ShapeBody(self.picture.render(width))
         return self.text_rows(self.call.content or "", width, "image_fallback")
 
-    @property
-    def picture(self) -> Component | None:
-        return self._picture
-
     def is_awaited(self) -> bool:
-        """Its bytes are on their way."""
-        self._ask()
-        return self._asked and self._picture is None and not self._missing
+        """Whether its bytes are being read."""
+        self._fetch()
+        return self._requested and self.picture is None and not self._missing
 
-    def _ask(self) -> None:
+    def _fetch(self) -> None:
         fetch = self.drawing.fetch
-        if fetch is None or self._asked or self.drawing.linear or self.call.content is None:
+        if fetch is None or self._requested or self.drawing.linear or self.call.content is None:
             return
-        self._asked = True
+        self._requested = True
         kind = self._fact.media_type.rpartition("/")[2] or "png"
-        fetch(f"{self.call.id}-image0.{kind}", self._got)
+        fetch(f"{self.call.id}-image0.{kind}", self._received)
 
-    def _got(self, data: bytes | None) -> None:
+    def _received(self, data: bytes | None) -> None:
         if data is None:
             self._missing = True
             return
         images = self.drawing.images
-        self._picture = ImageComponent(
-            data, self.title, images=images, max_rows=_PICTURE_ROWS, theme=self.drawing.theme
-        )
+        self.picture = ImageComponent(data, self.title, images=images, max_rows=_PICTURE_ROWS, theme=self.drawing.theme)
         if images.on_change is not None:
-            images.on_change(self._picture)
+            images.on_change(self.picture)
 
 
 def language_of(path: str) -> str:
-    """What a file's name says about its language."""
+    """The language a file's suffix stands for."""
     name = PurePath(path.partition(":")[0] or path)
     return name.suffix.removeprefix(".").lower()
 
 
-def written_text(args: Any) -> str:
-    """The text of a file that arguments say is to be written."""
-    given = record(args)
-    return text_in(given, *_WRITTEN) if text_in(given, *PATHS) else ""
-
-
-def document(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
-    match ui_fact(call.details):
-        case ReadFact() | ListingFact() as fact:
-            return ReadShape(call, drawing, fact)
-        case CodeFact() as fact:
-            return CodeShape(call, drawing, fact.code or displayed(fact, call))
-        case MarkdownFact() as fact:
-            return MarkdownShape(call, drawing, fact.markdown or displayed(fact, call))
-        case ResourceFact() as fact:
-            return ResourceShape(call, drawing, fact)
-        case ImageFact() as fact:
-            return ImageShape(call, drawing, fact)
-    return None
-
-
 def written(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
-    """Arguments that are a whole file."""
-    text = written_text(call.args)
+    """The shape of arguments that hold a whole file."""
+    args = record(call.args)
+    text = text_in(args, *FILE_TEXT) if text_in(args, *PATHS) else ""
     return CodeShape(call, drawing, text) if text else None

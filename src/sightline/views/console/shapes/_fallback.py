@@ -1,13 +1,9 @@
-"""A call nobody gave a shape: its output, or, as long as there is none, its arguments."""
-
-import msgspec
+"""A call that no other shape fits: its output, or, as long as there is none, its arguments."""
 
 from sightline.events import call_ending
-from sightline.transcript import TranscriptCall
-from sightline.views.console._drawing import DrawingOptions
-from sightline.views.console.shapes._json import tree_rows
+from sightline.views.console.shapes._json import formatted_json, tree_rows
 from sightline.views.console.shapes._output import OutputShape, ending_words
-from sightline.views.console.shapes._shape import Shape, ShapeBody, record
+from sightline.views.console.shapes._shape import ShapeBody, record
 
 
 class FallbackShape(OutputShape):
@@ -17,7 +13,6 @@ class FallbackShape(OutputShape):
 
     @property
     def gutter(self) -> bool:  # type: ignore[override]
-        """Arguments are no output."""
         return bool(self.call.content or self.call.pieces)
 
     @property
@@ -26,7 +21,7 @@ class FallbackShape(OutputShape):
 
     @property
     def source(self) -> str:
-        return self.call.content or self.call.output or _as_json(self.call)
+        return self.call.content or self.call.output or (formatted_json(self.call.args) if self.call.args else "")
 
     def body(self, width: int) -> ShapeBody:
         call = self.call
@@ -44,11 +39,3 @@ class FallbackShape(OutputShape):
             return ShapeBody()
         rows = tree_rows(args, self.drawing.theme, width)
         return self.first_of([row for row, _ in zip(rows, range(self.unfolded + 1), strict=False)], width)
-
-
-def _as_json(call: TranscriptCall) -> str:
-    return msgspec.json.format(msgspec.json.encode(call.args), indent=2).decode() if call.args else ""
-
-
-def fallback(call: TranscriptCall, drawing: DrawingOptions) -> Shape:
-    return FallbackShape(call, drawing)

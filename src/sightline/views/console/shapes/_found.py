@@ -1,15 +1,13 @@
-"""What was found: lines that match, files that match, and folders."""
+"""Results of a search: lines that match, files and folders that match."""
 
 import re
 from collections.abc import Sequence
 
 from sightline.events import FilesFact, SearchFact
 from sightline.text import clean_line
-from sightline.transcript import TranscriptCall
 from sightline.tty import expand_tabs, truncate
-from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.shapes._shape import (
-    Shape,
+    FactShape,
     ShapeBody,
     displayed,
     near,
@@ -24,20 +22,14 @@ from sightline.views.console.shapes._shape import (
 _found = re.compile(r"([* ]?) *(\d{1,9})│(.*)").fullmatch
 
 
-class SearchShape(Shape):
-    """`# file` and the lines below it, those that match told apart."""
+class SearchShape(FactShape[SearchFact]):
+    """`# file` and the lines below it, those that match marked."""
 
     folded, unfolded = 8, 200
 
-    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, fact: SearchFact) -> None:
-        super().__init__(call, drawing)
-        self._fact = fact
-
     @property
     def title(self) -> str:
-        args = record(self.call.args)
-        pattern = short(text_in(args, "pattern", "query"), 200)
-        return pattern or super().title
+        return short(text_in(record(self.call.args), "pattern", "query"), 200) or super().title
 
     @property
     def suffix(self) -> str:
@@ -49,13 +41,10 @@ class SearchShape(Shape):
 
     def body(self, width: int) -> ShapeBody:
         text = displayed(self._fact, self.call)
-        return ShapeBody() if not text else self._lines(text, width)
-
-    def _lines(self, text: str, width: int) -> ShapeBody:
-        return self.beginning(text, width, lambda shown: self._drawn(shown.split("\n"), width))
+        return self.beginning(text, width, lambda shown: self._drawn(shown.split("\n"), width)) if text else ShapeBody()
 
     def _drawn(self, lines: Sequence[str], width: int) -> list[str]:
-        """Lines of files with their numbers, as in a diff; those that match have a mark, those around them recede."""
+        """Lines of files with their numbers, as in a diff; lines that match have a mark, those around them are dim."""
         theme, rows = self.drawing.theme, []
         found = [_found(line) for line in lines]
         digits = max((len(line[2]) for line in found if line is not None), default=0)
@@ -71,46 +60,31 @@ class SearchShape(Shape):
         return rows
 
 
-class FilesShape(Shape):
+class FilesShape(FactShape[FilesFact]):
     """Names, one a row."""
 
     folded, unfolded = 8, 200
 
-    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, fact: FilesFact) -> None:
-        super().__init__(call, drawing)
-        self._fact = fact
-        self._names = [clean_line(name) for name in fact.names]
-
     @property
     def suffix(self) -> str:
         count = self._fact.file_count
-        return plural(len(self._names) if count is None else count, "file")
+        return plural(len(self._fact.names) if count is None else count, "file")
 
     @property
     def source(self) -> str:
-        return "\n".join(self._names) or super().source
+        return "\n".join(map(clean_line, self._fact.names)) or super().source
 
     def body(self, width: int) -> ShapeBody:
-        names = self._names
+        names = self._fact.names
         if not names:
             return self.text_rows(displayed(self._fact, self.call), width)
         if self.call.is_error and self.call.content:
             return self.text_rows(self.call.content, width)
         room, theme = self.room, self.drawing.theme
         shown = names if len(names) <= room else names[: room - 1]
-        rows = [truncate(near(name, self.drawing.cwd), width) for name in shown]
+        rows = [truncate(near(clean_line(name), self.drawing.cwd), width) for name in shown]
         count = max(self._fact.file_count or 0, len(names))
         rows += [theme.style("error", truncate(clean_line(problem), width)) for problem in self._fact.problems]
         if count > len(shown):
             rows.append(self.more(count - len(shown), "file", width))
         return ShapeBody(rows)
-
-
-def search(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
-    fact = SearchFact.of(call.details)
-    return None if fact is None else SearchShape(call, drawing, fact)
-
-
-def files(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
-    fact = FilesFact.of(call.details)
-    return None if fact is None else FilesShape(call, drawing, fact)

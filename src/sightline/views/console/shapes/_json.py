@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 import msgspec
 
@@ -11,34 +10,34 @@ from sightline.text import clean_line
 from sightline.transcript import TranscriptCall
 from sightline.tty import Theme, truncate
 from sightline.views.console._drawing import DrawingOptions
-from sightline.views.console.shapes._shape import Shape, ShapeBody
+from sightline.views.console.shapes._shape import FactShape, Shape, ShapeBody
 
 _AT_MOST = 256 * 1024  # of text that is looked at for being JSON
 _VALUE = 500
 
 
-class JsonShape(Shape):
+class JsonShape(FactShape[object]):
     folded, unfolded = 10, 200
-
-    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, value: Any) -> None:
-        super().__init__(call, drawing)
-        self._value = value
 
     @property
     def source(self) -> str:
-        return msgspec.json.format(msgspec.json.encode(self._value), indent=2).decode()
+        return formatted_json(self._fact)
 
     def body(self, width: int) -> ShapeBody:
         room = self.room
-        rows = list(islice(tree_rows(self._value, self.drawing.theme, width), room + 1))
+        rows = list(islice(tree_rows(self._fact, self.drawing.theme, width), room + 1))
         if len(rows) <= room:
             return ShapeBody(rows)
         return ShapeBody([*rows[: room - 1], self._hint("… more", "view_output", width)])
 
 
-def tree_rows(value: Any, theme: Theme, width: int) -> Iterator[str]:
+def formatted_json(value: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+
+
+def tree_rows(value: object, theme: Theme, width: int) -> Iterator[str]:
     """One row for each value. Without recursion: a value may be deeper than the interpreter's stack."""
-    waiting: list[tuple[str, Any, int]] = [("", value, -1)]
+    waiting: list[tuple[str, object, int]] = [("", value, -1)]
     while waiting:
         key, item, depth = waiting.pop()
         if depth >= 0:
@@ -52,7 +51,7 @@ def tree_rows(value: Any, theme: Theme, width: int) -> Iterator[str]:
             yield truncate(_shown(item, theme), width)
 
 
-def _shown(item: Any, theme: Theme) -> str:
+def _shown(item: object, theme: Theme) -> str:
     if isinstance(item, dict):
         return "" if item else "{}"
     if isinstance(item, list):
@@ -64,16 +63,13 @@ def _shown(item: Any, theme: Theme) -> str:
     return theme.style("syntax_number", clean_line(str(item)[:_VALUE]))
 
 
-def json_tree(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
-    """`ui.kind == "json"`: `details.data`, or the content."""
-    fact = JsonFact.of(call.details)
-    if fact is None:
-        return None
+def json_tree(call: TranscriptCall, drawing: DrawingOptions, fact: JsonFact) -> Shape | None:
+    """The shape of `details.data`, or of the content."""
     return json_text(call, drawing) if fact.data is msgspec.UNSET else JsonShape(call, drawing, fact.data)
 
 
 def json_text(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
-    """Content that is JSON of a few values at least."""
+    """The shape of a result that is a JSON object or array."""
     text = (call.content or "").strip()
     if call.is_error or not text or len(text) > _AT_MOST or text[0] + text[-1] not in ("{}", "[]"):
         return None

@@ -1,19 +1,23 @@
-"""What a call writes, as rows: its end while it runs, and what is left of it afterwards.
+"""Output of a call as rows: its end while the call runs, and what is left of it afterwards.
 
-What a call came to is drawn from what the fold keeps of it alone, so that it looks the same live and replayed.
+- A result is drawn from the fold alone, so that it looks the same live and replayed.
+- The content of our own calls is written for the model. How a command ended, that it wrote nothing, and why it was
+  refused stand in the header: the body shows the rest.
+- The content of a provider's command is its output, and may hold more than the pieces that came while it ran.
 """
 
+import msgspec
+
 from sightline.events import call_ending
-from sightline.text import clean_line, clean_text
+from sightline.text import OutputScreen, clean_line, clean_output, clean_text, row_text
 from sightline.transcript import TranscriptCall
-from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.shapes._shape import FAILED_ROWS, Shape, ShapeBody, line_count, styled, wrapped
 from sightline.views.console.shapes._tail import Tail, styled_row
-from sightline.views.console.shapes._told import below_header, has_more_than_pieces, lines_in_all, plain_output
 
+_OURS = frozenset(("agent", "exec", "person", "host"))
 _LONGEST_LINE = 4000
-_FEW = 25  # rows of what has ended that are not worth a cut
-_HEAD = 4  # lines of what failed that are shown before its end
+_FEW = 25  # rows of an ended call that are shown whole
+_HEAD = 4  # lines of a failed call that are shown before its end
 _UNITS = ((1024**3, "GB"), (1024**2, "MB"), (1024, "KB"))
 _ENDED = {
     "timeout": "timed out",
@@ -26,30 +30,27 @@ _ENDED = {
 
 
 class OutputShape(Shape):
-    """The base of those that show output."""
+    """The base of shapes that show output."""
 
     gutter = True
-
-    def __init__(self, call: TranscriptCall, drawing: DrawingOptions) -> None:
-        super().__init__(call, drawing)
-        self._tail: Tail | None = None
-        self._tail_for: tuple[int, bool] | None = None
+    _tail: Tail | None = None
+    _tail_for: tuple[int, bool] | None = None
 
     @property
     def whole(self) -> int:
-        """Rows up to which nothing is left out: of what has ended more than there is room for, where that is a cut
-        for the sake of little."""
+        """Rows up to which nothing is left out. An ended call gets some more, rather than a cut of a few rows."""
         return self.room if self.call.content is None else max(self.room * 3 // 2, _FEW)
 
     def tail_rows(self, width: int) -> ShapeBody:
         call, theme = self.call, self.drawing.theme
-        key = (width, call.content is None)  # the fold lets go of most of it when the call ends
+        key = (width, call.content is None)  # the fold drops most pieces when the call ends
         if self._tail is None or key != self._tail_for:
             self._tail, self._tail_for = Tail(call, width, 2 * max(self.unfolded, FAILED_ROWS)), key
         rows = self._tail.rows(self.whole + 1)
         cut = len(rows) > self.whole or call.skipped > 0
-        kept = rows[1 - self.room :] if cut else rows
-        shown = [styled_row(row, theme, width, failed=call.is_error) for row in kept]
+        if cut:
+            rows = rows[1 - self.room :]
+        shown = [styled_row(row, theme, width, failed=call.is_error) for row in rows]
         if cut:
             shown.insert(0, self._before(self._tail.count, len(shown), width))
         return ShapeBody(shown, from_end=True)
@@ -57,27 +58,27 @@ class OutputShape(Shape):
     def last_of(self, text: str, width: int) -> ShapeBody:
         total, most = line_count(text), self.whole
         lines = text.removesuffix("\n").rsplit("\n", most + 1)[-most - 1 :] if text else []
-        rows = self._laid_out(lines, width)
+        rows = self._wrapped(lines, width)
         if len(rows) <= most and len(lines) == total:
             return ShapeBody(rows, from_end=True)
-        # How something that failed began may say why.
-        head = self._laid_out(text.split("\n", _HEAD)[:_HEAD], width)[:_HEAD] if self.call.is_error else []
+        # The first lines of what failed may hold the reason.
+        head = self._wrapped(text.split("\n", _HEAD)[:_HEAD], width)[:_HEAD] if self.call.is_error else []
         shown = rows[1 + len(head) - self.room :]
         left_out = self.more(max(total - len(head) - len(shown), 1), "line", width)
         return ShapeBody([*head, left_out, *shown], from_end=True)
 
-    def _laid_out(self, lines: list[str], width: int) -> list[str]:
+    def _wrapped(self, lines: list[str], width: int) -> list[str]:
         rows = [row for line in lines for row in wrapped(clean_text(line[-_LONGEST_LINE:]), width)]
         return styled(self.drawing.theme, "output", rows)
 
     def _before(self, rows: int, shown: int, width: int) -> str:
-        """How much is left out: lines where all of them were here or the result tells how many there were."""
+        """The row above cut output: how many lines are left out where that is known, else the size of all output."""
         call = self.call
-        passed_over = call.skipped_lines < 0 or any(piece.dropped and piece.text for piece in call.pieces)
-        if not passed_over:
-            total: int | None = call.skipped_lines + line_count(call.output) if call.skipped else rows
+        has_gaps = call.skipped_lines < 0 or any(piece.dropped and piece.text for piece in call.pieces)
+        if has_gaps:
+            total = _total_lines(call)
         else:
-            total = lines_in_all(call)
+            total = call.skipped_lines + line_count(call.output) if call.skipped else rows
         if total is not None and total > shown:
             return self.more(total - shown, "line", width)
         words = f"… the end of {size_words(call.received)}" if call.received else "… the end of it"
@@ -85,7 +86,7 @@ class OutputShape(Shape):
 
 
 def ending_words(call: TranscriptCall) -> str:
-    """How it ended: the exit code, and what else there is to say."""
+    """How a call ended: timeout, signal, exit code."""
     if call.content is None:
         return ""
     ending = call_ending(call.details)
@@ -104,7 +105,7 @@ def job_name(id: str) -> str:
 
 
 def output_text(call: TranscriptCall) -> str:
-    """What it wrote, as plain text: all of it where it is here, else what the model was told, else its end."""
+    """The output as plain text: whole where all pieces are there, else the model's version, else its end."""
     if call.pieces and not has_more_than_pieces(call) and (not call.skipped or not call.content):
         return plain_output(call)
     return below_header(call)
@@ -115,3 +116,48 @@ def size_words(size: int) -> str:
         if size >= unit:
             return f"{size / unit:.{1 if size < 10 * unit else 0}f} {name}"
     return f"{size} bytes"
+
+
+def below_header(call: TranscriptCall) -> str:
+    """The content of a command without the lines on how it ended, which the header shows."""
+    return call_ending(call.details).without_outcome(call.content or "")
+
+
+def without_refusal(call: TranscriptCall) -> TranscriptCall:
+    """The call; of a refused one, the reason is the content."""
+    ending = call_ending(call.details)
+    if call.content is None or not ending.by:
+        return call
+    return msgspec.structs.replace(call, content=ending.why_refused)
+
+
+def plain_output(call: TranscriptCall) -> str:
+    """The text of the pieces, as a terminal would have left it."""
+    screen = OutputScreen(height=1)
+    for piece in call.pieces:
+        screen.feed(clean_output(piece.text), piece.stream)
+    screen.finish()
+    return "\n".join([row_text(row).rstrip() for row in screen.take_settled()])
+
+
+def has_more_than_pieces(call: TranscriptCall) -> bool:
+    """Whether the result of a provider's command holds the lines that came while it ran, and others."""
+    if not call.content or call.source in _OURS or call_ending(call.details).ended:
+        return False
+    came = plain_output(call).strip("\n")
+    whole = clean_text(call.content).strip("\n")
+    if call.skipped:  # the first line may be half a line
+        came = came.partition("\n")[2]
+    more = len(call.content.encode()) > call.received if call.skipped else len(whole) > len(came)
+    lines = iter([line.rstrip() for line in whole.split("\n")])
+    return more and all(line in lines for line in came.split("\n"))
+
+
+def _total_lines(call: TranscriptCall) -> int | None:
+    """How many lines an ended command wrote, as far as its result shows; None: unknown."""
+    ending = call_ending(call.details)
+    if not call.content or ending.cut or ending.ended == "job":
+        return None
+    is_ours = call.source in _OURS or bool(ending.ended)
+    is_whole = ending.outcome_lines is not None if is_ours else len(call.content.encode()) >= call.received
+    return line_count(below_header(call)) if is_whole else None

@@ -1,8 +1,8 @@
-"""JSON of an object that is still being written: the fields so far, the last of them perhaps only begun.
+"""A reader of a JSON object that is still being written: the fields so far, the last perhaps only begun.
 
-- Each call of `read` costs what is new. What was read is never looked at again.
-- Only fields of the object itself are told, and of those that are texts the text; of any other value that it is there.
-- Text that is no JSON ends the reading; what was found until then stays.
+- Each call of `read` costs what is new. What was read is not read again.
+- Only fields of the object itself that are texts are collected.
+- Text that is not JSON ends the reading; the fields found until then stay.
 """
 
 import json
@@ -18,7 +18,7 @@ _other = re.compile(r'[^"\[\]{},]+').match
 
 
 class Growing(msgspec.Struct):
-    """A text as far as it came."""
+    """A text as far as it was written."""
 
     parts: list[str] = []
     complete: bool = False
@@ -40,10 +40,10 @@ class Partial:
         self._step = self._opening
         self._key = Growing()
         self._depth = 0
-        self._quoted = False  # inside a text that is inside a value that is not told
+        self._quoted = False  # inside a text within a skipped value
 
     def read(self, written: str) -> None:
-        """All that was written so far."""
+        """Read on; `written` is the whole text so far."""
         try:
             while not self.broken and self._step(written):
                 pass
@@ -96,7 +96,7 @@ class Partial:
         return True
 
     def _skipped(self, written: str) -> bool:
-        """A value that is no text, up to its end."""
+        """Skip a value that is not a text."""
         if self._at >= len(written):
             return False
         if self._quoted:
@@ -120,7 +120,7 @@ class Partial:
         return True
 
     def _take(self, written: str, into: Growing) -> bool:
-        """More of a text. Whether that was its end."""
+        """Read more of a text. True at its end."""
         found = _characters(written, self._at)
         raw = found[0] if found else ""
         ended = written[self._at + len(raw) :][:1] == '"'

@@ -1,9 +1,7 @@
-"""A question to the person, and the answer.
+"""A question to the user, and the answer.
 
-As long as it is open its dialog shows it whole, with the choices: here it is one row.
+While it is open, its dialog shows it whole, with the choices: here it is one row.
 """
-
-from typing import Any
 
 from sightline.events import QuestionFact, ui_fact
 from sightline.text import clean_line, clean_text
@@ -38,7 +36,7 @@ class QuestionShape(Shape):
 
 
 class OpenQuestionShape(QuestionShape):
-    """Nobody has answered yet."""
+    """A question without an answer yet."""
 
     title_rows = (1, 1)
 
@@ -48,12 +46,12 @@ def _answers(call: TranscriptCall) -> list[str]:
     if fact is None:
         return []
     if fact.answers is not None:
-        return [f"{clean_line(one.question)}: {clean_text(said)}" for one in fact.answers for said in one.replies]
-    return [clean_text(said) for said in fact.replies]
+        return [f"{clean_line(one.question)}: {clean_text(text)}" for one in fact.answers for text in one.replies]
+    return [clean_text(text) for text in fact.replies]
 
 
-def _question_in(args: Any) -> str:
-    """The question in arguments that are one; empty where they are something else."""
+def _question_in(args: object) -> str:
+    """The question that arguments ask; empty where they are something else."""
     given = record(args)
     is_one = set(given) <= _FIELDS and ("question" in given or isinstance(given.get("choices"), list))
     return text_in(given, "question", "text") if is_one else ""
@@ -73,7 +71,7 @@ def question(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
     return OpenQuestionShape(call, drawing) if call.content is None else QuestionShape(call, drawing)
 
 
-def asked(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
-    """Arguments that are a question which is still open."""
+def open_question(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
+    """The shape of arguments that ask a question which is still open."""
     is_open = call.content is None and bool(_question_in(call.args))
     return OpenQuestionShape(call, drawing) if is_open else None

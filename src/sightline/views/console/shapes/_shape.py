@@ -1,34 +1,46 @@
-"""What the body of a call is drawn as: a shape, found in what the call carries and never in its tool's name.
+"""The base of shapes: how the body of a call is drawn. A shape is chosen by a call's data, never by its tool's name.
 
 Rules:
 
 - A shape reads the call it was made for whenever it draws: the fold changes it in place.
-- It draws at most as many rows as it is given room for. A row says what is left out, and how one gets to see it.
-- Details, arguments and output are untrusted. A shape that does not find what it needs does not apply: the guard that
-  looks for it gives None, and the next one is tried.
-- Text of `details` came through an event, so that nothing in it drives a terminal; line breaks and tabs are the
-  shape's own business.
+- It draws at most `room` rows. Where something is left out, a row shows how much, and the key that shows the rest.
+- Details, arguments and output are untrusted. A guard that does not find what its shape needs returns None, and the
+  next one is tried.
+- Text of `details` came through an event, so that nothing in it drives a terminal; line breaks and tabs are up to the
+  shape.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from sightline.events import DiffFact, FilesFact, SearchFact, TextFact, ui_fact
 from sightline.text import clean_line, clean_text, cut_graphemes, first_line
 from sightline.transcript import TranscriptCall
-from sightline.tty import Theme, expand_tabs, measure, truncate, wrap
+from sightline.tty import Rows, Theme, expand_tabs, measure, truncate, wrap
 from sightline.views.console._drawing import DrawingOptions
 
 FAILED_ROWS = 20
-"""What went wrong is not folded away: so many rows of it are always shown."""
+"""Rows of a failed call that are shown even folded."""
+Fact = TypeVar("Fact")
 
 
 class ShapeBody(NamedTuple):
-    """Rows of at most the width asked for."""
+    """The rows below a call's header."""
 
     rows: Sequence[str] = ()
     from_end: bool = False
-    """What counts is the end: where not all rows can be shown at once, the last are."""
+    """Where not all rows can be shown at once, the last are."""
+
+
+class LaidOutText(Protocol):
+    """A component that lays out a text: code, Markdown."""
+
+    @property
+    def text(self) -> str: ...
+
+    def finish(self) -> None: ...
+
+    def render(self, width: int) -> Rows: ...
 
 
 class Shape:
@@ -36,13 +48,15 @@ class Shape:
 
     folded = 10
     unfolded = 200
-    """Rows at most, as the person wants it."""
+    """Maximum rows of the body."""
 
     title_rows = (3, 40)
-    """Rows of the title at most, folded and unfolded."""
+    """Maximum rows of the title, folded and unfolded."""
 
     gutter = False
-    """A thin line stands beside the body: it is what something else wrote."""
+    """Draw a thin line beside the body: it is the output of another program."""
+
+    _laid_out: LaidOutText | None = None
 
     def __init__(self, call: TranscriptCall, drawing: DrawingOptions) -> None:
         self.call = call
@@ -50,27 +64,27 @@ class Shape:
 
     @property
     def label(self) -> str:
-        """What stands before the title: the name of what was called."""
+        """The text before the title: the name of the tool."""
         return clean_line(self.call.name)
 
     @property
     def title(self) -> str:
-        """What it is about, in one line or a few."""
-        return telling(self.call, self.drawing.cwd)
+        """The subject of the call, in one line or a few."""
+        return subject_of(self.call, self.drawing.cwd)
 
     @property
     def suffix(self) -> str:
-        """What came of it, in a few words."""
+        """The outcome, in a few words."""
         return ""
 
     @property
     def behind(self) -> bool:
-        """There is more to show than was shown, without anything else happening."""
+        """More is to be revealed by later frames, without a change of the call."""
         return False
 
     @property
     def source(self) -> str:
-        """For copying."""
+        """The text that is copied."""
         return self.call.content if self.call.content is not None else self.call.output
 
     def body(self, width: int) -> ShapeBody:
@@ -78,13 +92,17 @@ class Shape:
 
     @property
     def room(self) -> int:
-        """How many rows the body may take now."""
-        most = self.unfolded if self.drawing.unfolded else self.folded
+        """Maximum rows of the body as the call is now."""
         failed = self.call.is_error and self.call.content is not None
-        return max(most, FAILED_ROWS) if failed else most
+        return max(self.most, FAILED_ROWS) if failed else self.most
+
+    @property
+    def most(self) -> int:
+        """Maximum rows or items, folded or unfolded."""
+        return self.unfolded if self.drawing.unfolded else self.folded
 
     def more(self, count: int, what: str, width: int) -> str:
-        """The row that says how much is left out and how to see it."""
+        """The row that counts what is left out, with the key that shows it."""
         return self._hint(f"… {count:,} more {what}{'' if count == 1 else 's'}", "view_output", width)
 
     def more_items(self, count: int, width: int) -> str:
@@ -96,15 +114,15 @@ class Shape:
         text = f"{words} ({way})" if way else words
         return self.drawing.theme.style("muted", truncate(text if measure(text) <= width else words, width))
 
-    def first_of(self, rows: Sequence[str], width: int) -> ShapeBody:
-        """The first rows, and how many more there are."""
+    def first_of(self, rows: Sequence[str], width: int, *, what: str = "line", undrawn: int = 0) -> ShapeBody:
+        """The first rows, and how many more there are; `undrawn` of them are not among `rows`."""
         room = self.room
         if len(rows) <= room:
             return ShapeBody(rows)
-        return ShapeBody([*rows[: room - 1], self.more(len(rows) - room + 1, "line", width)])
+        return ShapeBody([*rows[: room - 1], self.more(max(len(rows) - room + 1 + undrawn, 1), what, width)])
 
     def beginning(self, text: str, width: int, draw: Callable[[str], Sequence[str]]) -> ShapeBody:
-        """What is drawn of the first lines of a text; those that cannot be seen are not drawn."""
+        """The rows of a text's first lines. Lines that cannot be shown are not drawn."""
         room = self.room
         lines = clipped_lines(text, room + 1)
         rows = draw("\n".join(lines))
@@ -114,8 +132,19 @@ class Shape:
         shown = rows[: room - 1]
         return ShapeBody([*shown, self.more(max(left + len(lines) - len(shown), 1), "line", width)])
 
+    def laid_out(self, text: str, width: int, make: Callable[[str], LaidOutText]) -> ShapeBody:
+        """The first lines of a text in a component, which is made once for each text."""
+
+        def draw(shown: str) -> Rows:
+            if self._laid_out is None or self._laid_out.text != shown:
+                self._laid_out = make(shown)
+                self._laid_out.finish()
+            return self._laid_out.render(width)
+
+        return self.beginning(text, width, draw)
+
     def text_rows(self, text: str, width: int, role: str = "") -> ShapeBody:
-        """The first lines of a text; more of it than can be shown is not even looked at."""
+        """The first lines of a text, wrapped."""
 
         def draw(shown: str) -> list[str]:
             rows = [row for line in shown.split("\n") for row in wrapped(line, width)] if shown else []
@@ -124,11 +153,19 @@ class Shape:
         return self.beginning(text, width, draw)
 
 
+class FactShape(Shape, Generic[Fact]):
+    """A shape of a typed value that was found in the call."""
+
+    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, fact: Fact) -> None:
+        super().__init__(call, drawing)
+        self._fact = fact
+
+
 _LONGEST_LINE = 4000
 
 
 def clipped_lines(text: str, count: int) -> list[str]:
-    """The first lines of a text, of each no more than anyone would read here."""
+    """The first lines of a text, each cut at `_LONGEST_LINE`."""
     lines = text.split("\n", count)
     if len(lines) > count or (lines and not lines[-1]):
         lines.pop()
@@ -144,47 +181,43 @@ def wrapped(line: str, width: int) -> list[str]:
 
 
 def short(text: str, most: int) -> str:
-    """The first line that says something, cut to so many characters."""
+    """The first line that is not empty, cut to `most` characters."""
     return cut_graphemes(clean_line(first_line(text)[: 8 * most]), most)
 
 
-def record(value: Any) -> dict[str, Any]:
+def record(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def details_of(call: TranscriptCall) -> dict[str, Any]:
-    return record(call.details)
-
-
-def texts(value: Any) -> list[str]:
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
-
-
-def text_in(values: dict[str, Any], *names: str) -> str:
-    """The first of these fields that holds a text with something in it."""
+def text_in(values: dict[str, object], *names: str) -> str:
+    """The first of these fields that is a text and not empty."""
     return next((found for name in names if isinstance(found := values.get(name), str) and found), "")
 
 
 def displayed(fact: TextFact | SearchFact | FilesFact, call: TranscriptCall) -> str:
-    """The text a tool puts aside for views; else what the model was told."""
+    """The text a tool made for views; else the result the model reads."""
     shown = fact.displayed if isinstance(fact, TextFact) else fact.display_content
     return call.content or "" if shown is None else shown
 
 
 PATHS = ("path", "file_path", "filePath", "notebook_path", "absolute_path", "file")
-_TELLING = (*PATHS, "pattern", "query", "url", "description", "title", "subject", "task", "prompt", "name")
+OLD_TEXT = ("old_string", "oldString", "old_text", "old_str")
+NEW_TEXT = ("new_string", "newString", "new_text", "new_str")
+FILE_TEXT = ("content", "contents", "file_text", "text")
+COMMANDS = ("command", "cmd", "script")
+_SUBJECTS = (*PATHS, "pattern", "query", "url", "description", "title", "subject", "task", "prompt", "name")
 
 
-def telling(call: TranscriptCall, cwd: str) -> str:
-    """What a call is about: a path, a pattern, an address, or what its marker says."""
+def subject_of(call: TranscriptCall, cwd: str) -> str:
+    """What a call works on: a path, a pattern, an address, or the argument its `tool_use` names."""
     fact = ui_fact(call.details)
-    path = fact.path if isinstance(fact, TextFact | DiffFact) else text_in(details_of(call), "path")
-    found = path or text_in(record(call.args), *_TELLING) or call.arg
+    path = fact.path if isinstance(fact, TextFact | DiffFact) else text_in(record(call.details), "path")
+    found = path or text_in(record(call.args), *_SUBJECTS) or call.arg
     return near(short(found, 500), cwd)
 
 
 def near(path: str, cwd: str) -> str:
-    """A path below the working folder without the folder."""
+    """The path relative to the working folder, if it is below it."""
     folder = cwd.rstrip("/") + "/"
     return path[len(folder) :] if len(folder) > 1 and path.startswith(folder) and path != folder else path
 
@@ -194,7 +227,7 @@ def plural(count: int, what: str) -> str:
 
 
 def seconds_words(seconds: float) -> str:
-    """A time as one reads it beside something that runs."""
+    """A duration, in its two largest units."""
     whole = max(0, int(seconds))
     if whole < 60:
         return f"{whole} s"

@@ -1,9 +1,8 @@
-"""The end of what a command writes, as rows: interpreted as a terminal would, once, as it comes.
+"""The end of a command's output as rows: interpreted as a terminal would, once, as it comes.
 
-- A call holds the end of its output as pieces, and lets go of the oldest. What was read stays read: a frame costs what
-  is new. Only where the place cannot be found again (a cut piece, a source that does not count) is the tail, which is
-  bounded, read anew.
-- A beginning that was let go leaves half a line: it is not shown.
+- A call holds the end of its output as pieces, and drops the oldest. A frame reads only what is new. Where its place
+  cannot be found (a cut piece, a source without offsets), the tail, which is bounded, is read anew.
+- A dropped beginning leaves half a line: it is not shown.
 """
 
 from collections import deque
@@ -34,25 +33,25 @@ class Tail:
         self._half = False
 
     def rows(self, most: int) -> list[Row]:
-        """The last of them."""
+        """The last rows."""
         self._read()
         live = self._screen.live
         return [*self._settled, *live][-most:] if most else []
 
     @property
     def count(self) -> int:
-        """How many rows were read, also those that are not kept."""
+        """How many rows were read, dropped ones included."""
         return self._settled_ever + len(self._screen.live)
 
     def take(self) -> list[Row]:
-        """Those that became final since the last time: no more than were to be kept, the last of them."""
+        """Rows that became final since the last call; of very many, the last."""
         self._read()
         rows = list(self._settled)
         self._settled.clear()
         return rows
 
     def take_rest(self) -> list[Row]:
-        """Those that were not final: nothing more is written."""
+        """Rows that were not final: the output has ended."""
         self._screen.finish()
         return self._screen.take_settled()
 
@@ -82,8 +81,8 @@ class Tail:
 
 
 def _after(pieces: list[TranscriptPiece], last: TranscriptPiece) -> list[TranscriptPiece] | None:
-    """What came after a piece, which may have grown since; None when that cannot be told."""
-    if not last.size:  # a source that does not count: only what was just added can be told
+    """What came after a piece, which may have grown since; None: unknown."""
+    if not last.size:  # a source without offsets: only what was just added can be found
         at = len(pieces) - 1
         if at and pieces[at - 1] is last:
             return pieces[at:]
@@ -104,8 +103,8 @@ def _is_grown(old: TranscriptPiece, new: TranscriptPiece) -> bool:
 
 
 def styled_row(row: Row, theme: Theme, width: int, *, failed: bool = False) -> str:
-    """A row of output in the colours it has, or in that of output. Of a call that failed, what went to stderr is told
-    apart: of any other it is progress and remarks."""
+    """A row of output in its own colours, or in that of output. Only a failed call's stderr is drawn as an error: any
+    other holds progress and remarks."""
     parts: list[str] = []
     for run in row:
         opening = "" if run.style is DEFAULT else theme.open_style(run.style)

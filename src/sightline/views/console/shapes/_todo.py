@@ -1,18 +1,17 @@
-"""A plan of tasks: phases as a tree, with how many notes each task has, and the notes of the one in progress.
+"""A todo list: phases as a tree, with how many notes each task has, and the notes of the one in progress.
 
-It comes as `details.phases`, or, from agents that have no phases, as a list of steps in the arguments.
+It comes as `details.phases`, or, from agents without phases, as a list of steps in the arguments.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sightline.events import TodoFact
+from sightline.events import PhaseTask, TodoFact
 from sightline.text import clean_line
 from sightline.transcript import TranscriptCall
 from sightline.tty import Theme, truncate, wrap
 from sightline.views.console._drawing import DrawingOptions
-from sightline.views.console.shapes._shape import Shape, ShapeBody, plural, record, text_in, texts
+from sightline.views.console.shapes._shape import FactShape, Shape, ShapeBody, plural, record, text_in
 
-FOLDED = 8
 SIGNS = {"pending": "○", "in_progress": "◌", "completed": "✓", "abandoned": "–"}
 SPOKEN = {"pending": "to do:", "in_progress": "doing:", "completed": "done:", "abandoned": "dropped:"}
 ROLES = {"pending": "muted", "in_progress": "accent", "completed": "success", "abandoned": "dim"}
@@ -20,7 +19,7 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WORDS = ("content", "text", "step", "description", "subject", "title")
 _LISTS = ("todos", "plan", "items", "steps")
 _BEFORE_ACTIVE = 2
-FAILED = "Todo update failed"
+_FAILED = "Todo update failed"
 _INIT, _NEW_LIST = "init", "new list"
 
 
@@ -35,12 +34,8 @@ class PhaseRow(NamedTuple):
     tasks: list[TaskRow]
 
 
-class TodoShape(Shape):
-    folded, unfolded = FOLDED, 100
-
-    def __init__(self, call: TranscriptCall, drawing: DrawingOptions, phases: list[PhaseRow]) -> None:
-        super().__init__(call, drawing)
-        self._phases = phases
+class TodoShape(FactShape[list[PhaseRow]]):
+    folded, unfolded = 8, 100
 
     @property
     def title(self) -> str:
@@ -48,29 +43,28 @@ class TodoShape(Shape):
 
     @property
     def suffix(self) -> str:
-        tasks = [task for phase in self._phases for task in phase.tasks]
+        tasks = [task for phase in self._fact for task in phase.tasks]
         if self.call.is_error:
-            return FAILED
+            return _FAILED
         done = sum(task.status == "completed" for task in tasks)
         return f"{done} of {len(tasks)} done" if tasks else ""
 
     @property
     def source(self) -> str:
-        return as_text(self._phases)
+        return _as_text(self._fact)
 
     def body(self, width: int) -> ShapeBody:
-        """The list is in its panel: here, a change of it is one row. On lines there is no panel."""
-        most = self.unfolded if self.drawing.unfolded else self.folded
+        """The list. Folded it is empty: the panel shows the list, except in linear mode, which has no panel."""
         rows = self._errors(width)
-        if self._phases and not (self.drawing.unfolded or self.drawing.linear or self.call.is_error):
+        if self._fact and not (self.drawing.unfolded or self.drawing.linear or self.call.is_error):
             return ShapeBody(rows)
-        shown, before, after = window(self._phases, most)
+        shown, before, after = _window(self._fact, self.most)
         if before:
             rows.append(self.more_items(before, width))
-        rows += plan_rows(shown, self.drawing.theme, width, spoken=self.drawing.linear)
+        rows += _plan_rows(shown, self.drawing.theme, width, spoken=self.drawing.linear)
         if after:
             rows.append(self.more_items(after, width))
-        if not self._phases and self.call.content and not self.call.is_error:
+        if not self._fact and self.call.content and not self.call.is_error:
             rows.append(truncate(clean_line(self.call.content), width))
         return ShapeBody(rows)
 
@@ -78,12 +72,12 @@ class TodoShape(Shape):
         content = self.call.content or ""
         if not self.call.is_error or not content:
             return []
-        said = clean_line(content.partition("\n")[0])
-        return [self.drawing.theme.style("error", row) for row in wrap(said, width)]
+        message = clean_line(content.partition("\n")[0])
+        return [self.drawing.theme.style("error", row) for row in wrap(message, width)]
 
 
-def window(phases: list[PhaseRow], most: int) -> tuple[list[PhaseRow], int, int]:
-    """As many tasks as may be shown, the one in progress among them, and how many there are before and after."""
+def _window(phases: list[PhaseRow], most: int) -> tuple[list[PhaseRow], int, int]:
+    """At most `most` tasks, with the one in progress, and how many there are before and after them."""
     total = sum(len(phase.tasks) for phase in phases)
     if total <= most:
         return phases, 0, 0
@@ -99,8 +93,8 @@ def window(phases: list[PhaseRow], most: int) -> tuple[list[PhaseRow], int, int]
     return shown, first, total - first - most
 
 
-def plan_rows(phases: list[PhaseRow], theme: Theme, width: int, *, spoken: bool = False) -> list[str]:
-    """The tree. A plan of one phase without a name is a list, and so is one that is listened to."""
+def _plan_rows(phases: list[PhaseRow], theme: Theme, width: int, *, spoken: bool) -> list[str]:
+    """The rows of the tree. Tasks of a phase without a name are a plain list, and so are all when spoken."""
     rows: list[str] = []
     for phase in phases:
         if phase.name:
@@ -121,8 +115,8 @@ def _task_rows(task: TaskRow, guides: tuple[str, str], theme: Theme, width: int,
     room = width - len(guides[0]) - len(sign) - 1 - len(count)
     text = truncate(task.content, max(room, 1))
     looks = {"in_progress": "strong", "completed": "muted", "abandoned": "strike"}
-    said = theme.style(looks.get(task.status, "text"), text)
-    row = f"{theme.style('border', guides[0])}{theme.style(role, sign)} {said}{count}"
+    content = theme.style(looks.get(task.status, "text"), text)
+    row = f"{theme.style('border', guides[0])}{theme.style(role, sign)} {content}{count}"
     rows = [truncate(row, width)]
     if task.status == "in_progress":
         indent = theme.style("border", guides[1])
@@ -133,25 +127,26 @@ def _task_rows(task: TaskRow, guides: tuple[str, str], theme: Theme, width: int,
 
 
 def phases_of(fact: TodoFact) -> list[PhaseRow]:
-    """Phases as a tool has them."""
-    return [
-        PhaseRow(
-            clean_line(phase.name), [TaskRow(clean_line(task.content), task.status, task.notes) for task in phase.tasks]
-        )
-        for phase in fact.phases
-    ]
+    def row(task: PhaseTask) -> TaskRow:
+        return TaskRow(clean_line(task.content), task.status, task.notes)
+
+    return [PhaseRow(clean_line(phase.name), list(map(row, phase.tasks))) for phase in fact.phases]
 
 
-def _task(item: Any) -> TaskRow | None:
+def _task(item: object) -> TaskRow | None:
     step = record(item)
     words, status = text_in(step, *_WORDS), step.get("status", "pending")
     if not words or status not in SIGNS:
         return None
-    return TaskRow(clean_line(words), str(status), texts(step.get("notes")))
+    return TaskRow(clean_line(words), str(status), _texts(step.get("notes")))
 
 
-def steps_of(value: Any) -> list[PhaseRow] | None:
-    """Steps as a `state` of the key todo tells them, or arguments of that shape: with or without phases."""
+def _texts(value: object) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _steps_of(value: object) -> list[PhaseRow] | None:
+    """A list of steps in arguments, with or without phases; None: it is not one."""
     if not isinstance(value, list) or not value:
         return None
     phases: dict[str, list[TaskRow]] = {}
@@ -163,8 +158,8 @@ def steps_of(value: Any) -> list[PhaseRow] | None:
     return [PhaseRow(name, tasks) for name, tasks in phases.items()]
 
 
-def as_text(phases: list[PhaseRow]) -> str:
-    """For copying: headings and check lists."""
+def _as_text(phases: list[PhaseRow]) -> str:
+    """The list as Markdown headings and check lists."""
     marks = {"pending": " ", "in_progress": "/", "completed": "x", "abandoned": "-"}
     lines: list[str] = []
     for phase in phases:
@@ -174,16 +169,10 @@ def as_text(phases: list[PhaseRow]) -> str:
     return "\n".join(lines)
 
 
-def todo(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
-    fact = TodoFact.of(call.details)
-    return None if fact is None else TodoShape(call, drawing, phases_of(fact))
-
-
 def planned(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
-    """Arguments that are a plan."""
-    args = record(call.args)
-    for name in _LISTS:
-        phases = steps_of(args.get(name))
-        if phases is not None and any("status" in record(item) for item in args[name]):
+    """The shape of arguments that are a plan."""
+    for value in map(record(call.args).get, _LISTS):
+        phases = _steps_of(value)
+        if phases is not None and isinstance(value, list) and any("status" in record(item) for item in value):
             return TodoShape(call, drawing, phases)
     return None

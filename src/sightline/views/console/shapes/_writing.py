@@ -1,7 +1,7 @@
-"""A call whose arguments the model is still writing: what is known of it, growing at its end.
+"""A call whose arguments the model is still writing, growing at its end.
 
-A text that is a file, a command or code grows as code, what replaces something else as a diff. It is revealed a few
-lines at a frame, more when much is waiting, so that it flows however it arrives.
+The text of a file, a command or code grows as code, a replacement as a diff. A few lines are revealed each frame, more
+when much is waiting, so that text flows however it arrives.
 """
 
 from sightline.text import clean_text
@@ -12,16 +12,25 @@ from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.shapes._diff import replacing
 from sightline.views.console.shapes._document import language_of
 from sightline.views.console.shapes._partial import Growing, Partial
-from sightline.views.console.shapes._shape import PATHS, Shape, ShapeBody, near, plural, short, styled, wrapped
+from sightline.views.console.shapes._shape import (
+    COMMANDS,
+    NEW_TEXT,
+    OLD_TEXT,
+    PATHS,
+    Shape,
+    ShapeBody,
+    near,
+    plural,
+    short,
+    styled,
+    wrapped,
+)
 
 _LINES_A_FRAME = 4
-_SHARE = 4  # of what waits, a frame reveals this part at least
-_MOST_A_FRAME = 40  # lines: more than that take longer to draw than a key may wait
-_KEPT = 60  # rows of what grows
+_SHARE = 4  # a frame reveals at least this part of what waits
+_MOST_A_FRAME = 40  # lines: more take longer to draw than a key may wait
+_HELD = 60  # rows of growing code
 _TEXTS = ("content", "contents", "file_text", "code", "input", "patch", "diff", "new_string", "newString", "text")
-_COMMANDS = ("command", "cmd", "script")
-_OLD = ("old_string", "oldString", "old_text", "old_str")
-_NEW = ("new_string", "newString", "new_text", "new_str")
 _TITLES = (*PATHS, "pattern", "query", "url", "description", "title", "task")
 
 
@@ -47,8 +56,7 @@ class WritingShape(Shape):
         command = self._command()
         if command:
             return expand_tabs(clean_text(command.text))
-        fields = self._partial.fields
-        found = next((fields[name].text for name in _TITLES if name in fields and fields[name].text), "")
+        found = next((field.text for name in _TITLES if (field := self._field(name)) and field.text), "")
         return near(short(found, 500), self.drawing.cwd)
 
     @property
@@ -65,18 +73,21 @@ class WritingShape(Shape):
 
     def body(self, width: int) -> ShapeBody:
         self._partial.read(self.call.written)
-        fields = self._partial.fields
-        old = next((fields[name] for name in _OLD if name in fields), None)
+        old = self._field(*OLD_TEXT)
         if old is not None:
-            return self._replacement(old, next((fields[name] for name in _NEW if name in fields), None), width)
-        name = next((name for name in _TEXTS if name in fields), "")
-        return self._grown(name, fields[name], width) if name else ShapeBody()
+            return self._replacement(old, self._field(*NEW_TEXT), width)
+        name = next((name for name in _TEXTS if name in self._partial.fields), "")
+        return self._grown(name, self._partial.fields[name], width) if name else ShapeBody()
 
     def _command(self) -> Growing | None:
-        return next((self._partial.fields[name] for name in _COMMANDS if name in self._partial.fields), None)
+        return self._field(*COMMANDS)
+
+    def _field(self, *names: str) -> Growing | None:
+        """The first of these fields that was begun."""
+        return next((self._partial.fields[name] for name in names if name in self._partial.fields), None)
 
     def _grown(self, name: str, growing: Growing, width: int) -> ShapeBody:
-        """Lines of code; those that are not shown any more are let go."""
+        """Lines of code; rows that are no longer shown are dropped."""
         if self._code is None or self._code_of != name:
             language = {"code": "python", "patch": "diff", "diff": "diff"}.get(name) or language_of(self.title)
             self._code, self._code_of = Code("", language, theme=self.drawing.theme), name
@@ -87,14 +98,14 @@ class WritingShape(Shape):
         now, self._waiting = _portion(self._waiting)
         self._code.append(clean_text(now))
         rows = self._code.render(width)
-        if len(rows) > 2 * _KEPT:
-            self._code.release(len(rows) - _KEPT)
+        if len(rows) > 2 * _HELD:
+            self._code.release(len(rows) - _HELD)
             rows = self._code.render(width)
         return self._end_of(list(rows), text.count("\n"), width)
 
     def _replacement(self, old: Growing, new: Growing | None, width: int) -> ShapeBody:
         theme = self.drawing.theme
-        lines = replacing(clean_text(old.text), clean_text(new.text) if new else "").split("\n")[-_KEPT:]
+        lines = replacing(clean_text(old.text), clean_text(new.text) if new else "").split("\n")[-_HELD:]
         rows: list[str] = []
         for line in lines:
             role = "diff_added" if line.startswith("+") else "diff_removed"
@@ -111,7 +122,7 @@ class WritingShape(Shape):
 
 
 def _portion(waiting: str) -> tuple[str, str]:
-    """What is revealed now, and what later. The last line, which is still growing, is not held back."""
+    """The text that is revealed now, and the rest. The last line, which still grows, is not held back."""
     lines = waiting.split("\n")
     count = min(max(_LINES_A_FRAME, len(lines) // _SHARE), _MOST_A_FRAME)
     if len(lines) <= count:
@@ -120,6 +131,6 @@ def _portion(waiting: str) -> tuple[str, str]:
 
 
 def writing(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
-    """Nothing but what was written of it is known."""
+    """The shape of a call of which only the beginning of its arguments is there."""
     being_written = bool(call.written) and call.args is None and call.content is None
     return WritingShape(call, drawing) if being_written and not call.pieces else None

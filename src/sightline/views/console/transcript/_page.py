@@ -1,10 +1,10 @@
-"""A page of the console's own in the transcript: pairs by topic, in two columns. Kept nowhere."""
+"""A help page in the transcript: pairs by topic, in two columns. It is not stored."""
 
 from collections.abc import Iterator, Sequence
 
-from sightline.tty import Rows, measure, truncate, wrap
+from sightline.tty import measure, truncate, wrap
 from sightline.views.console._drawing import DrawingOptions
-from sightline.views.console.blocks._block import TranscriptBlock
+from sightline.views.console.blocks._block import PageBlock
 
 _INDENT, _GAP = "  ", "  "
 _LEFT_AT_MOST = 30
@@ -12,36 +12,25 @@ _SIDE_BY_SIDE_FROM = 50  # columns
 
 
 Topic = tuple[str, Sequence[tuple[str, str]]]
-"""Its name, and what it lists: what one can enter or press, and what that does."""
+"""Its name, and pairs of what can be entered or pressed and what that does."""
 
 
-class HelpPage(TranscriptBlock):
+class HelpPage(PageBlock):
     """All topics have the same columns."""
 
     def __init__(self, topics: Sequence[Topic], drawing: DrawingOptions) -> None:
         self._topics = topics
         self._drawing = drawing
-        self._made_of: tuple[int, str] | None = None
-        self._rows: Rows = ()
 
-    def render(self, width: int) -> Rows:
-        made_of = (width, self._drawing.theme.name)
-        if made_of != self._made_of:
-            self._made_of, self._rows = made_of, tuple(self._draw(max(width, 8)))
-        return self._rows
-
-    def invalidate(self) -> None:
-        self._made_of = None
-
-    @property
-    def done(self) -> bool:
-        return True
+    def _key(self) -> tuple[object, ...]:
+        return (self._drawing.theme.name,)
 
     @property
     def source(self) -> str:
         return "\n".join(f"{left}  {about}" for _, rows in self._topics for left, about in rows)
 
     def _draw(self, width: int) -> Iterator[str]:
+        width = max(width, 8)
         longest = max((measure(left) for _, rows in self._topics for left, _ in rows), default=0)
         column = min(longest, _LEFT_AT_MOST) if width >= _SIDE_BY_SIDE_FROM and not self._drawing.linear else 0
         for number, (topic, rows) in enumerate(self._topics):
@@ -52,7 +41,7 @@ class HelpPage(TranscriptBlock):
                 yield from self._pair(left, about, column, width)
 
     def _pair(self, left: str, about: str, column: int, width: int) -> Iterator[str]:
-        """Side by side; what is too long for its column, and everything where there is no room, one below the other."""
+        """Two columns; one below the other where there is no room for that."""
         if self._drawing.linear:
             yield f"{left}: {about}"
             return

@@ -1,4 +1,4 @@
-"""Pictures of the session, read where it keeps them."""
+"""Pictures among a session's artifacts."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ _LARGEST = 20 * 1024**2
 
 
 def picture_bytes(folder: Path, name: str) -> bytes | None:
-    """None when there is none of this name, or too large a one."""
+    """The bytes of a picture; None when there is no such file, or it is too large."""
     file = artifact_file(folder, name)
     try:
         return file.read_bytes() if file is not None and file.stat().st_size <= _LARGEST else None

@@ -1,14 +1,14 @@
-"""The transcript for who listens: what happens is told when it happens, in words, and nothing that was told changes.
+"""The transcript for screen readers: lines of text, written when something happens, which never change.
 
 Rules:
 
-- A call that takes its time is told when it begins, its output line by line as lines end, and its end with what came
-  of it. One that ends at once is told by its end alone.
-- Of an output that is long its first lines are told as they come, and its last ones at the end; `/output` says all.
-- When several things go on at once, lines of output are introduced by whose they are.
-- A subagent is told when it begins and when it ends, and in between each call it made and what it said, by its name.
-- What the person entered here stands on the terminal already: it is not told again.
-- Only words that stream are live. Everything else is final when it is told, so that nothing waits for it.
+- A call that takes its time is announced at its start, then come lines of output as they end, then its result. A call
+  that ends at once has only its result.
+- Of long output the first lines are written as they come, the last at the end; `/output` shows all.
+- When several calls run at once, a line names the call whose output follows.
+- A subagent is announced at its start and end, and in between each of its calls and texts, with its name.
+- What the user entered here is on the terminal already: it is not written again.
+- Only words that stream are live. Everything else is final when it is written, so that nothing waits for it.
 """
 
 from collections import deque
@@ -17,21 +17,21 @@ from collections.abc import Callable, Sequence
 from sightline.events import delegation_from_details
 from sightline.text import clean_line, row_text
 from sightline.transcript import Entry, Snapshot, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
-from sightline.tty import Rows, wrap
+from sightline.tty import wrap
 from sightline.tty.components import BlockColumn
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.blocks._agent import AgentBlock
-from sightline.views.console.blocks._block import TranscriptBlock
+from sightline.views.console.blocks._block import PageBlock, TranscriptBlock
 from sightline.views.console.blocks._call import CallBlock
 from sightline.views.console.shapes import Shape, ShapeBody, shape_of
 from sightline.views.console.shapes._shape import plural, short
 from sightline.views.console.shapes._tail import Tail
-from sightline.views.console.transcript._transcript_view import Fill, Size, TranscriptView
+from sightline.views.console.transcript._transcript_view import Fill, Size, TranscriptView, is_running_job
 
-AT_ONCE = 0.2
-"""Seconds a call may take without being told before it has ended."""
+_ANNOUNCED_AFTER = 0.2
+"""Seconds after which the start of a call is written."""
 FIRST, LAST = 40, 10
-"""Lines of output that are told as they come, and of those after them, at the end."""
+"""Lines of output that are written as they come, and at the end."""
 _UNFOLDED = 2000
 _WIDE = 4000
 _TITLE, _NAME = 120, 40
@@ -39,29 +39,19 @@ _TITLE, _NAME = 120, 40
 Later = Callable[[float, Callable[[], None]], object]
 
 
-class SpokenLines(TranscriptBlock):
-    """Some lines."""
+class SpokenLines(PageBlock):
+    """Lines that were written."""
 
     def __init__(self, *lines: str, joins_previous: bool = False) -> None:
         self._lines = lines
         self.joins_previous = joins_previous
-        self._rows: tuple[int, Rows] | None = None
 
-    def render(self, width: int) -> Rows:
-        if self._rows is None or self._rows[0] != width:
-            self._rows = (width, [row for line in self._lines for row in wrap(clean_line(line), width) or [""]])
-        return self._rows[1]
-
-    def invalidate(self) -> None:
-        self._rows = None
-
-    @property
-    def done(self) -> bool:
-        return True
+    def _draw(self, width: int) -> list[str]:
+        return [row for line in self._lines for row in wrap(clean_line(line), width) or [""]]
 
 
 class SpokenEnd(CallBlock):
-    """The end of a call whose output was told."""
+    """The end of a call whose output was written."""
 
     joins_previous = True
 
@@ -70,17 +60,16 @@ class SpokenEnd(CallBlock):
 
 
 class SpokenCall:
-    """A call that goes on, and how much of it was told."""
+    """A running call, and how much of it was written."""
 
     def __init__(self, call: TranscriptCall, drawing: DrawingOptions) -> None:
         self.call = call
-        self.begun = self.ended = False
-        self.wrote = False
+        self.announced = self.ended = self.has_output = False
         self._drawing = drawing
         self._tail = Tail(call, _WIDE, _UNFOLDED, live=1)
         self._left = _UNFOLDED if drawing.unfolded else FIRST
         self._last: deque[str] = deque(maxlen=LAST)
-        self._kept_back = 0
+        self._held_back = 0
         self._steps: dict[str, str] = {}
 
     @property
@@ -89,39 +78,39 @@ class SpokenCall:
         return f"{shape.label} {short(shape.title, _TITLE)}".strip()
 
     def new_lines(self) -> list[str]:
-        """Output that may be told now."""
+        """Lines of output to write now."""
         rows = [row_text(row).rstrip() for row in self._tail.take()] if self.call.pieces else []
         now, later = rows[: self._left], rows[self._left :]
-        if later and not self._kept_back and self.wrote | bool(now):
+        if later and not self._held_back and self.has_output | bool(now):
             now.append(f"… more output; {self._drawing.way_to('view_output')} shows what there is so far")
         self._left -= min(len(rows), self._left)
         self._last.extend(later)
-        self._kept_back += len(later)
+        self._held_back += len(later)
         return now
 
     def last_lines(self) -> list[str]:
-        """What was kept back, when it is over."""
+        """The last lines of an ended call, and how many before them were left out."""
         rest = [row_text(row).rstrip() for row in self._tail.take_rest()]
         self._last.extend(rest)
-        self._kept_back += len(rest)
-        left_out = self._kept_back - len(self._last)
+        self._held_back += len(rest)
+        left_out = self._held_back - len(self._last)
         way = self._drawing.way_to("view_output")
         return [*([f"… {plural(left_out, 'line')} left out ({way})"] if left_out else []), *self._last]
 
     def new_steps(self) -> list[str]:
-        """Steps of a delegation whose status is another."""
+        """Lines for steps of a delegation whose status changed."""
         steps = delegation_from_details(self.call.details)
-        told = []
+        lines = []
         for item in steps.items if steps is not None else ():
             before, self._steps[item.id] = self._steps.get(item.id), item.status or ""
             if item.status in ("running", "ok", "error") and item.status != before:
                 word = "failed" if item.status == "error" else item.status
-                told.append(f"{word}: {short(item.agent, _NAME)} {short(item.task, _TITLE)}")
-        return told
+                lines.append(f"{word}: {short(item.agent, _NAME)} {short(item.task, _TITLE)}")
+        return lines
 
 
 class SpokenTranscript(TranscriptView):
-    """`TranscriptView` on lines."""
+    """A `TranscriptView` that only appends lines."""
 
     def __init__(
         self, drawing: DrawingOptions, redraw: Callable[[], None], *, size: Size, fill: Fill, call_later: Later
@@ -129,17 +118,16 @@ class SpokenTranscript(TranscriptView):
         super().__init__(drawing, redraw, size=size, fill=fill)
         self._call_later = call_later
         self._echoed: list[str] = []
-        """What was entered here and the terminal has shown."""
+        """Texts that were entered here: the terminal has shown them."""
         self._anew = False
-        self._heard: dict[int, SpokenCall] = {}
+        self._calls: dict[int, SpokenCall] = {}
         self._subject: object = None
-        """Whose lines were told last."""
-        self._silent: dict[str, AgentBlock] = {}
-        """Subagents that are at work, told of when they have ended."""
+        """What the last lines were about."""
+        self._working: dict[str, AgentBlock] = {}
+        """Blocks of running subagents, added when they end."""
         self._words: dict[str, TranscriptText] = {}
 
     def entered(self, text: str) -> None:
-        """The terminal has shown it already."""
         self._echoed.append(text)
 
     def replace(self, snapshot: Snapshot, above: TranscriptBlock | None = None) -> None:
@@ -147,16 +135,16 @@ class SpokenTranscript(TranscriptView):
         super().replace(snapshot, above)
 
     def restart(self) -> None:
-        """Another conversation is told from its beginning. Of one that went back, only where it goes on is: what was
-        told was told."""
-        self._heard, self._silent, self._words, self._subject = {}, {}, {}, None
+        """Write another conversation from its beginning. When this one moved to another branch, only write from where
+        it continues: earlier lines stay."""
+        self._calls, self._working, self._words, self._subject = {}, {}, {}, None
         if self._anew:
             self._anew = False
             super().restart()
             return
-        told, self.component = self.component, BlockColumn()
+        written, self.component = self.component, BlockColumn()
         super().restart()
-        self.component = told
+        self.component = written
         self._add(SpokenLines(f"the conversation continues {_place(self.state.shown)}"))
 
     # ---- entries
@@ -164,15 +152,14 @@ class SpokenTranscript(TranscriptView):
     def _touched(self, entry: Entry) -> None:
         if entry.agent:
             self._touched_in_agent(entry)
-        elif isinstance(entry, TranscriptCall) and not self._is_job_that_runs(entry):
-            self._hear(entry)
         elif not isinstance(entry, TranscriptCall):
             super()._touched(entry)
+        elif not is_running_job(entry):
+            self._follow(entry)
 
     def _begin(self, entry: Entry) -> None:
         if isinstance(entry, TranscriptCall) and not entry.agent and entry.content is None:
-            self._hear(entry)
-            self._tell_beginning(self._heard[id(entry)])
+            self._announce(self._follow(entry))
         elif self._laying_out or not self._was_echoed(entry):
             super()._begin(entry)
             self._subject = None
@@ -189,57 +176,55 @@ class SpokenTranscript(TranscriptView):
         self._echoed.remove(entry.text)
         return entry.how == "prompt" and not entry.attachments
 
-    @staticmethod
-    def _is_job_that_runs(call: TranscriptCall) -> bool:
-        return call.is_job and call.content is None
-
     # ---- calls
 
-    def _hear(self, call: TranscriptCall) -> None:
-        heard = self._heard.get(id(call))
-        if heard is None:
-            heard = self._heard[id(call)] = SpokenCall(call, self._drawing)
+    def _follow(self, call: TranscriptCall) -> SpokenCall:
+        """Write what is new of a call."""
+        spoken = self._calls.get(id(call))
+        if spoken is None:
+            spoken = self._calls[id(call)] = SpokenCall(call, self._drawing)
         if call.content is not None:
-            self._tell_end(heard)
+            self._add_end(spoken)
         elif call.args is not None:
-            if not heard.begun:
-                self._call_later(AT_ONCE, lambda: self._told_late(heard))
-            lines = heard.new_lines() + heard.new_steps()
+            if not spoken.announced:
+                self._call_later(_ANNOUNCED_AFTER, lambda: self._announce_late(spoken))
+            lines = spoken.new_lines() + spoken.new_steps()
             if lines:
-                self._tell_beginning(heard)
-                heard.wrote = True
-                self._tell_of(heard, lines)
+                self._announce(spoken)
+                spoken.has_output = True
+                self._add_output(spoken, lines)
+        return spoken
 
-    def _told_late(self, heard: SpokenCall) -> None:
-        waits = bool(self.state.requests)  # whether it may run is asked first
-        if not (heard.begun or heard.ended or waits) and heard is self._heard.get(id(heard.call)):
-            self._tell_beginning(heard)
+    def _announce_late(self, spoken: SpokenCall) -> None:
+        waits = bool(self.state.requests)  # an approval comes before the call
+        if not (spoken.announced or spoken.ended or waits) and spoken is self._calls.get(id(spoken.call)):
+            self._announce(spoken)
             self._finish()
             self._redraw()
 
-    def _tell_beginning(self, heard: SpokenCall) -> None:
-        if not heard.begun:
-            heard.begun = True
-            self._hush()
-            self._add(SpokenLines(f"running: {heard.title}"))
-            self._subject = heard
+    def _announce(self, spoken: SpokenCall) -> None:
+        if not spoken.announced:
+            spoken.announced = True
+            self._close_streaming()
+            self._add(SpokenLines(f"running: {spoken.title}"))
+            self._subject = spoken
 
-    def _tell_of(self, heard: SpokenCall, lines: list[str]) -> None:
-        if self._subject is not heard:
-            self._add(SpokenLines(f"output of {heard.title}:"))
-            self._subject = heard
+    def _add_output(self, spoken: SpokenCall, lines: list[str]) -> None:
+        if self._subject is not spoken:
+            self._add(SpokenLines(f"output of {spoken.title}:"))
+            self._subject = spoken
         self._add(SpokenLines(*lines, joins_previous=True))
 
-    def _tell_end(self, heard: SpokenCall) -> None:
-        if heard.ended:
+    def _add_end(self, spoken: SpokenCall) -> None:
+        if spoken.ended:
             return
-        heard.ended = True
-        self._hush()
-        if heard.wrote and (lines := heard.last_lines()):
-            self._tell_of(heard, lines)
-        kind = SpokenEnd if heard.wrote and heard.call.pieces else CallBlock
-        block = self._by_entry[id(heard.call)] = kind(heard.call, self._drawing)
-        block.joins_previous = self._subject is heard
+        spoken.ended = True
+        self._close_streaming()
+        if spoken.has_output and (lines := spoken.last_lines()):
+            self._add_output(spoken, lines)
+        kind = SpokenEnd if spoken.has_output and spoken.call.pieces else CallBlock
+        block = self._by_entry[id(spoken.call)] = kind(spoken.call, self._drawing)
+        block.joins_previous = self._subject is spoken
         self._add(block)
         block.close()
         self._subject = None
@@ -249,35 +234,35 @@ class SpokenTranscript(TranscriptView):
     def _begin_in_agent(self, entry: Entry) -> None:
         root = entry.agent.partition("/")[0]
         if self._runs(root):
-            self._silently(root).take(entry)
+            self._agent_block(root).take(entry)
         else:
             super()._begin_in_agent(entry)
 
     def _touched_in_agent(self, entry: Entry) -> None:
         root = entry.agent.partition("/")[0]
-        block = self._silently(root)
+        block = self._agent_block(root)
         if all(known is not entry for known in block.entries[-50:]):
             block.take(entry)
-            self._tell_words(entry.agent)
+            self._add_agent_words(entry.agent)
         block.changed()
         if isinstance(entry, TranscriptText):
             self._words[entry.agent] = entry
-        elif not isinstance(entry, TranscriptCall) or (entry.content is not None and id(entry) not in self._heard):
+        elif not isinstance(entry, TranscriptCall) or (entry.content is not None and id(entry) not in self._calls):
             if isinstance(entry, TranscriptCall):
-                self._heard[id(entry)] = SpokenCall(entry, self._drawing)
-            self._tell_by(entry.agent, block.told(entry))
+                self._calls[id(entry)] = SpokenCall(entry, self._drawing)
+            self._add_agent_lines(entry.agent, block.summary(entry))
 
-    def _tell_words(self, path: str) -> None:
-        """What an agent said, now that it is complete."""
+    def _add_agent_words(self, path: str) -> None:
+        """Write the last text of an agent: it is complete now."""
         words = self._words.pop(path, None)
         if words is not None:
-            self._tell_by(path, self._silently(path.partition("/")[0]).told(words))
+            self._add_agent_lines(path, self._agent_block(path.partition("/")[0]).summary(words))
 
-    def _tell_by(self, path: str, lines: list[str]) -> None:
+    def _add_agent_lines(self, path: str, lines: list[str]) -> None:
         if lines:
-            joins_previous = self._subject is self._silent
+            joins_previous = self._subject is self._working
             self._add(SpokenLines(*(f"{self._name(path)}: {line}" for line in lines), joins_previous=joins_previous))
-            self._subject = self._silent
+            self._subject = self._working
 
     def _agent_changed(self, path: str) -> None:
         agent = self.state.agents.get(path)
@@ -287,12 +272,12 @@ class SpokenTranscript(TranscriptView):
             task = short(agent.task, _TITLE)
             self._add(SpokenLines(f"agent {self._name(path)} started" + (f": {task}" if task else "")))
         else:
-            self._tell_words(path)
-            self._tell_agents_end(agent)
+            self._add_agent_words(path)
+            self._add_agent_end(agent)
         self._subject = None
 
-    def _tell_agents_end(self, agent: TranscriptAgent) -> None:
-        block = self._silent.pop(agent.path, None)
+    def _add_agent_end(self, agent: TranscriptAgent) -> None:
+        block = self._working.pop(agent.path, None)
         if block is not None:
             self._add(block)
         else:
@@ -302,10 +287,10 @@ class SpokenTranscript(TranscriptView):
         agent = self.state.agents.get(path)
         return agent is None or agent.running
 
-    def _silently(self, root: str) -> AgentBlock:
-        if root not in self._silent:
-            self._silent[root] = AgentBlock(root, self._drawing, self.state.agents)
-        return self._silent[root]
+    def _agent_block(self, root: str) -> AgentBlock:
+        if root not in self._working:
+            self._working[root] = AgentBlock(root, self._drawing, self.state.agents)
+        return self._working[root]
 
     def _name(self, path: str) -> str:
         agent = self.state.agents.get(path)
@@ -313,7 +298,7 @@ class SpokenTranscript(TranscriptView):
 
 
 def _place(shown: Sequence[Entry]) -> str:
-    """Where the last entry is."""
+    """Where the conversation continues, in words."""
     if not shown:
         return "from its beginning"
     last = shown[-1]

@@ -1,31 +1,22 @@
-"""The transcript on the screen: the fold of what the host tells, and a block for each entry of it.
+"""The transcript on the screen: the fold of the host's events, and a block for each entry of it.
 
 Rules:
 
-- Every event goes through the fold first; a block is only told which entry changed.
-- Entries of a subagent live in that agent's block. A job that runs has none: it is in the panel of jobs, and its end
+- Every event goes through the fold first; a block only learns which entry changed.
+- Entries of a subagent are in that agent's block. A running job has no block: it is in the panel of jobs, and its end
   is a block like any other.
-- A long past is shown from its end: the last blocks at once, those before them above, a slice at a time, while the
-  screen stands still and keys are heard. The same when everything is to be shown otherwise.
+- A long transcript is shown from its end: the last blocks at once, those before them a slice at a time, while the
+  screen stands still and keys are read. The same when everything is drawn in another way.
 - A block that takes longer to draw than a key may wait is live until it is drawn whole, a slice at a time (`advance`).
-- A view that fell behind is given a snapshot: entries that are known are changed in place, and what is on the screen
-  is not written again.
-- A block is live until it is done. One that does not know when it is (`open_ended`) is closed when what came after it
-  is sure to be something else: words by the next entry, a group of reads by one that is no read, and whether a call is
-  one is known at its end.
+- A view that fell behind gets a snapshot: known entries are changed in place, and rows on the screen are not written
+  again.
+- A block is live until it is done. An `open_ended` one is closed when what follows it is sure to be something else:
+  words by the next entry, a group of reads by a call that is not a read, which is known at the call's end.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from sightline.events import (
-    AgentEnded,
-    AgentStarted,
-    BranchState,
-    Event,
-    RunEnded,
-    State,
-    TurnEnded,
-)
+from sightline.events import AgentEnded, AgentStarted, BranchState, Event, RunEnded, State, TurnEnded
 from sightline.transcript import Entry, Remark, Snapshot, TranscriptCall, TranscriptText
 from sightline.transcript import Transcript as Fold
 from sightline.tty import Component
@@ -42,14 +33,14 @@ Fill = Callable[[Iterable[Component]], object]
 
 
 class TranscriptView:
-    """`component` is what is drawn. `fill` is given the blocks that stand before those a screen of this `size` shows at
-    once, to be filled in little by little."""
+    """`component` is drawn. `fill` receives the blocks before those that a screen of this `size` shows, and fills them
+    in little by little."""
 
     def __init__(self, drawing: DrawingOptions, redraw: Callable[[], None], *, size: Size, fill: Fill) -> None:
         self.component = BlockColumn()
         self.fold = Fold()
         self.blocks: list[TranscriptBlock] = []
-        """All there are, in order."""
+        """All blocks, in order."""
         self._drawing = drawing
         self._redraw = redraw
         self._size = size
@@ -58,15 +49,15 @@ class TranscriptView:
         self._by_entry: dict[int, TranscriptBlock] = {}
         self._by_agent: dict[str, TranscriptBlock] = {}
         self._open: list[TranscriptBlock] = []
-        """Those that are not finished, in order."""
+        """Blocks that are not finished, in order."""
         self._older: set[TranscriptBlock] = set()
-        """Those that are not drawn whole yet, and stand before what is held."""
-        self._speaking: TranscriptBlock | None = None
+        """Blocks above the held ones that are not drawn whole yet."""
+        self._streaming: TranscriptBlock | None = None
         """The words that stream."""
         self._early: list[Remark] = []
-        """What was said before the host had told anything."""
+        """Remarks from before the first snapshot."""
         self._above: TranscriptBlock | None = None
-        """What the blocks made anew begin with."""
+        """The block before the first entry."""
 
     @property
     def state(self) -> Snapshot:
@@ -78,16 +69,16 @@ class TranscriptView:
 
     @property
     def behind(self) -> bool:
-        """There is more to draw than a frame has time for."""
+        """Whether there is more to draw than a frame has time for."""
         return self._first_behind() is not None
 
     def _first_behind(self) -> TranscriptBlock | None:
-        """What is held cannot become history, and rows of it would pile up: what is filled in above it comes first."""
+        """While blocks are held, only those above them: their rows cannot become history, and would pile up."""
         behind = (block for block in self._open if block.behind)
         return next((block for block in behind if self.component.held is None or block in self._older), None)
 
     def advance(self) -> TranscriptBlock | None:
-        """Draw more of the first block that is behind, which is returned."""
+        """Draw more of the first block that is behind, and return it."""
         block = self._first_behind()
         if block is not None:
             block.advance()
@@ -95,17 +86,17 @@ class TranscriptView:
         return block
 
     def replace(self, snapshot: Snapshot, above: TranscriptBlock | None = None) -> None:
-        """Show this, in place of all there was, below a block that no entry is behind. What was said while it was
-        waited for is said again below it."""
+        """Show this state in place of the current one, below the block `above`. Remarks from before the first snapshot
+        are shown again below it."""
         early, self._early = self._early, []
         self.fold, self._above = Fold(snapshot), above
         self.restart()
         for remark in early:
-            self.say(remark)
+            self.add_remark(remark)
 
     def catch_up(self, snapshot: Snapshot) -> bool:
-        """Go on from the state after what was missed: what is on the screen stays there. False when this is not the
-        conversation that is shown, further on."""
+        """Continue from a later state of this conversation; what is on the screen stays. False when it is the state of
+        another one."""
         changed = self.fold.catch_up(snapshot)
         if changed is None:
             return False
@@ -114,15 +105,15 @@ class TranscriptView:
         for path in snapshot.agents:
             self._agent_changed(path)
         if not snapshot.running:
-            self._hush()
+            self._close_streaming()
         self._finish()
         self._redraw()
         return True
 
     def restart(self) -> None:
-        """Make every block anew: the fold holds what it held, but other things of it are shown, or otherwise."""
+        """Make all blocks anew from the fold."""
         self.component.clear()
-        self.blocks, self._open, self._speaking = [], [], None
+        self.blocks, self._open, self._streaming = [], [], None
         self._by_entry, self._by_agent = {}, {}
         self._laying_out = True
         above, self._above = self._above, None
@@ -131,7 +122,7 @@ class TranscriptView:
         entries = self.state.shown
         near = len(entries) - self._size()[1]  # no entry from there on is sure to be above the screen
         for at, entry in enumerate(entries):
-            if not _is_running_job(entry):
+            if not is_running_job(entry):
                 self._near_end = at >= near
                 self._begin(entry)
         if not self.state.running:
@@ -143,7 +134,7 @@ class TranscriptView:
         self._show()
 
     def show_again(self) -> None:
-        """Show every block there is anew: other things of it are shown, or otherwise."""
+        """Draw all blocks again: folding or reasoning was switched."""
         self.component.clear()
         blocks, self.blocks = self.blocks, []
         near = len(blocks) - self._size()[1]
@@ -158,16 +149,16 @@ class TranscriptView:
         self._show()
 
     def _show(self) -> None:
-        """The last blocks at once, those before them little by little."""
+        """Show the last blocks at once, and those before them little by little."""
         self._older.clear()
         if older := show_end(self.component, self.blocks, self._size(), is_live=self.is_live):
             self._fill(self._in_pieces(older))
 
     def _in_pieces(self, older: Sequence[Component]) -> Iterator[Component]:
-        """Long texts are cut when their turn comes: a key cannot wait until all are."""
+        """The blocks, long texts in parts. They are cut one by one: a key cannot wait until all are."""
         for block in older:
             if self.component.held is None:
-                return  # something else is shown by now
+                return  # another transcript is shown by now
             words = block.long if isinstance(block, WordsBlock) else None
             if words is None:
                 yield block
@@ -184,7 +175,7 @@ class TranscriptView:
             yield part
 
     def _parts(self, entry: TranscriptText) -> Iterator[TranscriptBlock]:
-        """Blocks that look, one below the other, as the whole text does; what may come after it goes to the last."""
+        """Blocks that look, one below the other, as the whole text does. The last one shows what is added to it."""
         *pieces, last = pieces_of(entry.text)
         for piece in pieces:
             part = TranscriptText(entry.agent, entry.block, piece, entry.reasoning, entry.seq)
@@ -193,27 +184,27 @@ class TranscriptView:
         yield block
 
     def stop(self) -> None:
-        """Whoever worked here is gone: nothing is under way any more, and nobody waits for an answer."""
+        """The host is gone: nothing runs any more, and no answer is waited for."""
         self.fold.lose_host()
         for block in self._open:
             block.close()
-        self._speaking = None
+        self._streaming = None
         self._finish()
 
     def is_live(self, block: Component) -> bool:
         return block in self._open
 
-    def say(self, remark: Remark) -> None:
-        """A word of the console's own: shown here, kept nowhere."""
+    def add_remark(self, remark: Remark) -> None:
+        """Show a message of the console itself. It is not stored."""
         if not self.state.seq:
             self._early.append(remark)
         self.add_page(block_for(remark, self._drawing, self.state.agents))
 
     def entered(self, text: str) -> None:
-        """The person entered this here, and will hear of it as of any other message."""
+        """The user entered this here; its event comes later."""
 
     def add_page(self, block: TranscriptBlock) -> None:
-        """A block that no entry is behind."""
+        """Show a block that is not of an entry."""
         self._add(block)
         self._finish()
         self._redraw()
@@ -226,7 +217,7 @@ class TranscriptView:
             if isinstance(event, State) and event.key == BranchState.KEY and not event.agent:
                 self.restart()
             elif isinstance(event, RunEnded | TurnEnded) and not event.agent:
-                self._hush()
+                self._close_streaming()
             elif isinstance(event, AgentStarted | AgentEnded):
                 self._agent_changed(event.path)
         self._finish()
@@ -235,38 +226,38 @@ class TranscriptView:
     def _touched(self, entry: Entry) -> None:
         block = self._by_entry.get(id(entry))
         if block is None:
-            if not _is_running_job(entry):
+            if not is_running_job(entry):
                 self._begin(entry)
             return
         if isinstance(block, WordsBlock) and isinstance(entry, TranscriptText) and block.rest is not None:
-            self._speaking = self._by_entry[id(entry)] = self._add(WordsBlock(entry, self._drawing, block.rest))
+            self._streaming = self._by_entry[id(entry)] = self._add(WordsBlock(entry, self._drawing, block.rest))
             return
         block.changed()
         if isinstance(entry, TranscriptCall) and entry.content is not None:
             self._ended(entry, block)
 
     def _begin(self, entry: Entry) -> None:
-        """A block for an entry, or a place in one there is."""
+        """Add a block for an entry, or add it to the last block."""
         if entry.agent:
             self._begin_in_agent(entry)
             return
-        if not _is_meanwhile(entry):
-            self._hush()
+        if not _is_beside(entry):
+            self._close_streaming()
         last = self._open[-1] if self._open and self._open[-1] is self.blocks[-1] else None
         if last is not None and last.take(entry):
             self._by_entry[id(entry)] = last
             return
         block = self._by_entry[id(entry)] = self._add_whole(entry)
         if isinstance(entry, TranscriptText):
-            self._speaking = block
+            self._streaming = block
         if not isinstance(entry, TranscriptCall):
             self._close_before(block)
         elif entry.content is not None:
             self._ended(entry, block)
 
     def _add_whole(self, entry: Entry) -> TranscriptBlock:
-        """The block of an entry; of a long text from before that the screen may show, several, of which the last is
-        returned."""
+        """Add the block of an entry, and return it. While laying out, a long text near the end becomes several blocks,
+        and the last is returned."""
         if not isinstance(entry, TranscriptText) or not self._laying_out:
             return self._add(block_for(entry, self._drawing, self.state.agents))
         if not self._near_end:
@@ -296,7 +287,7 @@ class TranscriptView:
         return block
 
     def _ended(self, call: TranscriptCall, block: TranscriptBlock) -> None:
-        """A call has ended: reads that stand next to each other become one block, whichever ended first."""
+        """A call has ended: reads next to each other become one block, in any order of their ends."""
         if not block.open_ended:
             self._close_before(block)
             return
@@ -309,7 +300,7 @@ class TranscriptView:
             self._joined(self.blocks[at], self.blocks[at + 1])
 
     def _joined(self, block: TranscriptBlock, after: TranscriptBlock) -> bool:
-        """Let a block take over what the one after it shows. Whether it did."""
+        """Move the calls of the next block into this one. False: they do not belong together."""
         if not (block.open_ended and after.open_ended and block in self._open and after in self._open):
             return False
         calls = after.calls if isinstance(after, CallBlock) else []
@@ -326,19 +317,19 @@ class TranscriptView:
         return True
 
     def _close_before(self, block: TranscriptBlock) -> None:
-        """Nothing joins what stands before a block that stays."""
+        """Close the open-ended blocks before this one: nothing will join them."""
         for earlier in self._open:
             if earlier is block:
                 break
-            if earlier.open_ended and earlier is not self._speaking:
+            if earlier.open_ended and earlier is not self._streaming:
                 earlier.close()
-        self._finish()  # or every entry of many would look at all before it
+        self._finish()  # else each of many entries would visit all before it
 
-    def _hush(self) -> None:
+    def _close_streaming(self) -> None:
         """The words that stream are complete."""
-        if self._speaking is not None:
-            self._speaking.close()
-            self._speaking = None
+        if self._streaming is not None:
+            self._streaming.close()
+            self._streaming = None
 
     def _finish(self) -> None:
         done = [block for block in self._open if block.done]
@@ -349,12 +340,12 @@ class TranscriptView:
                 self.component.finish(block)
 
 
-def _is_meanwhile(entry: Entry) -> bool:
-    """Whether it came beside what the agent says, and is no sign that it has said it."""
+def _is_beside(entry: Entry) -> bool:
+    """Whether it is independent of the agent's words: they may continue after it."""
     return isinstance(entry, Remark) or (
         isinstance(entry, TranscriptCall) and (entry.is_job or entry.source == "person")
     )
 
 
-def _is_running_job(entry: Entry) -> bool:
+def is_running_job(entry: Entry) -> bool:
     return isinstance(entry, TranscriptCall) and entry.is_job and entry.content is None

@@ -4,7 +4,7 @@ Rules:
 
 - The host makes every check the console's has: settings and trust of the folder, the model, the provider's CLI.
 - A folder is one that this process may enter and read; nothing is listed but folders that sessions worked in.
-- A host nobody connects to within ten seconds ends by itself.
+- A host without a connection for ten seconds ends by itself.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class AgentApi:
         self._store = store
         self._catalog = catalog
         self._known = known
-        self._resuming = asyncio.Lock()  # two tabs may ask for the same session at once
+        self._resuming = asyncio.Lock()  # two tabs may resume the same session at once
 
     async def choices(self, request: Request) -> Response:
         """What a session can be started with, in a folder: its settings name models and the level."""
@@ -48,12 +48,12 @@ class AgentApi:
         return json_answer(await asyncio.to_thread(self._choices, folder))
 
     async def start(self, request: Request) -> Response:
-        asked = await body(request, AgentBody)
+        given = await body(request, AgentBody)
         options = StartOptions(
-            cwd=folder_of(asked.cwd),
-            provider=_provider(asked.provider),
-            model=asked.model.strip(),
-            approval=asked.level,
+            cwd=folder_of(given.cwd),
+            provider=_provider(given.provider),
+            model=given.model.strip(),
+            approval=given.level,
         )
         return json_answer(AgentStartedBody(await self._launched(options)), 201)
 
@@ -73,7 +73,7 @@ class AgentApi:
             raise RequestRefused(409, error.message, error.hint) from error
         except (OSError, ValueError) as error:  # a name no process can be given
             raise RequestRefused(409, f"the session could not be started: {error}") from error
-        self._catalog.look_again()
+        self._catalog.invalidate()
         return session
 
     def _choices(self, folder: str) -> AgentChoices:

@@ -1,21 +1,21 @@
-"""What is asked over HTTP and what is answered. Who may ask has been decided before it comes here."""
+"""The endpoints of the HTTP API. Who may use them was decided before a request comes here."""
 
 import asyncio
 from itertools import islice
+from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from sightline.host import CancelCall, CancelJob
-from sightline.journal import JobRecord, Store, is_job_id, is_session_id, session_of
+from sightline.journal import JobRecord, Store, artifact_file, is_job_id, is_session_id, session_of
 from sightline.secrets import Secrets
 from sightline.views.web._sse import EventStreamResponse
 from sightline.views.web.api._agents import AgentApi
 from sightline.views.web.api._bodies import CancelBody, CancelledBody, JobList, StartBody, Started
 from sightline.views.web.api._feed import Feed
 from sightline.views.web.api._list import ListApi
-from sightline.views.web.api._output import OneLook, OutputApi
-from sightline.views.web.api._pictures import Pictures
+from sightline.views.web.api._output import OutputApi, no_job
 from sightline.views.web.api._reading import RequestRefused, after, body, json_answer, number
 from sightline.views.web.api._start import spec_of, start_in, start_session, submit
 from sightline.views.web.api._talk import TalkApi
@@ -23,25 +23,25 @@ from sightline.views.web.page._catalog import LISTED, Catalog
 from sightline.views.web.page._page import PageTab, list_only, recording_page
 from sightline.views.web.page._recordings import Recording
 from sightline.views.web.page._watch import Watches
-from sightline.views.web.rows._shelf import RowCache
+from sightline.views.web.rows._row_cache import RowCache
 
 _MOST_JOBS = 1000
 _LOOKS_FOR_A_JOB = 200
 _SECONDS_BETWEEN_LOOKS = 0.01
+_IMAGE_CAP = 20 * 1024 * 1024
+# What a browser draws and cannot run: an SVG may hold a script.
+_IMAGE_TYPES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 
 
 class Api:
-    """The answers, and what they are made from."""
-
     def __init__(self, store: Store, recordings: list[Recording], secrets: Secrets) -> None:
-        """`secrets`: those that are shown to nobody."""
+        """`secrets`: values that are masked in every output."""
         self._store = store
         self._recordings = {recording.id: recording for recording in recordings}
         self._catalog = Catalog(store, recordings)
         self._watches = Watches(store)
-        self._shelf = RowCache(store, secrets)
-        self.outputs = OutputApi(store, self._catalog, self._watches, self._shelf, self._recordings)
-        self.pictures = Pictures(store, self._known_session)
+        self._cache = RowCache(store, secrets)
+        self.outputs = OutputApi(store, self._catalog, self._watches, self._cache, self._recordings)
         self.agents = AgentApi(store, self._catalog, self._known_session)
         self.talk = TalkApi(store, self._known_session)
         self.list = ListApi(store, self._catalog, self._known_session)
@@ -49,11 +49,11 @@ class Api:
     def close(self) -> None:
         self._catalog.close()
         self._watches.close()
-        self._shelf.close()
+        self._cache.close()
 
     async def sessions(self, request: Request) -> Response:
         await self._catalog.refresh()
-        await self._catalog.ask_hosts()
+        await self._catalog.query_hosts()
         limit = number(request, "limit", LISTED, _MOST_JOBS)
         return json_answer(await asyncio.to_thread(self._catalog.listed, limit))
 
@@ -61,13 +61,8 @@ class Api:
         id = request.path_params["id"]
         if id in self._recordings:
             return json_answer(self._recordings[id].snapshot)
-        listener = OneLook()
-        watch = self._watches.join(self._known_session(id), listener)
-        try:
-            await watch.known.wait()
+        async with self._watches.known(self._known_session(id)) as watch:
             return json_answer(watch.now)
-        finally:
-            self._watches.leave(watch, listener)
 
     async def events(self, request: Request) -> Response:
         id = request.path_params["id"]
@@ -82,8 +77,8 @@ class Api:
         if not id:
             return EventStreamResponse(list_only(self._catalog))
         if not is_session_id(id):
-            raise RequestRefused(404, f"no session {id}", "see /api/sessions")
-        return EventStreamResponse(PageTab(self._catalog, self._watches, self._shelf, id, after(request)).events())
+            raise _no_session(id)
+        return EventStreamResponse(PageTab(self._catalog, self._watches, self._cache, id, after(request)).events())
 
     async def start(self, request: Request) -> Response:
         spec = spec_of(await body(request, StartBody))
@@ -101,7 +96,7 @@ class Api:
         jobs = iter(self._catalog.jobs.values())
         if before is not None:
             if before not in self._catalog.jobs:
-                raise RequestRefused(404, f"no job {before}", "see /api/jobs")
+                raise no_job(before)
             next(job for job in jobs if job.id == before)
         found = [self._catalog.body(job) for job in islice(jobs, limit)]
         return json_answer(JobList(found, next(jobs, None) is not None))
@@ -110,7 +105,7 @@ class Api:
         return json_answer(self._catalog.body(await self._known_job(request.path_params["id"])))
 
     async def cancel(self, request: Request) -> Response:
-        """A job, or a call of an agent's that runs."""
+        """Cancel a job, or a running call of an agent."""
         id = request.path_params["id"]
         force = (await body(request, CancelBody)).force
         if is_job_id(id) and await self._catalog.job(id) is None and self._store.is_running(session_of(id)):
@@ -122,8 +117,18 @@ class Api:
         await submit(self._store, job.session, CancelJob(job.id, force))
         return json_answer(CancelledBody(job.id), 202)
 
+    async def picture(self, request: Request) -> Response:
+        """An image stored with a session, recognised by its bytes, never by its name."""
+        session, name = self._known_session(request.path_params["id"]), request.path_params["name"]
+        path = artifact_file(self._store.folder(session), name)
+        data = await asyncio.to_thread(_read_image, path) if path is not None else b""
+        kind = _media_type(data)
+        if not kind:
+            raise RequestRefused(404, f"no image {name} in session {session}")
+        return Response(data, media_type=kind)
+
     async def _started(self, started: Started) -> Response:
-        """Answer when the job can be asked about: a host accepts a command a moment before it lists it."""
+        """Respond when the job is listed: a host accepts a command a moment before that."""
         for _ in range(_LOOKS_FOR_A_JOB):
             if await self._catalog.job(started.job) is not None:
                 break
@@ -132,11 +137,31 @@ class Api:
 
     def _known_session(self, id: str) -> str:
         if not is_session_id(id) or not self._store.folder(id).is_dir():
-            raise RequestRefused(404, f"no session {id}", "see /api/sessions")
+            raise _no_session(id)
         return id
 
     async def _known_job(self, id: str) -> JobRecord:
-        job = await self._catalog.job(id) if is_job_id(id) and session_of(id) else None
+        job = await self._catalog.job(id)
         if job is None:
-            raise RequestRefused(404, f"no job {id}", "see /api/jobs")
+            raise no_job(id)
         return job
+
+
+def _no_session(id: str) -> RequestRefused:
+    return RequestRefused(404, f"no session {id}", "see /api/sessions")
+
+
+def _read_image(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_IMAGE_CAP + 1)
+    except OSError:
+        return b""
+    return data if len(data) <= _IMAGE_CAP else b""
+
+
+def _media_type(data: bytes) -> str:
+    from sightline.tools.images import sniff
+
+    facts = sniff(data)
+    return facts.media_type if facts is not None and facts.media_type in _IMAGE_TYPES else ""

@@ -1,4 +1,4 @@
-"""The JSON that goes over HTTP: what is asked and what is answered. The OpenAPI document is made of these."""
+"""The JSON bodies of requests and responses. The OpenAPI document is made of these."""
 
 from typing import Any, Literal
 
@@ -37,9 +37,9 @@ class SessionBody(msgspec.Struct, frozen=True):
     state: Literal["running", "ended", "lost"]  # lost: its host was killed
     started: float
     jobs: list[JobBody]
-    agent: bool = False  # somebody talks, or can talk, with an agent in it
+    agent: bool = False  # it has an agent
     busy: bool = False  # the agent works
-    waiting: int = 0  # requests that nobody has answered yet
+    waiting: int = 0  # open requests
     archived: bool = False
     changed: float = 0.0  # when something was added to the conversation last, or a job began or ended
 
@@ -88,7 +88,7 @@ class Started(msgspec.Struct, frozen=True):
 
 
 class CancelBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`force`: end it at once, without asking it first."""
+    """`force`: kill it at once, without SIGTERM first."""
 
     force: bool = False
 
@@ -109,11 +109,11 @@ class RowsBody(msgspec.Struct, frozen=True):
     total: int
     first: int
     rows: list[list[list[Any]] | dict[str, int]]
-    deleted: bool = False  # the output is not kept any more
+    deleted: bool = False  # the output was deleted
 
 
 class FoundBody(msgspec.Struct, frozen=True):
-    """Numbers of the rows that contain a text. With `more`, go on from `next`."""
+    """Numbers of the rows that contain a text. With `more`, continue from `next`."""
 
     rows: list[int]
     more: bool
@@ -121,21 +121,21 @@ class FoundBody(msgspec.Struct, frozen=True):
 
 
 class PromptBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Words for the agent. While it works they join in now (`steer`) or when it has finished (`follow_up`)."""
+    """Words for the agent. While it works they are sent now (`steer`) or when it has finished (`follow_up`)."""
 
     text: str
     how: Literal["prompt", "steer", "follow_up"] = "prompt"
 
 
 class ShellBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A command line of the person's. `private`: the agent does not read what came of it."""
+    """A command line of the user. `private`: the agent does not read its output."""
 
     text: str
     private: bool = False
 
 
 class AnswerBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the person answers: one of the choices, or a mapping; null closes it without an answer."""
+    """The user's answer: one of the choices, or a mapping; null closes the request without an answer."""
 
     answer: Any = None
 
@@ -205,11 +205,11 @@ class AgentChoices(msgspec.Struct, frozen=True):
 
 
 class EmptyBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Nothing is said."""
+    """Without fields."""
 
 
 class Accepted(msgspec.Struct, frozen=True):
-    """The host took it. `data`: what it says about it, such as the messages that were queued."""
+    """The host accepted it. `data`: its reply, such as the messages that were queued."""
 
     id: str = ""
     data: Any = None

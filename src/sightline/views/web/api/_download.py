@@ -15,11 +15,11 @@ _range = re.compile(r"bytes=([0-9]{0,15})-([0-9]{0,15})").fullmatch
 
 
 def download(request: Request, reader: ArtifactReader, name: str) -> Response:
-    """An answer with what the artifact has now. `reader` is closed when it is sent."""
+    """A response with the artifact as it is now. `reader` is closed when it was sent."""
     size = reader.size
     etag = f'"{name}-{size}"'
     try:
-        start, end = _asked_range(request, size, etag)
+        start, end = _requested_range(request, size, etag)
     except Unsatisfiable:
         reader.close()
         raise
@@ -40,7 +40,7 @@ async def _read(reader: ArtifactReader, start: int, end: int) -> AsyncIterator[b
     try:
         while start < end:
             data = await asyncio.to_thread(reader.read, start, min(_READ_SIZE, end - start))
-            if not data:  # it was cut meanwhile; the length that was promised tells the reader
+            if not data:  # it was cut meanwhile; the content length shows the reader
                 return
             start += len(data)
             yield data
@@ -48,10 +48,9 @@ async def _read(reader: ArtifactReader, start: int, end: int) -> AsyncIterator[b
         reader.close()
 
 
-def _asked_range(request: Request, size: int, etag: str) -> tuple[int, int]:
-    """From where to where; everything when no range is asked for, or one in a form that may be ignored."""
-    asked = request.headers.get("range")
-    match = _range(asked) if asked else None
+def _requested_range(request: Request, size: int, etag: str) -> tuple[int, int]:
+    """The range to send; everything when none is requested, or one in a form that may be ignored."""
+    match = _range(request.headers.get("range", ""))
     condition = request.headers.get("if-range")
     if match is None or match[0] == "bytes=-" or (condition is not None and condition != etag):
         return 0, size

@@ -1,15 +1,15 @@
-"""A session's own events for a program: the state first when it needs it, then every event, in order, once."""
+"""The event stream of a session for programs: the state first when it is needed, then every event, in order, once."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 import msgspec
 
 from sightline.events import Event, ToolOutput, encode_event
-from sightline.views.web._sse import KEEP_ALIVE, KEEP_ALIVE_SECONDS, event
+from sightline.views.web._sse import KEEP_ALIVE, event, set_in_time
 from sightline.views.web.page._watch import Watch, Watches
 
-# How far a reader may be behind before it is told the state anew instead.
+# How far a reader may be behind before it gets the state instead.
 _MOST_EVENTS = 2000
 _MOST_CHARACTERS = 1024 * 1024
 
@@ -30,11 +30,11 @@ class Feed:
         self._session = session
         self._watch: Watch
 
-    async def events(self) -> AsyncIterator[bytes]:
+    async def events(self) -> AsyncGenerator[bytes, None]:
         self._watch = self._watches.join(self._session, self)
         try:
             while not self._watch.known.is_set():
-                if not await self._woken():
+                if not await set_in_time(self._wake):
                     yield KEEP_ALIVE
             self._begin()
             while True:
@@ -45,7 +45,7 @@ class Feed:
                 elif over:
                     yield event("end", b"{}", self._watch.now.seq)
                     return
-                elif not await self._woken():
+                elif not await set_in_time(self._wake):
                     yield KEEP_ALIVE
         finally:
             self._watches.leave(self._watch, self)
@@ -80,11 +80,3 @@ class Feed:
             now = self._watch.now
             return event("snapshot", msgspec.json.encode(now), now.seq)
         return b"".join([event(str(e.__struct_config__.tag), encode_event(e), e.seq) for e in queue])
-
-    async def _woken(self) -> bool:
-        try:
-            async with asyncio.timeout(KEEP_ALIVE_SECONDS):
-                await self._wake.wait()
-        except TimeoutError:
-            return False
-        return True

@@ -1,4 +1,4 @@
-"""What the user does with stored sessions from the list: search, end, rename, archive and delete them.
+"""The list of stored sessions: search, end, rename, archive and delete them.
 
 Rules:
 
@@ -48,7 +48,7 @@ class ListApi:
         try:
             await submit(self._store, session, Stop(), "it has ended already")
         except OutsideFailure:
-            pass  # it went without a goodbye: ended all the same
+            pass  # it ended before it could reply
         return json_answer(Accepted(session), 202)
 
     async def rename(self, request: Request) -> Response:
@@ -71,12 +71,12 @@ class ListApi:
         self._store.delete(session)
 
     async def _done(self, request: Request, act: Callable[[str], None]) -> Response:
-        """For a session with a conversation; refused with what the command line says otherwise."""
+        """Act on a session with a conversation; refused as on the command line otherwise."""
         session = self._known(request.path_params["id"])
         try:
             await asyncio.to_thread(self._store.find_conversation, session, "")
             await asyncio.to_thread(act, session)
         except UserMistake as mistake:
             raise RequestRefused(409, mistake.message, mistake.hint) from mistake
-        self._catalog.look_again()
+        self._catalog.invalidate()
         return json_answer(Accepted(session), 202)

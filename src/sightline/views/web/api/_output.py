@@ -1,6 +1,6 @@
-"""The output of a call, as rows, as text or byte for byte: of a job, of a call of an agent's, of a recorded one.
+"""The output of a job, an agent's call or a recorded call: as rows, as text or byte for byte.
 
-A call of an agent's may have written no output and yet returned something; then that is its output.
+The output of a call that wrote none is what it returned.
 """
 
 import re
@@ -11,8 +11,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from sightline.events import Event
-from sightline.journal import JobRecord, Store, is_job_id, session_of
+from sightline.journal import Store, is_job_id, session_of
 from sightline.transcript import TranscriptCall
 from sightline.views.web._sse import rows_json
 from sightline.views.web.api._bodies import DownloadBody, EmptyBody, FoundBody
@@ -22,29 +21,20 @@ from sightline.views.web.api._tickets import Tickets
 from sightline.views.web.page._catalog import Catalog
 from sightline.views.web.page._recordings import Recording
 from sightline.views.web.page._watch import Watches
+from sightline.views.web.rows._row_cache import RowCache
 from sightline.views.web.rows._rows import FixedRows, text_of
-from sightline.views.web.rows._shelf import RowCache
 
 _MOST_ROWS = 500
 _MOST_FOUND = 5000
 _LONGEST_SEARCH = 1000
+_TEXT = "text/plain; charset=utf-8"
 _TEXT_CAP = 8 * 1024 * 1024
 
 _recorded_call = re.compile(r"(r[1-9][0-9]*)-([0-9]{1,9})").fullmatch
 
 
-class OneLook:
-    """Joins a watch to see its state once."""
-
-    attends = False
-
-    def happened(self, events: list[Event]) -> None: ...
-    def replaced(self) -> None: ...
-    def over(self) -> None: ...
-
-
 class _Output(msgspec.Struct, frozen=True):
-    """Where a call's output is: in its artifact, or (`fixed`) in what is known of it."""
+    """Where a call's output is: in its artifact, or (`fixed`) in the fold of its session."""
 
     id: str
     finished: bool = True
@@ -54,9 +44,9 @@ class _Output(msgspec.Struct, frozen=True):
 
 class OutputApi:
     def __init__(
-        self, store: Store, catalog: Catalog, watches: Watches, shelf: RowCache, recordings: Mapping[str, Recording]
+        self, store: Store, catalog: Catalog, watches: Watches, cache: RowCache, recordings: Mapping[str, Recording]
     ) -> None:
-        self._store, self._catalog, self._watches, self._shelf = store, catalog, watches, shelf
+        self._store, self._catalog, self._watches, self._cache = store, catalog, watches, cache
         self._recordings = recordings
         self.tickets = Tickets()
 
@@ -67,7 +57,7 @@ class OutputApi:
             return _rows(0, first, [], deleted=True)
         if output.fixed is not None:
             return _rows(output.fixed.total, first, output.fixed.read(first, count))
-        with self._shelf.rows(output.id, finished=output.finished) as rows:
+        with self._cache.rows(output.id, finished=output.finished) as rows:
             await rows.catch_up()
             found = await rows.read(first, count)
             return _rows(rows.total, first, found)
@@ -85,7 +75,7 @@ class OutputApi:
         if output.fixed is not None:
             found = output.fixed.find(text, first, limit)
         else:
-            with self._shelf.rows(output.id, finished=output.finished) as rows:
+            with self._cache.rows(output.id, finished=output.finished) as rows:
                 await rows.catch_up()
                 found = await rows.find(text, first, limit)
         return json_answer(FoundBody(found.rows, found.more, found.next))
@@ -93,14 +83,14 @@ class OutputApi:
     async def text(self, request: Request) -> Response:
         output = await self._output(request)
         if output.deleted:
-            return _text(b"", 0)
+            return Response(b"", headers=_text_headers(0), media_type=_TEXT)
         if output.fixed is not None:
-            return _text(output.fixed.text().encode(), 0)
-        with self._shelf.rows(output.id, finished=output.finished) as rows:
+            return Response(output.fixed.text(), headers=_text_headers(0), media_type=_TEXT)
+        with self._cache.rows(output.id, finished=output.finished) as rows:
             await rows.catch_up()
             first, cut = await rows.last_part(_TEXT_CAP)
         source = self._text_from(output, first)
-        return StreamingResponse(source, headers=_text_headers(cut), media_type="text/plain; charset=utf-8")
+        return StreamingResponse(source, headers=_text_headers(cut), media_type=_TEXT)
 
     async def artifact(self, request: Request) -> Response:
         id = await self._with_artifact(request)
@@ -114,15 +104,15 @@ class OutputApi:
 
     async def _with_artifact(self, request: Request) -> str:
         id: str = request.path_params["id"]
-        if _recorded_call(id) is not None or (await self._catalog_job(id) is None and await self._call(id) is None):
-            raise _no_job(id)
+        if _recorded_call(id) is not None or (await self._catalog.job(id) is None and await self._call(id) is None):
+            raise no_job(id)
         with closing(self._store.artifact(id)) as reader:
             if reader.missing:
                 raise RequestRefused(404, f"the output of {id} was deleted")
         return id
 
     async def _text_from(self, output: _Output, first: int) -> AsyncIterator[bytes]:
-        with self._shelf.rows(output.id, finished=output.finished) as rows:
+        with self._cache.rows(output.id, finished=output.finished) as rows:
             while found := await rows.read(first, _MOST_ROWS):
                 first += len(found)
                 yield "".join([text_of(row) + "\n" for row in found]).encode()
@@ -132,39 +122,31 @@ class OutputApi:
         recorded = self._recorded(id)
         if recorded is not None:
             return _Output(id, fixed=recorded)
-        job = await self._catalog_job(id)
+        job = await self._catalog.job(id)
         if job is not None:
-            return self._kept(id, finished=job.state != "running")
+            return self._stored(id, finished=job.state != "running")
         found = await self._call(id)
         if found is None:
-            raise _no_job(id)
+            raise no_job(id)
         call, live = found
-        if call.content is not None and self._shelf.missing(id):
-            return _Output(id, fixed=self._shelf.result(call))
-        return self._kept(id, finished=call.content is not None or not live)
+        if call.content is not None and self._cache.missing(id):
+            return _Output(id, fixed=self._cache.result(call))
+        return self._stored(id, finished=call.content is not None or not live)
 
-    def _kept(self, id: str, *, finished: bool) -> _Output:
-        if not finished or not self._shelf.missing(id):
+    def _stored(self, id: str, *, finished: bool) -> _Output:
+        if not finished or not self._cache.missing(id):
             return _Output(id, finished)
-        self._shelf.forget(id)
+        self._cache.forget(id)
         return _Output(id, deleted=True)
 
-    async def _catalog_job(self, id: str) -> JobRecord | None:
-        return await self._catalog.job(id) if is_job_id(id) and session_of(id) else None
-
     async def _call(self, id: str) -> tuple[TranscriptCall, bool] | None:
-        """A call of an agent's that is no job, and whether more of its session may come."""
+        """An agent's call that is no job, and whether its session is live."""
         session = session_of(id) if is_job_id(id) else ""
         if not session or not self._store.folder(session).is_dir():
             return None
-        listener = OneLook()
-        watch = self._watches.join(session, listener)
-        try:
-            await watch.known.wait()
+        async with self._watches.known(session) as watch:
             call = watch.call(id)
             return None if call is None else (call, watch.live)
-        finally:
-            self._watches.leave(watch, listener)
 
     def _recorded(self, id: str) -> FixedRows | None:
         match = _recorded_call(id)
@@ -177,17 +159,13 @@ class OutputApi:
         return rows
 
 
-def _no_job(id: str) -> RequestRefused:
+def no_job(id: str) -> RequestRefused:
     return RequestRefused(404, f"no job {id}", "see /api/jobs")
 
 
 def _rows(total: int, first: int, rows: list[bytes], *, deleted: bool = False) -> Response:
-    said = {"deleted": True} if deleted else {}
-    return Response(rows_json(rows, total=total, first=first, **said), media_type="application/json")
-
-
-def _text(data: bytes, cut: int) -> Response:
-    return Response(data, headers=_text_headers(cut), media_type="text/plain; charset=utf-8")
+    mark = {"deleted": True} if deleted else {}
+    return Response(rows_json(rows, total=total, first=first, **mark), media_type="application/json")
 
 
 def _text_headers(cut: int) -> dict[str, str]:

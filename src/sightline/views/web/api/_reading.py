@@ -1,4 +1,4 @@
-"""Reading a request: bodies and parameters that are what they should be, or a refusal that says what is wrong."""
+"""Reading a request: bodies and parameters, checked, or a refusal with the reason."""
 
 import re
 from typing import TypeVar
@@ -10,7 +10,7 @@ from starlette.responses import Response
 from sightline.exceptions import SightlineError
 
 _BODY_CAP = 1024 * 1024
-_DEEPEST = 32  # of arrays and objects in each other; what is asked for anywhere needs five
+_DEEPEST = 32  # of nested arrays and objects; no request needs more than five
 
 _strings = re.compile(rb'"(?:[^"\\]+|\\.)*"?', re.DOTALL).sub
 _brackets = re.compile(rb"[\[{]+|[\]}]+").findall

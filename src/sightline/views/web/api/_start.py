@@ -21,7 +21,7 @@ _job_id = re.compile(r"\b[a-z][a-z2-9]{5}-[1-9][0-9]*\b").search
 
 
 def spec_of(body: StartBody) -> CommandSpec:
-    """What to run; refuses what cannot be."""
+    """The command to run; refuses an invalid one."""
     argv = _argv(body)
     if any("\0" in word for word in (*argv, body.cwd)):
         raise RequestRefused(400, "a command cannot contain a zero byte")
@@ -57,8 +57,8 @@ async def start_session(spec: CommandSpec) -> Started:
         ) from None
     found = _job_id(out.decode("utf-8", "replace"))
     if process.returncode or found is None:
-        said = err.decode("utf-8", "replace").strip().splitlines()
-        raise RequestRefused(409, said[0] if said else "the command could not be started", "see `sightline doctor`")
+        errors = err.decode("utf-8", "replace").strip().splitlines()
+        raise RequestRefused(409, errors[0] if errors else "the command could not be started", "see `sightline doctor`")
     return Started(session_of(found[0]), found[0])
 
 

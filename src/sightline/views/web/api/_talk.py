@@ -42,12 +42,12 @@ class TalkApi:
         self._known = known
 
     async def prompt(self, request: Request) -> Response:
-        asked = await body(request, PromptBody)
-        return await self._submitted(request, Prompt(_said(asked.text), asked.how))
+        given = await body(request, PromptBody)
+        return await self._submitted(request, Prompt(_nonempty(given.text), given.how))
 
     async def shell(self, request: Request) -> Response:
-        asked = await body(request, ShellBody)
-        return await self._submitted(request, Shell(_said(asked.text), asked.private))
+        given = await body(request, ShellBody)
+        return await self._submitted(request, Shell(_nonempty(given.text), given.private))
 
     async def abort(self, request: Request) -> Response:
         await body(request, EmptyBody)
@@ -58,11 +58,11 @@ class TalkApi:
         return await self._submitted(request, Unqueue())
 
     async def answer(self, request: Request) -> Response:
-        asked = await body(request, AnswerBody)
-        return await self._submitted(request, AnswerRequest(request.path_params["request"], asked.answer))
+        given = await body(request, AnswerBody)
+        return await self._submitted(request, AnswerRequest(request.path_params["request"], given.answer))
 
     async def details(self, request: Request) -> Response:
-        """All there is to know about a request that is open: what is too long for an event has only its beginning."""
+        """All the details of an open request. Its event has only the beginning of long ones."""
         session, id = self._known(request.path_params["id"]), request.path_params["request"]
         folder = self._store.folder(session)
         found = await asyncio.to_thread(all_details, folder, {"id": id, "details": {"stored": True}})
@@ -71,16 +71,16 @@ class TalkApi:
         return json_answer(found)
 
     async def approval(self, request: Request) -> Response:
-        asked = await body(request, ApprovalBody)
-        return await self._submitted(request, SetApproval(level=asked.level))
+        given = await body(request, ApprovalBody)
+        return await self._submitted(request, SetApproval(level=given.level))
 
     async def compact(self, request: Request) -> Response:
-        asked = await body(request, CompactBody)
-        return await self._submitted(request, Compact(asked.focus))
+        given = await body(request, CompactBody)
+        return await self._submitted(request, Compact(given.focus))
 
     async def model(self, request: Request) -> Response:
-        asked = await body(request, ModelBody)
-        return await self._submitted(request, SetModel(asked.model.strip(), asked.thinking.strip()))
+        given = await body(request, ModelBody)
+        return await self._submitted(request, SetModel(given.model.strip(), given.thinking.strip()))
 
     async def _submitted(self, request: Request, command: Command) -> Response:
         session = self._known(request.path_params["id"])
@@ -88,7 +88,7 @@ class TalkApi:
         return json_answer(Accepted(reply.id, reply.data), 202)
 
 
-def _said(text: str) -> str:
+def _nonempty(text: str) -> str:
     if not text.strip():
         raise RequestRefused(400, "the text is empty", "give text")
     return text

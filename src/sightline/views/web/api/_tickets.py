@@ -20,7 +20,7 @@ class Tickets:
         return ticket
 
     def redeem(self, ticket: str, path: str) -> bool:
-        """Whether it is for this path and was not used yet. It is found by its digest: no comparison tells how near."""
+        """Whether it is for this path and was not used yet. It is found by its digest: no comparison shows how near."""
         found = self._valid.get(_digest(ticket))
         if found is None or found[0] != path:
             return False

@@ -1,20 +1,21 @@
 """The list of sessions and jobs, and noticing that it changed.
 
-While anybody is listening, the index of jobs and the folder of sessions are asked for their size and time five times a
-second, the sessions that were running whether they still are, and conversations that have no title yet whether they
-grew. Only when one of these changed, or a host says that its agent stands otherwise, is anything read.
+While there is a listener, five times a second these are compared with the last time: size and time of the job index and
+of the folder of sessions, which sessions run, and the size of conversations without a title. Only when one of these, or
+the state of an agent as its host reports it, has changed is anything read.
 """
 
 import asyncio
 import re
 import time
 from collections.abc import Callable
+from contextlib import closing
 
 import msgspec
 
 from sightline.exceptions import SightlineError
 from sightline.host import is_lost, stored_jobs
-from sightline.journal import JobRecord, JournalHeader, SessionHit, SessionRecord, Store
+from sightline.journal import JobRecord, JournalHeader, SessionHit, SessionRecord, Store, is_job_id, session_of
 from sightline.text import clean_line
 from sightline.views._names import title_of
 from sightline.views.web.api._bodies import HitBody, JobBody, SessionBody, SessionHits, SessionList
@@ -22,7 +23,7 @@ from sightline.views.web.page._hosts import Hosts, HostStanding, mark_of
 from sightline.views.web.page._recordings import Recording
 
 LISTED = 200
-_MAY_BE_SILENT = 50  # sessions that began last: one in which nothing was said yet is among them
+_MAY_BE_EMPTY = 50  # newest sessions: one without any message yet is among them
 _SECONDS_BETWEEN_LOOKS = 0.2
 _IDLE_SHARE = 10  # a look that took long is followed by a rest this many times as long
 
@@ -38,13 +39,13 @@ class Catalog:
         self._seen: object = None
         self._hosts = Hosts(store)
         self._running: set[str] = set()
-        self._agents: set[str] = set()  # of those that run: somebody to talk to is in them
-        self._untitled: set[str] = set()  # conversations in which nothing was said yet
+        self._agents: set[str] = set()  # of those that run: with an agent
+        self._untitled: set[str] = set()  # conversations without any message yet
         self._conversations: dict[str, SessionRecord] = {}
         self._archived: set[str] = set()
         self._listeners: dict[Callable[[], None], str] = {}  # and the session each shows
-        self._marks: dict[Callable[[], None], object] = {}  # how that was when its listener was called last
-        self._looking: asyncio.Task[None] | None = None
+        self._marks: dict[Callable[[], None], object] = {}  # its mark when the listener was called last
+        self._polling: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self.jobs: dict[str, JobRecord] = {}  # the newest first
         self.encoded = b""
@@ -52,8 +53,8 @@ class Catalog:
     def listen(self, listener: Callable[[], None], session: str = "") -> None:
         """`session`: the one that is shown. When it is resumed, however briefly, its listener is called."""
         self._listeners[listener] = session
-        if self._looking is None:
-            self._looking = asyncio.ensure_future(self._keep_looking())
+        if self._polling is None:
+            self._polling = asyncio.ensure_future(self._poll())
 
     def leave(self, listener: Callable[[], None]) -> None:
         self._listeners.pop(listener, None)
@@ -62,13 +63,13 @@ class Catalog:
             self.close()
 
     def close(self) -> None:
-        if self._looking is not None:
-            self._looking.cancel()
-            self._looking = None
+        if self._polling is not None:
+            self._polling.cancel()
+            self._polling = None
         self._hosts.close()
 
     async def refresh(self) -> None:
-        """Have what the index says now."""
+        """Read the index again if it changed."""
         async with self._lock:
             seen = self._signature()
             if seen == self._seen and self.encoded:
@@ -81,21 +82,24 @@ class Catalog:
                 for listener in list(self._listeners):
                     listener()
 
-    def look_again(self) -> None:
-        """Something was started that no file tells of yet."""
+    def invalidate(self) -> None:
+        """Something was started that no file shows yet: read everything at the next refresh."""
         self._seen = None
 
-    async def ask_hosts(self) -> None:
-        """Have what the hosts say now, unless they were asked a moment ago."""
+    async def query_hosts(self) -> None:
+        """Have the current state of the hosts, unless they were queried a moment ago."""
         self._hosts.look(self._agents)
         await self._hosts.answers()
 
     async def job(self, id: str) -> JobRecord | None:
+        """A job by its id; None for anything else."""
+        if not (is_job_id(id) and session_of(id)):
+            return None
         await self.refresh()
         return self.jobs.get(id)
 
     def listed(self, limit: int) -> SessionList:
-        """Those with the newest jobs, and conversations, in order. Recordings were asked for by name and come first."""
+        """Those with the newest jobs, and conversations, in order. Recordings were named by the user and come first."""
         jobs = list(self.jobs.values())
         by_session: dict[str, list[JobRecord]] = {}
         for job in jobs[:limit]:
@@ -137,7 +141,7 @@ class Catalog:
             pty=job.pty,
         )
 
-    async def _keep_looking(self) -> None:
+    async def _poll(self) -> None:
         while True:
             began = time.monotonic()
             await self.refresh()
@@ -169,7 +173,7 @@ class Catalog:
         listed = [*self._store.conversations(limit=LISTED), *archived]
         self._conversations = {record.id: record for record in listed}
         known = {*self._conversations, *(job.session for job in self.jobs.values())}
-        newest = [id for id in self._store.sessions()[:_MAY_BE_SILENT] if id not in known]
+        newest = [id for id in self._store.sessions()[:_MAY_BE_EMPTY] if id not in known]
         self._untitled = {id for id in newest if self._store.is_running(id)}
         self._conversations.update({id: SessionRecord(id=id, running=True) for id in self._untitled})
         sessions = self.listed(LISTED)
@@ -208,11 +212,8 @@ class Catalog:
         return self._headers[session]
 
     def _size(self, job: str) -> int:
-        reader = self._store.artifact(job)
-        try:
+        with closing(self._store.artifact(job)) as reader:
             return reader.size
-        finally:
-            reader.close()
 
 
 def _changed(job: JobRecord) -> float:

@@ -1,7 +1,7 @@
-"""Entries of a session's state as the page gets them: what it draws, without what it asks for when it is to be seen."""
+"""Entries of a session's state as the page gets them: all it draws, without the rows of outputs, which it requests."""
 
 import time
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -24,6 +24,8 @@ _PERSON = frozenset(("", "person", "agent", "claude", "codex", "gemini", "openco
 _MOST_ARGS = 16 * 1024
 _DELETED = "output was deleted"
 
+EntryBody = dict[str, object]
+
 
 class Outputs(Protocol):
     """What is known of a call's output."""
@@ -33,13 +35,13 @@ class Outputs(Protocol):
     def missing(self, number: int, call: TranscriptCall) -> bool: ...
 
 
-def entry_body(number: int, entry: Entry, outputs: Outputs, *, live: bool) -> dict[str, Any]:
+def entry_body(number: int, entry: Entry, outputs: Outputs, *, live: bool) -> EntryBody:
     """`live`: more may come, so a call without a result is running; else it was left without one."""
     match entry:
         case TranscriptMessage():
             source = "" if entry.source in _PERSON else entry.source
-            said = {"text": entry.text, "how": entry.how, "source": source, "attachments": entry.attachments}
-            return {"n": number, "kind": "message", "agent": entry.agent, **said}
+            words = {"text": entry.text, "how": entry.how, "source": source, "attachments": entry.attachments}
+            return {"n": number, "kind": "message", "agent": entry.agent, **words}
         case TranscriptText():
             kind = "reasoning" if entry.reasoning else "words"
             return {"n": number, "kind": kind, "agent": entry.agent, "text": entry.text}
@@ -57,7 +59,7 @@ def state_of(call: TranscriptCall, *, live: bool) -> str:
     return _STATES.get(call_ending(call.details).ended, "failed" if call.is_error or call.exit_code else "ok")
 
 
-def _call(number: int, call: TranscriptCall, outputs: Outputs, *, live: bool) -> dict[str, Any]:
+def _call(number: int, call: TranscriptCall, outputs: Outputs, *, live: bool) -> EntryBody:
     ending = call_ending(call.details)
     args = call.args if isinstance(call.args, dict) else {}
     shape = shape_of(call)
@@ -100,10 +102,10 @@ def _call(number: int, call: TranscriptCall, outputs: Outputs, *, live: bool) ->
     }
 
 
-def _args(args: dict[str, Any], call: TranscriptCall) -> Any:
-    """Its arguments, where the head does not say them all."""
-    said = {"command", "cwd", "private"} if call.by_user else {"command", "cwd"}
-    if not args or set(args) <= said or call.native_name == "exec":
+def _args(args: dict[str, object], call: TranscriptCall) -> object:
+    """Its arguments, where the head does not show them all."""
+    shown = {"command", "cwd", "private"} if call.by_user else {"command", "cwd"}
+    if not args or set(args) <= shown or call.native_name == "exec":
         return None
     encoded = msgspec.json.encode(args)
     return args if len(encoded) <= _MOST_ARGS else encoded[:_MOST_ARGS].decode("utf-8", "replace") + "…"

@@ -1,6 +1,6 @@
-"""What a tab is told about the chosen session as a whole: how it stands, what waits, and what must be answered.
+"""The facts of the chosen session as a whole, as a tab gets them: its state, what is queued, and open requests.
 
-All of it is said anew whenever some of it changed; it is small, so that saying it twice costs nothing.
+All of them are sent again whenever one changed; they are small.
 """
 
 from typing import Any
@@ -39,8 +39,8 @@ from sightline.views.web.page._levels import chosen_here, levels_in
 from sightline.views.web.page._shapes import phases_of
 
 _MOST_AGENTS = 200
-_TELLING = (AgentEnded, AgentStarted, Request, RequestResolved, RunEnded, RunStarted, State, TurnEnded)
-_PASSED_ON: tuple[type[StateFact], ...] = (
+_FACT_EVENTS = (AgentEnded, AgentStarted, Request, RequestResolved, RunEnded, RunStarted, State, TurnEnded)
+_FORWARDED: tuple[type[StateFact], ...] = (
     ApprovalState,
     CommandsState,
     ThinkingState,
@@ -55,18 +55,18 @@ _PASSED_ON: tuple[type[StateFact], ...] = (
 )
 
 
-def tells(event: Event) -> bool:
-    """Whether what is said here may have changed with it."""
-    return isinstance(event, _TELLING)
+def changes_facts(event: Event) -> bool:
+    """Whether the facts may have changed with it."""
+    return isinstance(event, _FACT_EVENTS)
 
 
 def facts_of(now: Snapshot, *, live: bool, killed: bool = False, last: float = 0.0) -> dict[str, Any]:
-    """`live`: the session has a host, which hears an answer. `killed`: its host is known to have ended without a
-    word; `last`: when its last event was."""
+    """`live`: the session has a host, which can take an answer. `killed`: its host was killed; `last`: when its last
+    event was."""
     waiting = now.requests.values() if live else ()
     provider, model, todo = ProviderState.among(now.state), ModelState.among(now.state), TodoState.among(now.state)
     levels = levels_in(provider.name if provider else "")
-    passed_on = [fact for kind in _PASSED_ON if (fact := kind.among(now.state)) is not None]
+    forwarded = [fact for kind in _FORWARDED if (fact := kind.among(now.state)) is not None]
     return {
         "live": live,
         "lost": last if not live and (killed or _cut_off(now)) else None,
@@ -82,7 +82,7 @@ def facts_of(now: Snapshot, *, live: bool, killed: bool = False, last: float = 0
         "totals": msgspec.to_builtins(now.totals),
         "agents": [msgspec.to_builtins(agent) for agent in list(now.agents.values())[-_MOST_AGENTS:]],
         "requests": list(waiting),
-        **{fact.KEY.replace(".", "_"): fact.value for fact in passed_on},
+        **{fact.KEY.replace(".", "_"): fact.value for fact in forwarded},
     }
 
 
@@ -97,7 +97,7 @@ def _cut_off(now: Snapshot) -> bool:
 
 
 def talks(now: Snapshot) -> bool:
-    """Whether there is an agent in it: a session of commands has nothing but commands, and those at once."""
+    """Whether there is an agent in it. A session of commands has nothing but commands, from its first entry on."""
     if now.model or ModelState.KEY in now.state:
         return True
     return not now.entries or any(isinstance(entry, TranscriptMessage | TranscriptText) for entry in now.entries[:100])

@@ -1,11 +1,11 @@
-"""How the agents of running sessions stand: at work, waiting for an answer, or neither. Their hosts say it in greeting.
+"""The state of the agents of running sessions: working, waiting for an answer, or neither. A host's greeting has it.
 
 Rules:
 
-- A host is asked when its journal has grown since it was asked last, and again and again while somebody works or waits
-  in it; never more than once a second. One in which nothing happens is left alone, so that it can end by itself.
-- A host that does not answer is asked again when its journal has grown: what was known of it stays.
-- Nothing waits for an answer but who says so.
+- A host is queried when its journal has grown since the last query, and repeatedly while its agent works or waits, at
+  most once a second. An idle host is left alone, so that it can end by itself.
+- A host that does not answer is queried again when its journal has grown; until then its last known state stands.
+- Only `answers` waits for hosts.
 """
 
 import asyncio
@@ -20,13 +20,13 @@ from sightline.exceptions import SightlineError
 from sightline.host import connect
 from sightline.journal import Store
 
-_SECONDS_BETWEEN_QUESTIONS = 1.0
+_SECONDS_BETWEEN_QUERIES = 1.0
 _SECONDS_TO_ANSWER = 2.0
 
 
 class HostStanding(msgspec.Struct, frozen=True):
     busy: bool = False
-    waiting: int = 0  # requests nobody has answered
+    waiting: int = 0  # open requests
 
 
 _AT_REST = HostStanding()
@@ -34,14 +34,14 @@ _AT_REST = HostStanding()
 
 class _Host(msgspec.Struct):
     standing: HostStanding = _AT_REST
-    journal: object = None  # how it was when the host was asked last
-    asked: float = float("-inf")
-    again: bool = True
-    asking: asyncio.Task[None] | None = None
+    journal: object = None  # its mark at the last query
+    queried: float = float("-inf")  # when
+    repeat: bool = True
+    query: asyncio.Task[None] | None = None
 
 
 class Hosts:
-    """Those of the sessions that run."""
+    """The hosts of the running sessions."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -49,7 +49,7 @@ class Hosts:
 
     @property
     def standings(self) -> dict[str, HostStanding]:
-        """Of those in which somebody works or waits."""
+        """Of the hosts whose agent works or waits."""
         return {session: host.standing for session, host in self._hosts.items() if host.standing != _AT_REST}
 
     def of(self, session: str) -> HostStanding:
@@ -57,53 +57,53 @@ class Hosts:
         return _AT_REST if host is None else host.standing
 
     def look(self, sessions: Iterable[str]) -> None:
-        """Ask those that are to be asked; `sessions` are all there are."""
+        """Query the hosts that are due; `sessions` are all that run."""
         running = set(sessions)
         for session in self._hosts.keys() - running:
             self._forget(session)
         now = time.monotonic()
         for session in running:
             host = self._hosts.setdefault(session, _Host())
-            if host.asking is None and now - host.asked >= _SECONDS_BETWEEN_QUESTIONS:
-                self._ask_if_due(session, host, now)
+            if host.query is None and now - host.queried >= _SECONDS_BETWEEN_QUERIES:
+                self._query_if_due(session, host, now)
 
     async def answers(self) -> None:
-        """Until every host that is being asked has answered, or will not."""
-        asking = [host.asking for host in self._hosts.values() if host.asking is not None]
-        if asking:
-            await asyncio.wait(asking)
+        """Wait until every query under way has ended."""
+        queries = [host.query for host in self._hosts.values() if host.query is not None]
+        if queries:
+            await asyncio.wait(queries)
 
     def close(self) -> None:
         for session in list(self._hosts):
             self._forget(session)
 
-    def _ask_if_due(self, session: str, host: _Host, now: float) -> None:
+    def _query_if_due(self, session: str, host: _Host, now: float) -> None:
         journal = mark_of(self._store.folder(session) / "journal.jsonl")
-        if host.again or journal != host.journal:
-            host.journal, host.asked = journal, now
-            host.asking = asyncio.ensure_future(self._ask(session, host))
+        if host.repeat or journal != host.journal:
+            host.journal, host.queried = journal, now
+            host.query = asyncio.ensure_future(self._query(session, host))
 
-    async def _ask(self, session: str, host: _Host) -> None:
+    async def _query(self, session: str, host: _Host) -> None:
         try:
             async with asyncio.timeout(_SECONDS_TO_ANSWER):
                 client = await connect(session)
         except (OSError, SightlineError, msgspec.MsgspecError):  # gone, too late, or of another version
-            host.again = False
+            host.repeat = False
         else:
             client.close()
             host.standing = HostStanding(client.hello.busy, client.hello.waiting)
-            host.again = host.standing != _AT_REST
+            host.repeat = host.standing != _AT_REST
         finally:
-            host.asking = None
+            host.query = None
 
     def _forget(self, session: str) -> None:
         host = self._hosts.pop(session)
-        if host.asking is not None:
-            host.asking.cancel()
+        if host.query is not None:
+            host.query.cancel()
 
 
 def mark_of(path: Path) -> object:
-    """Another one when the file or folder changed."""
+    """Identifies the state of a file or folder: it differs when that changed."""
     try:
         stat = os.stat(path)
     except OSError:

@@ -3,7 +3,7 @@
 from sightline.providers import get_provider
 from sightline.views._levels import LEVELS, LEVELS_OF_OTHERS
 
-# `full` would also answer what is asked just then: it is named in a terminal.
+# `full` would also answer open requests: it is set in a terminal only.
 _CHOSEN_HERE = ("plan", "edit", "auto")
 
 

@@ -1,4 +1,4 @@
-"""What a tab has yet to be told about the session it shows: which entries, which calls' rows, never their contents.
+"""What is still to be sent to a tab of the session it shows: which entries and which calls' rows, not their contents.
 
 So a slow tab costs nothing, and what it gets is always the latest.
 """
@@ -19,7 +19,7 @@ from sightline.events import (
     ToolResult,
 )
 from sightline.transcript import Entry, Snapshot, TranscriptCall, TranscriptText
-from sightline.views.web.page._facts import tells
+from sightline.views.web.page._facts import changes_facts
 
 
 class MissedEvents(msgspec.Struct, frozen=True):
@@ -30,9 +30,9 @@ class MissedEvents(msgspec.Struct, frozen=True):
 
 
 class PendingUpdates:
-    """Listens to a session's fold. `wake` is called when there is something to say.
+    """Listens to a session's fold. `wake` is called when there is something to send.
 
-    `missed` is asked each time the fold is another: None when the tab knows nothing of it.
+    `missed` is called each time the fold is replaced; it returns None when the tab knows nothing of the new one.
     """
 
     attends = True
@@ -52,32 +52,32 @@ class PendingUpdates:
         self.watched: set[str] = set()  # calls seen running
         self.gone = False
         self._with_status: set[str] = set()
-        self._running = False  # as it was said last
+        self._running = False  # as it was sent last
         self._forget_places()
 
     def happened(self, events: list[Event]) -> None:
-        # A job that ends moves to the end of the entries, so that what is new may stand before what is known.
+        # A job that ends moves to the end of the entries, so that new entries may stand before known ones.
         moved = sum([isinstance(e, ToolResult) and e.id in self.calls and self.calls[e.id].is_job for e in events])
         self._placed -= min(moved, self._placed)
         self._place_new()
         self._notice_work()
         for event in events:
-            self.facts = self.facts or tells(event)
+            self.facts = self.facts or changes_facts(event)
             if isinstance(event, ToolOutput):
                 self._output(event)
             elif isinstance(event, Text | Reasoning):
-                self.say(self._words[event.agent, event.block, isinstance(event, Reasoning)])
+                self.add(self._words[event.agent, event.block, isinstance(event, Reasoning)])
             elif isinstance(event, State):
                 self.whole = self.whole or (event.key == BranchState.KEY and not event.agent)
             elif isinstance(event, Request | RequestResolved):
-                self._say_waiting()
+                self._add_waiting()
             elif (call := self.calls.get(getattr(event, "id", ""))) is not None:
-                self.say(call)
+                self.add(call)
                 if isinstance(event, ToolResult):
                     self.ended.append(event.id)
         self._wake()
 
-    def say(self, entry: Entry) -> None:
+    def add(self, entry: Entry) -> None:
         self.entries[entry.seq] = entry
 
     def replaced(self) -> None:
@@ -98,7 +98,7 @@ class PendingUpdates:
         if missed is None:
             self._wake()
         else:
-            self.ended = []  # what ended before was counted, or the tab would not know so much
+            self.ended = []  # what ended earlier was counted before the tab got its number
             self.happened(missed.events)
 
     def over(self) -> None:
@@ -107,7 +107,7 @@ class PendingUpdates:
         self.facts = True
         for entry in entries:
             if isinstance(entry, TranscriptCall) and _open(entry):
-                self.say(entry)
+                self.add(entry)
         self._wake()
 
     def take_statuses(self) -> dict[str, str]:
@@ -117,12 +117,12 @@ class PendingUpdates:
 
     def _forget_places(self) -> None:
         self.calls: dict[str, TranscriptCall] = {}
-        self._waiting: list[TranscriptCall] = []  # for an answer, as it was said last
+        self._waiting: list[TranscriptCall] = []  # for an answer, as it was sent last
         self._words: dict[tuple[str, int, bool], TranscriptText] = {}
         self._placed = 0
 
     def _notice_work(self) -> None:
-        """Whether somebody works is the fold's to say, whatever event it knows it from."""
+        """The fold knows whether the agent works; no single kind of event does."""
         running, self._running = self._running, self._now().running
         self.facts = self.facts or running != self._running
 
@@ -135,7 +135,7 @@ class PendingUpdates:
                 self.watched.add(entry.id)
             elif isinstance(entry, TranscriptText):
                 self._words[entry.agent, entry.block, entry.reasoning] = entry
-            self.say(entry)
+            self.add(entry)
         self._placed = len(entries)
 
     def _call(self, call: TranscriptCall) -> None:
@@ -147,17 +147,17 @@ class PendingUpdates:
             self.watched.discard(call.id)
             self.ended.append(call.id)
 
-    def _say_waiting(self) -> None:
-        """Calls that wait for an answer, or did until now: their clocks stand meanwhile, which no other event tells."""
+    def _add_waiting(self) -> None:
+        """Calls that wait for an answer, or did until now: their clocks stand meanwhile, which no other event shows."""
         before, self._waiting = self._waiting, [call for call in self.calls.values() if call.request]
         for call in (*before, *self._waiting):
-            self.say(call)
+            self.add(call)
 
     def _output(self, event: ToolOutput) -> None:
         if event.stream == "status":
             self.statuses[event.id] = event.content
             return
-        if not event.content:  # bytes passed over, which the end of the call counts
+        if not event.content:  # skipped bytes, which the end of the call counts
             return
         if event.id in self._with_status or event.id in self.statuses:
             self.statuses[event.id] = ""

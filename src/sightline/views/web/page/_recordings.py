@@ -1,4 +1,4 @@
-"""Recorded provider streams as sessions that only can be looked at: `r1`, `r2`, … and their calls `r1-0`, `r1-4`, …
+"""Recorded provider streams as read-only sessions: `r1`, `r2`, … and their calls `r1-0`, `r1-4`, …
 
 A call's number is its position among the entries.
 """
@@ -11,7 +11,6 @@ from sightline.providers import EventStream, provider_names, recognise
 from sightline.text import clean_line
 from sightline.transcript import Snapshot, Transcript, TranscriptCall
 from sightline.views.web.api._bodies import SessionBody
-from sightline.views.web.rows._call_rows import rows_of
 from sightline.views.web.rows._rows import FixedRows
 
 _READ_SIZE = 1024 * 1024
@@ -46,7 +45,7 @@ class Recording:
         if not isinstance(entry, TranscriptCall):
             return None
         if number not in self._rows:
-            self._rows[number] = FixedRows(rows_of(entry))
+            self._rows[number] = FixedRows(entry)
         return self._rows[number]
 
 

@@ -4,10 +4,8 @@ Rules:
 
 - A shape is given whole or not at all: what does not fit is None, and the call's output is shown instead.
 - Everything is bounded here; `cut` says that something was left out, and the output or the download has it.
-- `whole`: the shape says all that the output says, which is then shown only when asked for.
+- `whole`: the shape has everything the output has, which is then shown only on request.
 """
-
-from typing import Any
 
 import msgspec
 
@@ -46,7 +44,7 @@ _MOST_WRITTEN = 4000
 _LONGEST_LINE = 500
 _LONGEST_PROBLEM, _PROBLEM_LINES = 2000, 12
 
-Shape = dict[str, Any]
+Shape = dict[str, object]
 
 
 def shape_of(call: TranscriptCall) -> Shape | None:
@@ -96,7 +94,7 @@ def phases_of(plan: TodoState) -> list[Shape]:
     """The phases of a plan."""
     phases: dict[str, list[Shape]] = {}
     for task in plan.tasks[:_MOST_ROWS]:
-        shown = {"text": _line(task.text), "status": task.status, "notes": []}
+        shown: Shape = {"text": _line(task.text), "status": task.status, "notes": []}
         phases.setdefault(_line(task.phase), []).append(shown)
     return [{"name": name, "tasks": tasks} for name, tasks in phases.items()]
 
@@ -123,7 +121,7 @@ def _steps(steps: Delegation) -> Shape:
 def _diff(fact: DiffFact, call: TranscriptCall) -> Shape:
     counts = {name: count for name, count in (("added", fact.added), ("removed", fact.removed)) if count is not None}
     shape = {"kind": "diff", "path": _line(fact.path), "partial": fact.partial, **counts}
-    # A change that was made says all there is to say; of one that failed, the output says why.
+    # The diff of a change that was made is complete; of one that failed, the output has the reason.
     return {**shape, **_text(fact.diff), "whole": not call.is_error}
 
 
@@ -193,19 +191,19 @@ def _question(fact: QuestionFact, call: TranscriptCall) -> Shape | None:
         return None
     if fact.answers is not None:
         each = [one for one in fact.answers[:_MOST_ROWS] if one.replies]
-        said = [f"{_line(one.question)}: {clean_text(', '.join(one.replies))[:_MOST_TEXT]}" for one in each]
+        answers = [f"{_line(one.question)}: {clean_text(', '.join(one.replies))[:_MOST_TEXT]}" for one in each]
     else:
-        said = [clean_text(answer)[:_MOST_TEXT] for answer in fact.replies[:_MOST_ROWS]]
+        answers = [clean_text(answer)[:_MOST_TEXT] for answer in fact.replies[:_MOST_ROWS]]
     question = clean_text(fact.question)[:_MOST_TEXT]
-    titled = clean_line(question) == clean_line(call.arg)  # the row itself says it
-    return {"kind": "question", "question": "" if titled else question, "said": said, "whole": True}
+    titled = clean_line(question) == clean_line(call.arg)  # the row itself shows it
+    return {"kind": "question", "question": "" if titled else question, "said": answers, "whole": True}
 
 
 def _image(fact: ImageFact, call: TranscriptCall) -> Shape | None:
     kind, _, ending = fact.media_type.partition("/")
     if kind != "image" or not ending.isalnum() or call.content is None:
         return None
-    name = f"{call.id}-image0.{ending}"  # as the agent keeps it
+    name = f"{call.id}-image0.{ending}"  # as the agent stores it
     return {"kind": "image", "name": name, "alt": _line(fact.path), "whole": False}
 
 
@@ -227,7 +225,7 @@ def _problem(call: TranscriptCall) -> Shape | None:
 
 
 def _content(call: TranscriptCall) -> Shape | None:
-    """A result that is JSON of some kind, whoever returned it."""
+    """A result that is JSON, of any tool."""
     text = (call.content or "").strip()
     if call.is_error or len(text) > _MOST_TEXT or text[:1] + text[-1:] not in ("{}", "[]"):
         return None
@@ -245,11 +243,11 @@ def _text(text: str) -> Shape:
     return {"text": clean_text(text[:_MOST_TEXT]), "cut": len(text) > _MOST_TEXT}
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     return _line("" if value is None else value)
 
 
-def _line(value: Any) -> str:
+def _line(value: object) -> str:
     return clean_line(str(value if value is not None else "")[:_LONGEST_LINE])
 
 

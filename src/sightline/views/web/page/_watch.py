@@ -1,16 +1,17 @@
-"""Sessions somebody watches: one connection to each host, however many tabs, and the fold of what it says.
+"""Watched sessions: one connection to each host, however many tabs, and the fold of its events.
 
 Rules:
 
-- A host that is killed is no error: what is kept of its session says how it ended, and takes the place of the fold.
-- A watch nobody listens to is let go of after a moment; a tab that reloads finds it still there.
-- A listener is told that the fold changed, never made to wait; how much it remembers is its own affair.
-- The host hears that somebody attends while a page is open, and for a moment longer; a program that reads is nobody.
+- A host that is killed is no error: its stored session shows how it ended, and replaces the fold.
+- A watch without listeners is released after a moment; a tab that reloads finds it still there.
+- A listener is notified that the fold changed and cannot slow the watch down; what it remembers is up to it.
+- The session counts as attended while a page is open, and for a moment longer; a program that reads does not attend.
 """
 
 import asyncio
 from collections import deque
-from contextlib import aclosing
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from typing import Protocol
 
 from sightline.events import Event, ToolOutput
@@ -20,7 +21,7 @@ from sightline.journal import Store
 from sightline.transcript import Snapshot, Transcript, TranscriptCall
 from sightline.views.web.page._hosts import mark_of
 
-_SECONDS_KEPT = 10.0  # longer than a page that lost its connection waits before it tries again
+_SECONDS_HELD = 10.0  # longer than a page that lost its connection waits before it tries again
 _SECONDS_BETWEEN_LOOKS = 0.5
 _SECONDS_OF_SILENCE = 0.1
 _RECENT_EVENTS = 2000
@@ -28,7 +29,7 @@ _RECENT_CHARACTERS = 1024 * 1024
 
 
 class WatchListener(Protocol):
-    """Called on the event loop, after the fold has changed. `attends`: a person who can answer sees it."""
+    """Called on the event loop, after the fold has changed. `attends`: the user sees it and can answer."""
 
     attends: bool
 
@@ -44,9 +45,9 @@ class Watch:
         self.session = session
         self.transcript = Transcript()
         self.live = True
-        self.killed = False  # its host ended without a word
+        self.killed = False  # its host was killed
         self.last = 0.0  # when the last event was that is stored
-        self.known = asyncio.Event()  # set once the fold is that of the session
+        self.known = asyncio.Event()  # set once the fold has the session's state
         self.listeners: set[WatchListener] = set()
         self._store = store
         self._recent: deque[Event] = deque()
@@ -55,14 +56,14 @@ class Watch:
         self._attached: Client | StoredSession | None = None
         self._ended_as: object = None  # its journal then
         self._task = asyncio.ensure_future(self._follow())
-        self.letting_go: asyncio.TimerHandle | None = None
+        self.expiry: asyncio.TimerHandle | None = None
 
     @property
     def now(self) -> Snapshot:
         return self.transcript.now
 
     def since(self, after: int | None) -> list[Event] | None:
-        """The events after one; None when only the whole state can tell."""
+        """The events after one; None when they are not all remembered."""
         if after is None or not 0 <= after <= self.now.seq:
             return None
         if after == self.now.seq:
@@ -76,14 +77,14 @@ class Watch:
         calls = (entry for entry in reversed(self.now.entries) if isinstance(entry, TranscriptCall))
         return next((call for call in calls if call.id == id), None)
 
-    def look_again(self) -> None:
-        """A session that has ended may have been resumed: then there is more, or more comes."""
+    def follow_if_resumed(self) -> None:
+        """A session that has ended may have been resumed meanwhile: then follow it again."""
         if not self.live and (self._store.is_running(self.session) or self._journal() != self._ended_as):
             self.live, self.killed = True, False
             self._task = asyncio.ensure_future(self._follow())
 
-    def tell_who_is_there(self) -> None:
-        """Have the host know whether somebody attends. It is said when subscribing, so a change subscribes again."""
+    def update_attendance(self) -> None:
+        """Have the host know whether the user attends. That is part of subscribing, so a change subscribes again."""
         attended = any(listener.attends for listener in self.listeners)
         if attended != self._attended and self.live:
             self._attended = attended
@@ -108,10 +109,10 @@ class Watch:
     def _on_attached(self, attached: Client | StoredSession) -> None:
         self._attached = attached
         if isinstance(attached, Client):
-            # A host that has said nothing yet says nothing now: then the empty fold is that of the session.
-            asyncio.get_running_loop().call_later(_SECONDS_OF_SILENCE, self._know)
+            # A new host has no events and sends nothing: then the empty fold is the session's state.
+            asyncio.get_running_loop().call_later(_SECONDS_OF_SILENCE, self._know_empty)
 
-    def _know(self) -> None:
+    def _know_empty(self) -> None:
         if self.live and not self.known.is_set():
             self._take([])
 
@@ -166,8 +167,18 @@ class Watch:
             listener.over()
 
 
+class _OneLook:
+    """Joins a watch to see its state once."""
+
+    attends = False
+
+    def happened(self, events: list[Event]) -> None: ...
+    def replaced(self) -> None: ...
+    def over(self) -> None: ...
+
+
 class Watches:
-    """All that are watched, by session."""
+    """The watches, by session."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -177,27 +188,38 @@ class Watches:
         watch = self._watches.get(session)
         if watch is None:
             watch = self._watches[session] = Watch(self._store, session)
-        if watch.letting_go is not None:
-            watch.letting_go.cancel()
-            watch.letting_go = None
+        if watch.expiry is not None:
+            watch.expiry.cancel()
+            watch.expiry = None
         watch.listeners.add(listener)
-        watch.tell_who_is_there()
+        watch.update_attendance()
         return watch
 
     def leave(self, watch: Watch, listener: WatchListener) -> None:
         watch.listeners.discard(listener)
         later = asyncio.get_running_loop().call_later
         if not watch.listeners:
-            watch.letting_go = later(_SECONDS_KEPT, self._let_go, watch)
+            watch.expiry = later(_SECONDS_HELD, self._release, watch)
         elif listener.attends:
-            later(_SECONDS_KEPT, watch.tell_who_is_there)
+            later(_SECONDS_HELD, watch.update_attendance)
+
+    @asynccontextmanager
+    async def known(self, session: str) -> AsyncIterator[Watch]:
+        """The watch of a session, once its state is known."""
+        listener = _OneLook()
+        watch = self.join(session, listener)
+        try:
+            await watch.known.wait()
+            yield watch
+        finally:
+            self.leave(watch, listener)
 
     def close(self) -> None:
         for watch in list(self._watches.values()):
-            self._let_go(watch)
+            self._release(watch)
 
-    def _let_go(self, watch: Watch) -> None:
-        if watch.letting_go is not None:
-            watch.letting_go.cancel()
+    def _release(self, watch: Watch) -> None:
+        if watch.expiry is not None:
+            watch.expiry.cancel()
         self._watches.pop(watch.session, None)
         watch.close()

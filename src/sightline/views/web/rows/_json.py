@@ -1,6 +1,6 @@
 """A row as the page gets it: a list of runs, each its text and, where there is any, its style.
 
-A row longer than a page has use for is cut, and says by how much.
+A row that is too long for a page is cut, with a note of how much.
 """
 
 from collections.abc import Iterable

@@ -11,7 +11,7 @@ from sightline.views.web.rows._json import encode_row
 from sightline.views.web.rows._lines import SLICE, LineIndex, RowStart, style_after
 
 _CHUNK = 4 * SLICE
-# What one answer may read and hold: a few rows fewer are asked for again.
+# What one response may read and hold; a client requests the rows that are missing.
 _READ_AT_MOST = 4 * 1024 * 1024
 _ANSWER_AT_MOST = 1024 * 1024
 
@@ -32,11 +32,11 @@ class LineRows:
         self._partial = _Partial(reader)
 
     def read(self, first: int, count: int) -> Stretch:
-        """Whole rows from one on; fewer when they are long, or when there are no more."""
-        return self.go_on(self._index.before(first), first, count)
+        """Whole rows from `first` on; fewer when they are long, or when there are no more."""
+        return self.read_from(self._index.before(first), first, count)
 
-    def go_on(self, place: RowStart, first: int, count: int) -> Stretch:
-        """The same, beginning to read at a place that is not after the first."""
+    def read_from(self, place: RowStart, first: int, count: int) -> Stretch:
+        """The same, beginning at a place that is not after the first."""
         rows: list[bytes] = []
         end, begun, length = self._index.tail, place.offset, 0
         while place.offset < end.offset and len(rows) < count and (not rows or length < _ANSWER_AT_MOST):

@@ -5,9 +5,8 @@ Rules:
 - A line is a row, as long as the output never moves the cursor up nor changes other rows (erases, inserts); where it
   first does, `rise` says so and counting ends: from `base` on, rows have to be interpreted.
 - Every 64 KB or so a place is remembered: a row's number, where it begins, and the style left over from before it.
-  That is all that is kept, so memory is a few bytes for each 64 KB of output.
-- Bytes are counted as they were written, which is many times as fast as without secrets: covering those changes neither
-  line ends nor styles.
+  Nothing else is remembered, so memory is a few bytes for each 64 KB of output.
+- Unmasked bytes are counted, which is many times as fast; masking changes neither line ends nor styles.
 - The style left over depends on the last occurrence of each styling sequence only: each sets things to fixed values.
 """
 

@@ -2,21 +2,23 @@
 
 Rules:
 
-- Rows are read from the artifact, whatever the events passed over. Secrets are covered in what is read.
+- Rows are read from the artifact, so none is missing that the events skipped. Secrets are masked in what is read.
 - The last row may change as long as the call runs; where the output moves the cursor up, the last fifty may.
 - Nothing here waits or knows an event loop; what may take long is cut into steps by the caller.
 """
 
+import re
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
 from sightline.journal import ArtifactReader
 from sightline.secrets import MaskedArtifact
-from sightline.text import Row, row_text
-from sightline.views.web.rows._find import find_in_chunk
+from sightline.text import OutputScreen, Row, clean_output, row_text
+from sightline.transcript import TranscriptCall
+from sightline.views.web.rows._json import encode_row, skipped_row
 from sightline.views.web.rows._line_rows import LineRows
 from sightline.views.web.rows._lines import LineIndex, RowStart
 from sightline.views.web.rows._screen_rows import ScreenRows
@@ -24,13 +26,13 @@ from sightline.views.web.rows._screen_rows import ScreenRows
 WINDOW = 200
 _FIND_CHUNK = 1024 * 1024
 _OVERLAP = 4 * 1024
-_CAUGHT_UP_BYTES = 256 * 1024  # past this the window is read anew rather than gone on with
+_CAUGHT_UP_BYTES = 256 * 1024  # past this the window is read anew rather than extended
 _SECONDS_A_SEARCH = 0.25
 _ROWS_AT_ONCE = 500
 
 
 class FoundRows(msgspec.Struct, frozen=True):
-    """Rows that contain a text; `next` is where to go on when there may be more."""
+    """Rows that contain a text; `next` is where to continue when there may be more."""
 
     rows: list[int]
     more: bool
@@ -60,11 +62,11 @@ class ArtifactRows:
     def finished(self, finished: bool) -> None:
         self._finished = finished
         if isinstance(self.reader, MaskedArtifact):
-            self.reader.grows = _no if finished else _yes
+            self.reader.grows = lambda: not finished
 
     @property
     def unseen(self) -> int:
-        """Bytes nobody has looked at."""
+        """Bytes that were not looked at yet."""
         return self.reader.size - self._seen
 
     @property
@@ -109,7 +111,7 @@ class ArtifactRows:
         if self._screen is not None:
             first = max(self.total - WINDOW, 0)
             return first, self.read(first, WINDOW)
-        self._go_on_with_window()
+        self._extend_window()
         rows = list(self._window)
         first = self._window_end.row - len(rows)
         if self._partial is not None and self._window_end.row == self._index.tail.row:
@@ -124,8 +126,8 @@ class ArtifactRows:
         deadline = time.monotonic() + _SECONDS_A_SEARCH
         found: list[int] = []
         for place, chunk, rows in self._chunks(first):
-            match = find_in_chunk(text, chunk, rows)
-            found += [row for row in (place.row + number for number in match) if row >= first and row not in found[-1:]]
+            lines = _lines_with(text.casefold(), chunk, rows)
+            found += [row for row in (place.row + line for line in lines) if row >= first and row not in found[-1:]]
             if len(found) >= limit:
                 return FoundRows(found[:limit], True, found[limit - 1] + 1)
             reached = place.row + chunk.count(b"\n")
@@ -156,7 +158,7 @@ class ArtifactRows:
             return self._index.base.offset
         return self.reader.size if self._screen.full else self._screen.fed
 
-    def _go_on_with_window(self) -> None:
+    def _extend_window(self) -> None:
         tail = self._index.tail
         place = self._window_end
         if tail.offset - place.offset > _CAUGHT_UP_BYTES or tail.row - place.row > WINDOW:
@@ -166,7 +168,7 @@ class ArtifactRows:
         else:
             first = place.row
         while place.row < tail.row:
-            stretch = self._lines.go_on(place, first, tail.row - first)
+            stretch = self._lines.read_from(place, first, tail.row - first)
             if stretch.next.offset == place.offset:  # it was cut
                 break
             self._window.extend(stretch.rows)
@@ -186,17 +188,17 @@ class ArtifactRows:
             yield place, chunk, _Interpreted(self._lines, place, chunk)
             # Parts of one line overlap, or what stands across their edge would not be found.
             step = len(chunk) if chunk.endswith(b"\n") or len(chunk) < _FIND_CHUNK else len(chunk) - _OVERLAP
-            # The style does not matter to who looks for text.
+            # A search needs no style.
             place = RowStart(place.offset + step, place.row + chunk.count(b"\n"))
 
     def _find_in_rows(self, text: str, first: int, limit: int) -> FoundRows:
-        wanted, found, deadline = text.casefold(), [], time.monotonic() + _SECONDS_A_SEARCH
+        needle, found, deadline = text.casefold(), [], time.monotonic() + _SECONDS_A_SEARCH
         while first < self.total:
             rows = self.read(first, _ROWS_AT_ONCE)
             if not rows:
                 break
             for number, row in enumerate(rows, first):
-                if wanted in text_of(row).casefold():
+                if needle in text_of(row).casefold():
                     found.append(number)
                     if len(found) >= limit:
                         return FoundRows(found, True, number + 1)
@@ -204,6 +206,31 @@ class ArtifactRows:
             if time.monotonic() > deadline:
                 return FoundRows(found, first < self.total, first)
         return FoundRows(found, False, first)
+
+
+# What changes how text looks, but not which characters stand in the row.
+_only_looks = re.compile("\x1b\\[[0-9;:]*m").sub
+
+
+def _lines_with(needle: str, chunk: bytes, rows: Callable[[], list[str]]) -> list[int]:
+    """The numbers of the lines of a chunk that contain a text, in any case: found in the bytes where they are the text,
+    else in the `rows` made of them."""
+    text = clean_output(chunk.decode("utf-8", "replace"))
+    if "\x1b" in text:
+        text = _only_looks("", text)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    if "\x1b" in text or "\r" in text or "\b" in text:
+        return [number for number, row in enumerate(rows()) if needle in row.casefold()]
+    text, found, line, position = text.casefold(), [], 0, 0
+    while (at := text.find(needle, position)) >= 0:
+        line += text.count("\n", position, at)
+        found.append(line)
+        end = text.find("\n", at)
+        if end < 0:
+            break
+        line, position = line + 1, end + 1
+    return found
 
 
 class _Interpreted:
@@ -219,30 +246,22 @@ class _Interpreted:
         return [row_text(row) for row in rows]
 
 
-def _yes() -> bool:
-    return True
-
-
-def _no() -> bool:
-    return False
-
-
 class FixedRows:
-    """Rows of a call that has no artifact and will not change."""
+    """Rows of a call that has no artifact and will not change: its result, else what the fold has of its output."""
 
-    def __init__(self, rows: list[bytes]) -> None:
-        self._rows = rows
-        self.total = len(rows)
+    def __init__(self, call: TranscriptCall) -> None:
+        self._rows = _rows_of(call)
+        self.total = len(self._rows)
 
     def read(self, first: int, count: int) -> list[bytes]:
         first = max(first, 0)
         return self._rows[first : first + min(count, _ROWS_AT_ONCE)]
 
     def find(self, text: str, first: int, limit: int) -> FoundRows:
-        wanted = text.casefold()
+        needle = text.casefold()
         found: list[int] = []
         for number in range(max(first, 0), self.total):
-            if wanted in text_of(self._rows[number]).casefold():
+            if needle in text_of(self._rows[number]).casefold():
                 if len(found) == limit:
                     return FoundRows(found, True, number)
                 found.append(number)
@@ -250,6 +269,27 @@ class FixedRows:
 
     def text(self) -> str:
         return "".join([text_of(row) + "\n" for row in self._rows])
+
+
+def _rows_of(call: TranscriptCall) -> list[bytes]:
+    screen = OutputScreen()
+    rows: list[bytes] = []
+
+    def settle() -> None:
+        screen.finish()
+        rows.extend([encode_row(row) for row in screen.take_settled()])
+
+    if call.content:
+        screen.feed(clean_output(call.content))
+    elif call.skipped:
+        rows.append(skipped_row(call.skipped))
+    for piece in () if call.content else call.pieces:
+        if piece.dropped:
+            settle()
+            rows.append(skipped_row(piece.dropped))
+        screen.feed(clean_output(piece.text), piece.stream)
+    settle()
+    return rows
 
 
 def text_of(row: bytes) -> str:

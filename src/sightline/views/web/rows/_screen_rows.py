@@ -1,6 +1,6 @@
-"""Rows of output that moves the cursor up: all of it goes through one screen, and rows that settle are put aside.
+"""Rows of output that moves the cursor up: all of it goes through one screen, and settled rows are stored.
 
-They are put into a temporary file that has no name, at most 64 MB; past that a last row says that more was written.
+They are stored in an unnamed temporary file, at most 64 MB; past that a last row reports that there is more.
 """
 
 import tempfile
@@ -13,7 +13,7 @@ from sightline.views.web.rows._json import encode_row, note_row
 from sightline.views.web.rows._line_rows import feed
 from sightline.views.web.rows._lines import HEIGHT, SLICE, RowStart
 
-_KEPT_BYTES = 64 * 1024 * 1024
+_STORED_BYTES = 64 * 1024 * 1024
 _ROWS_A_MARK = 32
 _FULL = "… the rest is not shown here; Download has all of it"
 
@@ -35,7 +35,7 @@ class ScreenRows:
 
     @property
     def full(self) -> bool:
-        return self.size >= _KEPT_BYTES
+        return self.size >= _STORED_BYTES
 
     @property
     def total(self) -> int:
@@ -60,16 +60,16 @@ class ScreenRows:
             feed(self._screen, self._reader, self.fed, data[:whole])
             self.fed += whole
             self._live = None
-            self._put_aside()
+            self._store_settled()
 
     def read(self, first: int, count: int) -> list[bytes]:
-        rows = self._kept(first - self.first, count) if first - self.first < self._settled else []
+        rows = self._stored(first - self.first, count) if first - self.first < self._settled else []
         if len(rows) < count:
             begin = max(first - self.first - self._settled, 0)
             rows += self._changing()[begin : begin + count - len(rows)]
         return rows
 
-    def _put_aside(self) -> None:
+    def _store_settled(self) -> None:
         lines = []
         for row in self._screen.take_settled():
             if self._settled % _ROWS_A_MARK == 0:
@@ -81,7 +81,7 @@ class ScreenRows:
         self._file.seek(0, 2)
         self._file.write(b"".join(lines))
 
-    def _kept(self, index: int, count: int) -> list[bytes]:
+    def _stored(self, index: int, count: int) -> list[bytes]:
         mark = index // _ROWS_A_MARK
         last = (index + count) // _ROWS_A_MARK + 1
         end = self._marks[last] if last < len(self._marks) else self.size
