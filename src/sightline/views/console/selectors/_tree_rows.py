@@ -4,7 +4,7 @@ Only where a conversation branches does it go to the right, so that a long one s
 the conversation goes on; several roots are branches of one that is not drawn.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -89,7 +89,7 @@ class EntryList(SelectList):
         self._prefixes: dict[str, str] = {}
         super().__init__(theme=theme, **options)
 
-    def set_lines(self, lines: list[TreeLine], at: str) -> None:
+    def set_lines(self, lines: Sequence[TreeLine], at: str) -> None:
         """Other lines; this one highlighted, or else the last of the branch that is active."""
         self._lines = {line.id: line for line in lines}
         self._prefixes = prefixes(lines)
