@@ -19,7 +19,7 @@ from sightline.paths import data_folder
 from sightline.settings import Settings, load, with_stored_keys
 from sightline.settings._fields import kind_at, leaves
 from sightline.settings._toml import join_key
-from sightline.settings.keeping import put_setting
+from sightline.settings.editing import put_setting
 from sightline.transcript import TranscriptText
 from sightline.views.console.status import Facts
 from sightline.views.plain.commands.demo import ALLOWED, demo_place, demo_script, write_script

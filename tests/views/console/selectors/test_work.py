@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from sightline.events import Notice, ToolOutput, ToolResult, ToolUse, stamp
+from sightline.events import Notice, ToolOutput, ToolResult, ToolUse
+from sightline.events.stamping import stamp
 from sightline.host import Abort, CancelCall, CancelJob, CommandReply, Reload, SetModel
 from sightline.settings import load
 from sightline.transcript import TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText

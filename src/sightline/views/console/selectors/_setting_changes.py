@@ -11,7 +11,7 @@ from sightline.host import Reload
 from sightline.settings import Loaded, Settings, load
 from sightline.settings._fields import value_at
 from sightline.settings._toml import split_key
-from sightline.settings.keeping import change_setting, put_setting, remove_setting, settings_file
+from sightline.settings.editing import change_setting, put_setting, remove_setting, settings_file
 from sightline.views.console._desk import Desk, reply_data
 
 

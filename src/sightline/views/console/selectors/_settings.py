@@ -14,7 +14,7 @@ from sightline.exceptions import SightlineError
 from sightline.settings._about import about
 from sightline.settings._fields import kind_at
 from sightline.settings._toml import split_key
-from sightline.settings.keeping import HIDDEN, EffectiveSetting, shown_settings, written
+from sightline.settings.editing import HIDDEN, EffectiveSetting, shown_settings, written
 from sightline.text import clean_line
 from sightline.tty import Rows
 from sightline.tty.components import Item, TextComponent
@@ -92,7 +92,7 @@ def _explained(each: EffectiveSetting) -> str:
         ". ".join(
             [
                 *([_capital(what)] if what else []),
-                f"{_capital(each.wanted)}; default: {_text(each.default) or 'empty'}",
+                f"{_capital(each.allowed)}; default: {_text(each.default) or 'empty'}",
             ]
         )
     )
@@ -122,7 +122,7 @@ def _panel(
 
 
 def _item(each: EffectiveSetting) -> Item:
-    counting = [said.source for said in each.said if said.counts]
+    counting = [given.source for given in each.sources if given.counts]
     source = f" · {clean_line(counting[-1].where)}" if counting else ""
     return Item(each.key, each.key, f"{_text(each.value)}{source}", each.key.partition(".")[0])
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from sightline.exceptions import SightlineError
 from sightline.host import SetModel
 from sightline.settings import store_key, with_stored_keys
-from sightline.settings.keeping import settings_file
+from sightline.settings.editing import settings_file
 from sightline.text import clean_line
 from sightline.tty import Component, Input, Key, Paste, Rows, Theme, truncate
 from sightline.tty.components import Item, TextComponent
