@@ -34,7 +34,7 @@ class CommandOrPrompt(argparse._SubParsersAction):  # type: ignore[type-arg]
 
             prompt_parser().parse_args(rest, namespace)
         else:
-            raise _no_command(word, rest, list(self._name_parser_map))
+            raise _no_command(namespace.prompt, word, rest, list(self._name_parser_map))
 
 
 def is_prompt(word: str) -> bool:
