@@ -48,7 +48,7 @@ def test_an_address_and_its_lines(written: str, url: str, selector: str) -> None
     """The port rule, and what of it is sent."""
     address, found = parse(written)
     assert is_web_url(written)
-    assert (str(address), str(found or "")) == (url, selector)
+    assert (str(address), written(found)) == (url, selector)
 
 
 @pytest.mark.parametrize(
