@@ -41,7 +41,7 @@ def make_context(folder: Path, **sections: dict[str, Any]) -> ToolContext:
     return ToolContext("aaaaaa-1", workplace)
 
 
-def written(selector: Selector | None) -> str:
+def spelled(selector: Selector | None) -> str:
     """A selector as it stands behind a path."""
     if selector is None:
         return ""
