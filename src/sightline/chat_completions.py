@@ -16,24 +16,26 @@ one odd leaf must not cost the words beside it.
   server itself may answer with only a `message` or `detail`.
 """
 
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 import msgspec
 
 from sightline.events import Usage
 
+T = TypeVar("T")
+
 
 class ChatFunctionCall(msgspec.Struct, gc=False):
-    name: Any = None
-    arguments: Any = None
-    input: Any = None  # a custom tool takes plain text instead of arguments
+    name: object = None
+    arguments: object = None
+    input: object = None  # a custom tool takes plain text instead of arguments
 
 
 class CallFragment(msgspec.Struct, gc=False):
     """A call, or what one chunk has of it."""
 
-    index: Any = None
-    id: Any = None
+    index: object = None
+    id: object = None
     function: ChatFunctionCall | None = None
     custom: ChatFunctionCall | None = None
 
@@ -61,12 +63,12 @@ def continues(fragment: CallFragment, call: CallSoFar) -> bool:
 class AnswerMessage(msgspec.Struct, gc=False):
     """The message of a body, or what one chunk adds to it."""
 
-    role: Any = None
-    content: Any = None
-    reasoning_content: Any = None
-    reasoning: Any = None
-    thinking: Any = None
-    refusal: Any = None
+    role: object = None
+    content: object = None
+    reasoning_content: object = None
+    reasoning: object = None
+    thinking: object = None
+    refusal: object = None
     tool_calls: list[CallFragment] | None = None
     function_call: ChatFunctionCall | None = None
 
@@ -77,35 +79,35 @@ class AnswerMessage(msgspec.Struct, gc=False):
 
 
 class ChatChoice(msgspec.Struct, gc=False):
-    index: Any = 0
+    index: object = 0
     delta: AnswerMessage | None = None
     message: AnswerMessage | None = None
-    finish_reason: Any = None
-    error: Any = None
+    finish_reason: object = None
+    error: object = None
 
 
 class _PromptTokens(msgspec.Struct, gc=False):
-    cached_tokens: Any = None
-    cache_write_tokens: Any = None
+    cached_tokens: object = None
+    cache_write_tokens: object = None
 
 
 class _CompletionTokens(msgspec.Struct, gc=False):
-    reasoning_tokens: Any = None
+    reasoning_tokens: object = None
 
 
 class _CostDetails(msgspec.Struct, gc=False):
-    upstream_inference_cost: Any = None
+    upstream_inference_cost: object = None
 
 
 class ChatTokens(msgspec.Struct, gc=False):
-    prompt_tokens: Any = None
-    completion_tokens: Any = None
-    total_tokens: Any = None
+    prompt_tokens: object = None
+    completion_tokens: object = None
+    total_tokens: object = None
     prompt_tokens_details: _PromptTokens | None = None
     completion_tokens_details: _CompletionTokens | None = None
-    prompt_cache_hit_tokens: Any = None
-    cost: Any = None
-    is_byok: Any = None  # the account upstream is billed, not this one
+    prompt_cache_hit_tokens: object = None
+    cost: object = None
+    is_byok: object = None  # the account upstream is billed, not this one
     cost_details: _CostDetails | None = None
 
     def usage(self) -> Usage:
@@ -132,34 +134,31 @@ class ChatTokens(msgspec.Struct, gc=False):
 class ChatBody(msgspec.Struct, gc=False):
     """A whole answer, or one chunk of it."""
 
-    id: Any = None
-    object: Any = None
-    model: Any = None
+    id: object = None
+    kind: object = msgspec.field(name="object", default=None)
+    model: object = None
     choices: list[ChatChoice] | None = None
-    usage: Any = None  # Tokens
-    error: Any = None
-    message: Any = None
-    detail: Any = None
-    type: Any = None
-    code: Any = None
+    usage: object = None  # Tokens
+    error: object = None
+    message: object = None
+    detail: object = None
+    type: object = None
+    code: object = None
 
     def is_error(self) -> bool:
-        return bool(self.error) or self.object == "error"
+        return bool(self.error) or self.kind == "error"
 
-    def failure(self) -> Any:
+    def failure(self) -> object:
         """The error it is, or has in a choice; None when there is none."""
         if self.error:
             return self.error
-        if self.object == "error":
+        if self.kind == "error":
             return {"message": self.message, "type": self.type, "code": self.code}
         return next((choice.error for choice in self.choices or () if choice.error), None)
 
     def tokens(self) -> ChatTokens | None:
-        """What it says about usage; None when it says nothing, or something else."""
-        try:
-            return None if self.usage is None else msgspec.convert(self.usage, ChatTokens)
-        except (ValueError, RecursionError):
-            return None
+        """What it reports about usage; None when it reports nothing, or something else."""
+        return None if self.usage is None else converted(self.usage, ChatTokens)
 
 
 # `other`: the type of a part that is neither.
@@ -181,7 +180,7 @@ def pieces(message: AnswerMessage) -> list[tuple[PieceKind, str]]:
     return found
 
 
-def _part_pieces(part: Any) -> list[tuple[PieceKind, str]]:
+def _part_pieces(part: object) -> list[tuple[PieceKind, str]]:
     if isinstance(part, str):
         return [("text", part)] if part else []
     if not isinstance(part, dict):
@@ -196,16 +195,24 @@ def _part_pieces(part: Any) -> list[tuple[PieceKind, str]]:
     return [("other", kind if isinstance(kind, str) else "unknown")]
 
 
-def _words(parts: list[Any]) -> list[str]:
+def _words(parts: list[object]) -> list[str]:
     texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
     return [text for text in texts if text and isinstance(text, str)]
 
 
-def tokens(value: Any) -> int | None:
+def converted(value: object, kind: type[T]) -> T | None:
+    """A decoded value as a struct; None when it does not fit."""
+    try:
+        return msgspec.convert(value, kind)
+    except (ValueError, RecursionError):
+        return None
+
+
+def tokens(value: object) -> int | None:
     """A count of tokens; None when it is anything else."""
     return value if type(value) is int and 0 <= value < 2**63 else None
 
 
-def dollars(value: Any) -> float | None:
+def dollars(value: object) -> float | None:
     """A price; None when it is anything else."""
-    return float(value) if type(value) in (int, float) and 0 <= value < 1e9 else None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9 else None

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 import pytest
@@ -32,8 +33,7 @@ from sightline.providers import Channel, ProviderPrompt, Run, Unreachable
 from sightline.providers._channel_run import _BATCHES_AT_MOST
 from sightline.providers.claude import ClaudeSource
 from sightline.providers.claude._channel import ClaudeChannel
-from sightline.providers.claude._channel_changes import diff_of
-from sightline.providers.claude._channel_requests import RequestOrigin, asked
+from sightline.providers.claude._channel_requests import RequestOrigin, diff_of, translate_request
 
 from .fake_claude import install, sent, starts
 from .support import CAPTURES, assert_clean, lines, of, words_of
@@ -350,7 +350,7 @@ ASKING = RequestOrigin("q1", "call-1", "/project")
 )
 def test_each_answer_has_its_response(said: Any, response: dict[str, Any]) -> None:
     """Yes gives the arguments back as they came, for longer what was suggested; anything else is a no."""
-    made = asked(wants("Bash", suggestions=[RULE, MODE], command="make \x1b all")["request"], ASKING)
+    made = translate_request(wants("Bash", suggestions=[RULE, MODE], command="make \x1b all")["request"], ASKING)
     assert made is not None
     assert (made.event.details["call"], made.event.details["cwd"]) == ("call-1", "/project")
     assert made.event.choices == CHOICES
@@ -365,7 +365,7 @@ def test_each_answer_has_its_response(said: Any, response: dict[str, Any]) -> No
 )
 def test_only_what_is_suggested_can_be_allowed_for_longer(suggestions: Any, choices: list[str]) -> None:
     """Nothing suggested: once or no."""
-    made = asked(wants("Bash", suggestions=suggestions, command="make")["request"], ASKING)
+    made = translate_request(wants("Bash", suggestions=suggestions, command="make")["request"], ASKING)
     assert made is not None
     assert made.event.choices == ["once", *choices, "no"]
 
@@ -387,10 +387,10 @@ def test_only_what_is_suggested_can_be_allowed_for_longer(suggestions: Any, choi
 )
 def test_what_cannot_be_shown_is_not_allowed(odd: dict[str, Any]) -> None:
     """For longer the person allows what they read, and nothing that is only sent along."""
-    alone = asked(wants("Bash", suggestions=[odd], command="make")["request"], ASKING)
+    alone = translate_request(wants("Bash", suggestions=[odd], command="make")["request"], ASKING)
     assert alone is not None
     assert (alone.event.choices, alone.event.details["rule"]) == (["once", "no"], "")
-    beside = asked(wants("Bash", suggestions=[odd, MODE], command="make")["request"], ASKING)
+    beside = translate_request(wants("Bash", suggestions=[odd, MODE], command="make")["request"], ASKING)
     assert beside is not None
     assert beside.event.details["rule"] == "changes to files without asking"
     answer = beside.answer("this session")
@@ -402,7 +402,7 @@ def test_always_here_is_not_everywhere() -> None:
     """What Claude Code would keep for all folders holds for the session; "here" is this folder."""
     everywhere = {**RULE, "destination": "userSettings"}
     for suggestions, choices in [([everywhere], ["once", "this session", "no"]), ([everywhere, RULE], CHOICES)]:
-        made = asked(wants("Bash", suggestions=suggestions, command="make")["request"], ASKING)
+        made = translate_request(wants("Bash", suggestions=suggestions, command="make")["request"], ASKING)
         assert made is not None
         assert made.event.choices == choices
     answer = made.answer("always here")
@@ -413,7 +413,7 @@ def test_always_here_is_not_everywhere() -> None:
 def test_a_question_without_an_answer_is_not_answered_for_the_person() -> None:
     """Closing one of several tells Claude Code that there is no answer."""
     questions = [{"question": text, "options": []} for text in ("First?", "Second?")]
-    made = asked(wants("AskUserQuestion", questions=questions)["request"], ASKING)
+    made = translate_request(wants("AskUserQuestion", questions=questions)["request"], ASKING)
     assert made is not None
     second = made.answer({"chosen": [], "text": "My own words"})
     assert not isinstance(second, dict)
@@ -526,9 +526,12 @@ def test_no_line_can_break_it(messages: list[tuple[str, Any, dict[str, Any], str
         for event in channel.parse_events(json.dumps(line).encode()):
             encode_event(event)
             assert_clean(event)
-    for _, made in channel._requests.values():
-        for said in ("once", "this session", {"chosen": ["x"]}, None):
-            assert made.answer(said)
+    with patch.object(channel, "_write") as write:
+        for request in list(channel._requests.values()):
+            for answer in ("once", "this session", {"chosen": ["x"]}, None):
+                write.reset_mock()
+                request.reply(answer)
+                assert write.called or any(id.startswith(f"{request.event.id}/") for id in channel._requests)
 
 
 @pytest.mark.parametrize("line", [b"not json", b"[]", b'{"type": 3}', b"\xff\xfe", b"null", b"[" * 100_000])

@@ -1,4 +1,4 @@
-"""The first word of a command line: a command, or, where it is several words in one, what the console is opened with.
+"""The first word of a command line: a command, or, where it is several words in one, the first prompt of the console.
 
 A single word that is no command is a mistake, as a mistyped command would else cost an answer of a model.
 """
@@ -22,7 +22,7 @@ class AnyWord(dict[str, Any]):
 
 
 class CommandOrPrompt(argparse._SubParsersAction):  # type: ignore[type-arg]
-    """`sightline "fix the tests" --model M` is `sightline --model M`, with that said first."""
+    """`sightline "fix the tests" --model M` is `sightline --model M`, with that as the first prompt."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
         word, *rest = values
@@ -34,16 +34,16 @@ class CommandOrPrompt(argparse._SubParsersAction):  # type: ignore[type-arg]
 
             prompt_parser().parse_args(rest, namespace)
         else:
-            raise _no_command(word, rest, list(self._name_parser_map))
+            raise _no_command(namespace.prompt, word, rest, list(self._name_parser_map))
 
 
 def is_prompt(word: str) -> bool:
-    """Whether somebody says something, rather than naming something."""
+    """Whether it is a prompt rather than the name of a command."""
     return len(word.split()) > 1 and not word.startswith("-")
 
 
 def unknown_option(argv: Sequence[str], options: Collection[str]) -> UserMistake | None:
-    """The first option nobody knows: the word after it is its value, not a command."""
+    """The first unknown option: the word after it is its value, not a command."""
     for word in argv:
         name = word.partition("=")[0]
         if word == "--":
@@ -57,15 +57,21 @@ def unknown_option(argv: Sequence[str], options: Collection[str]) -> UserMistake
     return None
 
 
-def _no_command(word: str, rest: list[str], commands: list[str]) -> NoCommand:
+def _no_command(prompt: str | None, word: str, rest: list[str], commands: list[str]) -> NoCommand:
+    """`prompt`: that of -p before it, of which these words are the rest."""
     import difflib
     import shlex
+    from itertools import takewhile
 
+    words = [word, *takewhile(lambda each: not each.startswith("-"), rest)]
+    if prompt and prompt != "-":
+        quoted = shlex.join(["-p", " ".join([prompt, *words]), *rest[len(words) - 1 :]])
+        return NoCommand(f"no command {word}", f"a prompt goes in quotes: sightline {quoted}")
     near = difflib.get_close_matches(word, commands, 1)
     if near:
         hint = f"did you mean {near[0]}?"
-    elif rest and not rest[0].startswith("-"):
-        hint = f"a prompt goes in quotes: sightline {shlex.quote(' '.join([word, *rest]))}"
+    elif len(words) > 1:
+        hint = f"a prompt goes in quotes: sightline {shlex.join([' '.join(words), *rest[len(words) - 1 :]])}"
     else:
         hint = f"for a prompt: sightline -p {shlex.quote(word)}; commands: sightline --help"
     return NoCommand(f"no command {word}", hint)

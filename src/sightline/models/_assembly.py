@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Callable
-from typing import Any
 
 from sightline.conversation import AssistantMessage, AssistantPart, CallPart, ReasoningPart, StopReason, TextPart
 from sightline.events import Usage
@@ -25,7 +24,7 @@ class _Block:
         self.pieces: list[str] = []
         self.filter = StreamFilter()
         self.id = self.name = self.native_id = self.signature = ""
-        self.opaque: Any = None
+        self.opaque: object = None
 
 
 class Assembly:
@@ -57,7 +56,7 @@ class Assembly:
         return TextDelta(block.index, clean) if clean else None
 
     def reasoning(
-        self, key: object, text: str = "", *, signature: str = "", opaque: Any = None
+        self, key: object, text: str = "", *, signature: str = "", opaque: object = None
     ) -> ReasoningDelta | None:
         block = self._block(key, "reasoning")
         block.signature += signature
@@ -66,7 +65,7 @@ class Assembly:
         block.pieces.append(clean)
         return ReasoningDelta(block.index, clean) if clean else None
 
-    def call(self, key: object, name: str, native_id: str = "", *, opaque: Any = None) -> CallStarted | None:
+    def call(self, key: object, name: str, native_id: str = "", *, opaque: object = None) -> CallStarted | None:
         """A call begins; said again it changes nothing but what was not known yet."""
         known = self.has_call(key)
         block = self._block(key, "call")
@@ -90,6 +89,9 @@ class Assembly:
         block.pieces = [whole]
         new = whole[len(said) :] if whole.startswith(said) else ""
         return CallDelta(block.index, block.id, block.name, new) if new else None
+
+    def count(self, usage: Usage, cost: float | None) -> None:
+        self.usage, self.cost = usage, cost
 
     def message(self, stop_reason: StopReason, error: str = "") -> AssistantMessage:
         parts = [part for block in self._blocks.values() if (part := self._part(block)) is not None]
@@ -120,7 +122,7 @@ class Assembly:
         return CallPart(block.id, block.name, args, block.native_id, broken, api, block.opaque)
 
 
-def decoded_arguments(text: str) -> tuple[dict[str, Any], str]:
+def decoded_arguments(text: str) -> tuple[dict[str, object], str]:
     """The arguments, or the text itself when it is no JSON object. Nothing at all stands for no arguments."""
     if not text.strip():
         return {}, ""

@@ -13,7 +13,7 @@ when nothing else fits.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -24,6 +24,9 @@ from sightline.models.choice._available import Available, Offer
 from sightline.models.choice._discovery import OTHER_APIS, VENDORS, ModelServer, local, place_of
 from sightline.models.choice._names import ROLES, match
 from sightline.settings import Settings
+
+if TYPE_CHECKING:
+    from sightline.models.http._served import ServedModel
 
 SCRIPTED = "scripted:"
 _NOTHING_HINT = (
@@ -91,11 +94,10 @@ def connected(offer: Offer, settings: Settings) -> Model:
     client = client_of(place.api)
     headers = {**client.headers(place.key), **place.headers}
     transport = Transport(place.base_url or client.BASE_URL, headers, retry=settings.retry)
-    model: Model = client(offer.facts, transport)
-    return model
+    return client(offer.facts, transport)
 
 
-def client_of(api: str) -> Any:
+def client_of(api: str) -> "type[ServedModel]":
     """The class of clients that speak an API."""
     if api == "anthropic":
         from sightline.models._anthropic import AnthropicModel

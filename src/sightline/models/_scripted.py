@@ -18,7 +18,7 @@ A script is JSON: a list of turns, one per request. A turn is a list of blocks, 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Union
+from typing import Annotated, TypeVar, Union
 
 import msgspec
 from msgspec import Meta
@@ -32,6 +32,8 @@ from sightline.models._assembly import Assembly
 from sightline.models.http._failing import failure
 from sightline.models.http._retry import Sleep, retried
 from sightline.settings import RetrySettings
+
+T = TypeVar("T")
 
 CHUNK = 12
 LARGEST = 64 * 1024**2  # bytes of a script
@@ -55,7 +57,7 @@ class ReasoningBlock(_Block, frozen=True, kw_only=True):
 
 class ToolBlock(_Block, frozen=True, kw_only=True):
     tool: str
-    args: dict[str, Any] = {}
+    args: dict[str, object] = {}
 
 
 class ScriptedFailure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -71,10 +73,13 @@ class ErrorBlock(_Block, frozen=True, kw_only=True):
 Block = Union[ScriptedTextBlock, ReasoningBlock, ToolBlock, ErrorBlock]
 
 
-class ScriptedTurn(msgspec.Struct, frozen=True, kw_only=True):
-    blocks: list[Any]  # each a Block: one type for the reader of this, another for msgspec
+class _TurnEnd(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage | None = None
     stop: StopReason | None = None
+
+
+class ScriptedTurn(_TurnEnd, frozen=True, kw_only=True):
+    blocks: list[Block]
 
 
 _KINDS: dict[str, type[Block]] = {
@@ -93,7 +98,7 @@ class ScriptedModel:
 
     def __init__(
         self,
-        script: str | Path | list[Any],
+        script: str | Path | list[object],
         *,
         facts: ModelFacts | None = None,
         retry: RetrySettings = _RETRY,
@@ -171,14 +176,14 @@ def _cut(text: str, size: int) -> list[str]:
 
 
 def _failure(block: ErrorBlock, assembly: Assembly) -> ModelError:
-    told = ScriptedFailure(message=block.error) if isinstance(block.error, str) else block.error
-    error = failure(told.kind, told.message)
-    error.retryable, error.retry_after = told.kind in _RETRYABLE, told.retry_after
-    error.partial = assembly.message("error", told.message) if assembly.begun else None
+    spec = ScriptedFailure(message=block.error) if isinstance(block.error, str) else block.error
+    error = failure(spec.kind, spec.message)
+    error.retryable, error.retry_after = spec.kind in _RETRYABLE, spec.retry_after
+    error.partial = assembly.message("error", spec.message) if assembly.begun else None
     return error
 
 
-def load_script(source: str | Path | list[Any]) -> list[ScriptedTurn]:
+def load_script(source: str | Path | list[object]) -> list[ScriptedTurn]:
     """The turns of a script; a mistake in it says where it is."""
     if isinstance(source, list):
         return _turns(source, "the script")
@@ -195,7 +200,7 @@ def load_script(source: str | Path | list[Any]) -> list[ScriptedTurn]:
     return _turns(_decoded(data, path), str(path))
 
 
-def _decoded(data: bytes, path: Path) -> Any:
+def _decoded(data: bytes, path: Path) -> object:
     import json
 
     try:
@@ -207,35 +212,35 @@ def _decoded(data: bytes, path: Path) -> Any:
         raise UserMistake(f"{path}: the script is not JSON: {error}", "a script is a list of turns") from error
 
 
-def _turns(value: Any, name: str) -> list[ScriptedTurn]:
+def _turns(value: object, name: str) -> list[ScriptedTurn]:
     if not isinstance(value, list):
         raise UserMistake(f"{name}: a script is a list of turns", "put the turns into [ … ]")
     return [_turn(turn, f"{name}: turn {number}") for number, turn in enumerate(value, 1)]
 
 
-def _turn(value: Any, where: str) -> ScriptedTurn:
+def _turn(value: object, where: str) -> ScriptedTurn:
     fields = value if isinstance(value, dict) else {"blocks": value}
     unknown = next((name for name in fields if name not in _TURN_FIELDS), None)
-    if unknown is not None or not isinstance(fields.get("blocks"), list):
+    given = fields.get("blocks")
+    if unknown is not None or not isinstance(given, list):
         what = "needs a list of blocks" if unknown is None else f"there is no '{unknown}' in a turn"
         raise UserMistake(f"{where}: {what}", f"a turn is a list of blocks, or has {', '.join(_TURN_FIELDS)}")
-    blocks = [_block(block, f"{where}, block {position}") for position, block in enumerate(fields["blocks"], 1)]
+    blocks = [_block(block, f"{where}, block {position}") for position, block in enumerate(given, 1)]
     rest = {name: fields[name] for name in ("usage", "stop") if name in fields}
-    told = _converted(rest, ScriptedTurn, where, blocks=[])
-    return ScriptedTurn(blocks=blocks, usage=told.usage, stop=told.stop)
+    end = _converted(rest, _TurnEnd, where)
+    return ScriptedTurn(blocks=blocks, usage=end.usage, stop=end.stop)
 
 
-def _block(value: Any, where: str) -> Block:
+def _block(value: object, where: str) -> Block:
     kinds = [kind for kind in _KINDS if isinstance(value, dict) and kind in value]
-    if len(kinds) != 1:
+    if not isinstance(value, dict) or len(kinds) != 1:
         raise UserMistake(f"{where}: needs exactly one of {', '.join(_KINDS)}", 'such as {"text": "Hello."}')
-    block: Block = _converted(value, _KINDS[kinds[0]], where)
-    return block
+    return _converted(value, _KINDS[kinds[0]], where)
 
 
-def _converted(value: dict[str, Any], kind: type[Any], where: str, **more: Any) -> Any:
+def _converted(value: dict[str, object], kind: type[T], where: str) -> T:
     try:
-        return msgspec.convert({**value, **more}, kind)
+        return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise UserMistake(
             f"{where}: {error}", "a block has text, reasoning, tool and args, or error; and chunk, delay_ms"

@@ -2,17 +2,18 @@
 
 Rules:
 
-- The queue is bounded: a channel that is read faster than it is shown waits, and so does its provider. What it has to
-  tell is in the queue before it waits: nothing can be overtaken by the end.
-- A run that nobody reads any more, or whose channel is being closed, holds nobody up.
-- The run is over with its `run_ended`; a channel that breaks says so with an error and that.
+- The queue is bounded: a channel that is read faster than it is shown waits, and so does its provider. Its events are
+  in the queue before it waits: nothing can be overtaken by the end.
+- A run without a reader, or whose channel is being closed, does not make the channel wait.
+- The run is over with its `run_ended`; a channel that breaks publishes an error and that.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
-from sightline.events import Error, Event, RunEnded, Text, encode_event, of_source
+from sightline.events import Error, Event, RunEnded, Text, encode_event
+from sightline.events.stamping import of_source
 from sightline.providers._provider import ProviderOutcome
 from sightline.providers._words import ProviderWords
 
@@ -26,7 +27,7 @@ class ChannelRun:
     def __init__(
         self, provider: str, session: str, stop: Callable[[], Awaitable[None]], kill: Callable[[], Awaitable[None]]
     ) -> None:
-        """`stop`: ask the provider to end the work. `kill`: what helps when it does not."""
+        """`stop` requests that the provider ends the work; `kill` is for one that does not."""
         self._provider = provider
         self._session = session
         self._stop = stop
@@ -56,22 +57,22 @@ class ChannelRun:
             error=None if cancelled else self._error,
         )
 
-    def tell(self, events: list[Event]) -> None:
-        """For the channel: what came of something the person did, which waits for nobody."""
+    def publish(self, events: list[Event]) -> None:
+        """For the channel: add events without waiting for room."""
         if events and not self.over:
             for event in of_source(self._provider, events):
                 self._note(event)
             self._queue.put_nowait(events)
 
     async def put(self, events: list[Event]) -> None:
-        """For the channel: what happened. Returns when there is room for more."""
-        self.tell(events)
+        """For the channel: add events; returns when there is room for more."""
+        self.publish(events)
         while self._is_bounded and not self.over and self._queue.qsize() >= _BATCHES_AT_MOST:
             self._room.clear()
             await self._room.wait()
 
     async def fail(self, error: Error) -> None:
-        """For the channel: it broke; of a run that is being ended that is no failure."""
+        """For the channel: it broke; for a run that is being cancelled that is no failure."""
         if self._cancelled:
             await self.put([RunEnded(stop_reason="cancelled")])
         else:
@@ -94,7 +95,7 @@ class ChannelRun:
                 await self.cancel()
 
     async def raw(self) -> AsyncGenerator[bytes, None]:
-        """What it says is in many forms; its lines are our events."""
+        """Channels speak in many forms: the lines of a run are our events."""
         async with aclosing(self.events()) as batches:
             async for batch in batches:
                 yield b"".join([encode_event(event) + b"\n" for event in batch])
@@ -110,7 +111,7 @@ class ChannelRun:
                 await asyncio.shield(self._ended)
         except TimeoutError:
             await self._kill()
-            self.tell([RunEnded(stop_reason="cancelled")])
+            self.publish([RunEnded(stop_reason="cancelled")])
 
     def _note(self, event: Event) -> None:
         if event.agent:

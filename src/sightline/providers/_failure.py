@@ -1,7 +1,6 @@
 """What a person is told when a model's API refused or failed."""
 
 import re
-from typing import Any
 
 import msgspec
 
@@ -22,7 +21,7 @@ _status = re.compile(r"status(?: code)?:? (\d{3})\b", re.ASCII).search
 _code = re.compile(r"\"code\": ?(\d{3})\b", re.ASCII).search
 
 
-def hint_for(status: Any) -> str:
+def hint_for(status: object) -> str:
     """What to try, for an HTTP status; empty when there is nothing to say."""
     if not isinstance(status, int):
         return ""
@@ -50,7 +49,7 @@ def human_message(text: str) -> str:
     return clean_text(text).strip()
 
 
-def _message(value: Any) -> str:
+def _message(value: object) -> str:
     """The sentence inside a server's error object, whichever of the usual shapes it has."""
     for _ in range(4):
         if not isinstance(value, dict):

@@ -1,11 +1,9 @@
 """Reading the opening of a stream, to tell whose it is."""
 
-from typing import Any
-
 import msgspec
 
 
-def first_object(head: bytes) -> dict[str, Any]:
+def first_object(head: bytes) -> dict[str, object]:
     """The JSON object on the first line; empty when there is none."""
     line = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
     try:

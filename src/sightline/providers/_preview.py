@@ -1,7 +1,6 @@
 """The one-line preview of a call's arguments that a marker shows."""
 
 import re
-from typing import Any
 
 import msgspec
 
@@ -60,7 +59,7 @@ _simple_word = re.compile(r"(?:'([^']+)'|([\w./-]+)|(\"[^\"\\]*(?:\\.[^\"\\]*)*\
 _unescape_double = re.compile(r"\\([$`\"\\\n])")
 
 
-def preview(args: Any, name: str = "") -> str:
+def preview(args: object, name: str = "") -> str:
     """At most 40 code points of the telling argument; empty when none is recognised."""
     if type(args) is not dict:
         args = _decoded(args) if isinstance(args, str) else None
@@ -85,7 +84,7 @@ def preview(args: Any, name: str = "") -> str:
     return shown or preview({key: args[key] for key in args if key != field}, name)
 
 
-def shown_args(args: Any, name: str, line: bytes) -> tuple[Any, str]:
+def shown_args(args: object, name: str, line: bytes) -> tuple[object, str]:
     """A call's arguments as they may be shown, and their preview: `preview` and `clean_value` in one go.
 
     Most arguments are a few words on one line each, which can be seen without a look at the whole line they came in.
@@ -94,7 +93,7 @@ def shown_args(args: Any, name: str, line: bytes) -> tuple[Any, str]:
         return (clean_value(args) if is_suspect(line) else args), preview(args, name)
     ranks = _SEARCH_RANKS if name in _SEARCHES else _RANKS
     best = _NOT_TOLD
-    told: Any = ""
+    told: object = ""
     for key, value in args.items():
         rank = ranks.get(key)
         if not (value.isprintable() if type(value) is str else type(value) in _NUMBERS):
@@ -115,7 +114,7 @@ def shown_args(args: Any, name: str, line: bytes) -> tuple[Any, str]:
     return (clean_value(args) if is_suspect(line) else args), arg
 
 
-def preview_command(command: Any) -> str:
+def preview_command(command: object) -> str:
     """The preview of a shell command, given as one string or as a list of words."""
     if isinstance(command, list):
         command = _from_argv(command)
@@ -204,7 +203,7 @@ def _escaped(match: "re.Match[str]") -> str:
     return match[1]
 
 
-def _from_argv(argv: list[Any]) -> str:
+def _from_argv(argv: list[object]) -> str:
     """A command given as a list of words: its script when a shell is to run one, else the words."""
     words = [word for word in argv if isinstance(word, str)]
     if len(words) != len(argv):
@@ -214,7 +213,7 @@ def _from_argv(argv: list[Any]) -> str:
     return " ".join(words)
 
 
-def _decoded(args: str) -> Any:
+def _decoded(args: str) -> object:
     """Arguments that arrived as a JSON text; None when they are none."""
     try:
         return msgspec.json.decode(args.encode("utf-8", "replace"))

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable
 from importlib import import_module
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -26,7 +26,7 @@ class ProviderPrompt(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str = ""
     timeout: float | None = None
     env: dict[str, str] = {}  # added to the environment of the run
-    options: dict[str, Any] = {}  # the provider's own
+    options: dict[str, object] = {}  # the provider's own
     raw: bool = False  # the provider's own lines are wanted, not events
 
 
@@ -79,7 +79,7 @@ class Channel(Protocol):
     async def run(self, ask: ProviderPrompt) -> Run:
         """Begin to work on a prompt; the conversation is the one of `ask.resume`. Raises Unreachable."""
 
-    def answer(self, request: str, answer: Any) -> bool:
+    def answer(self, request: str, answer: object) -> bool:
         """The answer to a `request` of the run that goes on; false when nobody waits for it."""
 
     async def steer(self, text: str) -> bool:

@@ -1,14 +1,12 @@
 """A call that was not allowed, with nobody there to ask: how its result, and the end of its run, say so."""
 
-from typing import Any
-
 from sightline.events import CallEnding, Event, RunEnded, ToolResult, call_ending
 
 REFUSED = "refused"  # the stop reason of a run
 REFUSED_EXIT_CODE = 3
 
 
-def refused_details() -> dict[str, Any]:
+def refused_details() -> dict[str, object]:
     """The details of the result of such a call, as our own agent has them."""
     return CallEnding(ended=REFUSED).as_details()
 

@@ -6,12 +6,21 @@ read becomes `unknown`, a line it can read but that has nothing to show becomes 
 """
 
 import re
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from sightline.events import UNKNOWN_CAP, Event, Unknown
+from sightline.events import UNKNOWN_CAP, Event, Unknown, Usage
 from sightline.text import escape_controls
+
+K = TypeVar("K")
+N = TypeVar("N", int, float)
+S = TypeVar("S")
+T = TypeVar("T")
+V = TypeVar("V")
+# Reads one kind of line. A table has handlers by the type of line they take, which no type checker can follow.
+Handler = Callable[[S, Any, bytes], list[Event]]
 
 # Longer lines are not parsed, only announced. The longest ever captured was 0.3 MB.
 LINE_CAP = 16 * 1024 * 1024
@@ -92,7 +101,7 @@ _c1 = re.compile(rb"\xc2[\x80-\x9f]").search
 _bidi = re.compile(rb"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])").search
 
 
-def text_at(value: Any, *path: str) -> str:
+def text_at(value: object, *path: str) -> str:
     """The text at the end of a path through nested objects; empty where there is none."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
@@ -115,16 +124,50 @@ def is_suspect(line: bytes) -> bool:
     return not line.isascii() and (_c1(line) is not None or _bidi(line) is not None)
 
 
-def reread(line: bytes, kind: Any) -> Any:
-    """A line the strict decoder refused, as a value of this type: it may have half a character, or another type where
-    ours is expected. None when it is not ours."""
+def reread(line: bytes, decoder: msgspec.json.Decoder[T]) -> T | None:
+    """A line that this decoder refused, read leniently: it may have half a character. None when it is not ours."""
     try:
-        return msgspec.convert(decode_leniently(line), kind)
+        return msgspec.convert(decode_leniently(line), decoder.type)
     except (ValueError, RecursionError):
         return None
 
 
-def decode_leniently(line: bytes) -> Any:
+def read_line(line: bytes, decoder: msgspec.json.Decoder[T], start: int = 0) -> T | Unknown:
+    """A line of a channel, from `start` on, as a struct; the event of an unreadable line when it is none."""
+    try:
+        return decoder.decode(line[start:])
+    except (ValueError, RecursionError) as error:
+        value = reread(line[start:], decoder)
+        return unknown(line, len(line), str(error)) if value is None else value
+
+
+def converted(value: object, kind: type[T]) -> T | None:
+    """A decoded value as a struct; None when it does not fit."""
+    try:
+        return msgspec.convert(value, kind)
+    except (ValueError, RecursionError):
+        return None
+
+
+def remember(known: dict[K, V], key: K, value: V, at_most: int) -> None:
+    """Store a value; the oldest is dropped beyond the bound."""
+    known[key] = value
+    if len(known) > at_most:
+        del known[next(iter(known))]
+
+
+def add(one: N | None, other: N | None) -> N | None:
+    """The sum of what is known."""
+    return one + other if one is not None and other is not None else one if other is None else other
+
+
+def add_usage(one: Usage | None, other: Usage | None) -> Usage | None:
+    if one is None or other is None:
+        return one or other
+    return Usage(*[add(getattr(one, name), getattr(other, name)) for name in Usage.__struct_fields__])
+
+
+def decode_leniently(line: bytes) -> object:
     """The JSON value of a line that the strict decoder refused, or ValueError.
 
     The strict decoder rejects what real streams contain: half of a surrogate pair as an escape, bytes that are not

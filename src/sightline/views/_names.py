@@ -10,8 +10,14 @@ if TYPE_CHECKING:
 
 
 def title_of(record: "SessionRecord") -> str:
-    """What a session is about: its title, what was asked first, or what was answered last; empty where it has none."""
+    """What a session is about: its title, the first prompt, or the last answer; empty where it has none."""
     return clean_line(record.title or record.first_prompt or record.last_text)
+
+
+def listed_title(record: "SessionRecord") -> str:
+    """The title in a list. A fork has that of its original: it says first whose fork it is, so that no cut hides it."""
+    title, origin = title_of(record), clean_line(record.parent_session)
+    return f"fork of {origin}{': ' if title else ''}{title}" if origin else title
 
 
 def from_home(path: str) -> str:

@@ -9,7 +9,6 @@ A side is a path (with or without braces around it) or a literal: text in quotes
 """
 
 import re
-from typing import Any
 
 import msgspec
 
@@ -33,9 +32,9 @@ _HINT = "write a path, not PATH, or PATH == VALUE (also !=), such as: inputs.dee
 class Condition(msgspec.Struct, frozen=True):
     """One test: a side alone, or two compared."""
 
-    left: Any  # a Reference, or a literal's value
+    left: object  # a Reference, or a literal's value
     operator: str = ""
-    right: Any = None
+    right: object = None
     negated: bool = False
 
     def references(self) -> list[Reference]:
@@ -76,7 +75,7 @@ def parse_condition(text: str) -> Condition | TemplateMistake:
     return Condition(sides[0], tokens[1][1], sides[1], negated)
 
 
-def _side(kind: str, token: str) -> Any:
+def _side(kind: str, token: str) -> object:
     match kind:
         case "text":
             return token[1:-1]
@@ -96,5 +95,5 @@ def _side(kind: str, token: str) -> Any:
             return TemplateMistake(token, f"when cannot be read at {token}", _HINT)
 
 
-def _value(side: Any, values: Values) -> Any:
+def _value(side: object, values: Values) -> object:
     return values.look_up(side) if isinstance(side, Reference) else side

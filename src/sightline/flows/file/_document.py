@@ -9,7 +9,6 @@ Rules:
 """
 
 import re
-from typing import Any
 
 import yaml
 
@@ -20,7 +19,7 @@ NODES_AT_MOST = 100_000  # with every alias counted as what it stands for
 DEPTH_AT_MOST = 64
 
 # The C loader is ten times faster, but a platform may lack it.
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _bare_template = re.compile(r"[:-]\s+\{\{")
 _line_break = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 

@@ -1,7 +1,6 @@
-"""A flow's inputs: how they are declared, and how what the person gave becomes their values."""
+"""A flow's inputs: how they are declared, and how what the user gave becomes their values."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import msgspec
 import yaml
@@ -9,18 +8,18 @@ import yaml
 from sightline.exceptions import UserMistake
 from sightline.flows.file._document import place
 from sightline.flows.file._findings import suggestion
-from sightline.flows.file._model import Flow, FlowInput
+from sightline.flows.file._model import Flow, FlowInput, InputType
 from sightline.flows.file._names import check_name
 from sightline.flows.file._reader import FlowReader
 
 _FIELDS = ("type", "default", "required", "description")
-_TYPES = ("string", "int", "number", "boolean")
+_TYPES: tuple[InputType, ...] = ("string", "int", "number", "boolean")
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _EXAMPLES = {"int": "a whole number", "number": "a number", "boolean": "true or false", "string": "text"}
 
 
 class InputMistake(msgspec.Struct, frozen=True):
-    """What is wrong with one value the person gave, or did not give."""
+    """What is wrong with one value that the user gave, or did not give."""
 
     message: str
     hint: str
@@ -34,10 +33,10 @@ def read_inputs(reader: FlowReader, node: yaml.Node) -> dict[str, FlowInput]:
     return inputs
 
 
-def resolve_inputs(flow: Flow, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[InputMistake]]:
+def resolve_inputs(flow: Flow, given: Mapping[str, object]) -> tuple[dict[str, object], list[InputMistake]]:
     """The value of every input, from what was given (texts from a command line are converted) and the defaults."""
     mistakes = [_unknown(name, flow) for name in given if name not in flow.inputs]
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for name, declared in flow.inputs.items():
         if name not in given:
             values[name] = declared.default
@@ -52,7 +51,7 @@ def resolve_inputs(flow: Flow, given: Mapping[str, Any]) -> tuple[dict[str, Any]
     return values, mistakes
 
 
-def require_inputs(flow: Flow, given: Mapping[str, Any]) -> dict[str, Any]:
+def require_inputs(flow: Flow, given: Mapping[str, object]) -> dict[str, object]:
     """The value of every input; `UserMistake`, with everything that is wrong at once, when one is missing or wrong."""
     values, mistakes = resolve_inputs(flow, given)
     if mistakes:
@@ -61,7 +60,7 @@ def require_inputs(flow: Flow, given: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def parse_inputs(flow: Flow, pairs: Iterable[str]) -> dict[str, Any]:
+def parse_inputs(flow: Flow, pairs: Iterable[str]) -> dict[str, object]:
     """The value of every input from NAME=VALUE texts of a command line."""
     given: dict[str, str] = {}
     for pair in pairs:
@@ -72,7 +71,7 @@ def parse_inputs(flow: Flow, pairs: Iterable[str]) -> dict[str, Any]:
     return require_inputs(flow, given)
 
 
-def converted(value: Any, kind: str) -> Any:
+def converted(value: object, kind: str) -> object:
     """A value as its type, from itself or from its text; None when it is not one."""
     match kind:
         case "boolean":
@@ -83,7 +82,7 @@ def converted(value: Any, kind: str) -> Any:
             return _number(value, whole=kind == "int")
 
 
-def _number(value: Any, *, whole: bool) -> int | float | None:
+def _number(value: object, *, whole: bool) -> int | float | None:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
     try:
@@ -110,7 +109,7 @@ def _read_input(reader: FlowReader, name: str, key_node: yaml.Node, node: yaml.N
     default = _read_default(reader, fields["default"], kind, what) if "default" in fields else None
     return FlowInput(
         name=name,
-        type=kind or "string",  # type: ignore[arg-type]
+        type=kind or "string",
         default=default,
         required="default" not in fields and required is not False,
         description=description or "",
@@ -118,7 +117,7 @@ def _read_input(reader: FlowReader, name: str, key_node: yaml.Node, node: yaml.N
     )
 
 
-def _read_default(reader: FlowReader, node: yaml.Node, kind: str | None, what: str) -> Any:
+def _read_default(reader: FlowReader, node: yaml.Node, kind: str | None, what: str) -> object:
     if kind is None:
         return None  # the type is wrong: what the default ought to be is not known
     if kind == "string" and isinstance(node, yaml.ScalarNode):

@@ -1,6 +1,6 @@
 """A flow as it was written: inputs, and steps that need one another."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -18,7 +18,7 @@ class FlowInput(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     type: InputType = "string"
-    default: Any = None
+    default: object = None
     required: bool = True
     description: str = ""
     line: int = 0
@@ -50,7 +50,7 @@ class AgentStep(FlowStep, frozen=True, kw_only=True):
     model: Template = Template(())
     approval: Approval = "auto"
     output_format: OutputFormat = "text"
-    options: dict[str, Any] = {}  # the provider's own; every text in it is a Template
+    options: dict[str, object] = {}  # the provider's own; every text in it is a Template
 
 
 class CommandStep(FlowStep, frozen=True, kw_only=True):

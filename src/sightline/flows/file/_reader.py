@@ -1,17 +1,19 @@
-"""Reading the fields of a flow file: each mistake is noted where it is, and reading goes on.
+"""Reading the fields of a flow file: each mistake is noted where it is, and reading continues.
 
 A key that is probably a misspelling of a known one is reported and then read as that one, so that one slip of the
 finger is one finding and what is inside it is still checked.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TypeVar
 
 import yaml
 
 from sightline.flows.file._document import FlowDocument, place
 from sightline.flows.file._findings import Finding, closest, suggestion
 from sightline.flows.file._template import Template, TemplateMistake, parse_template
+
+Word = TypeVar("Word", bound=str)
 
 _TAG = "tag:yaml.org,2002:"
 _PLAIN_TAGS = frozenset(_TAG + name for name in ("str", "int", "float", "bool", "null", "timestamp", "merge", "value"))
@@ -22,7 +24,7 @@ _LARGEST = 1e9
 
 
 class FlowReader:
-    """The findings of one document, and typed access to its nodes. A getter that returns None has said why."""
+    """The findings of one document, and typed access to its nodes. A getter that returns None has reported why."""
 
     def __init__(self, document: FlowDocument) -> None:
         self.document = document
@@ -84,12 +86,12 @@ class FlowReader:
             return None
         return str(node.value)
 
-    def choice(self, node: yaml.Node, what: str, known: tuple[str, ...]) -> str | None:
+    def choice(self, node: yaml.Node, what: str, known: tuple[Word, ...]) -> Word | None:
         value = self.text(node, what)
-        if value is None or value in known:
-            return value
-        self.report(node, f"unknown {what}: {value}", suggestion(value, known))
-        return None
+        found = next((word for word in known if word == value), None)
+        if value is not None and found is None:
+            self.report(node, f"unknown {what}: {value}", suggestion(value, known))
+        return found
 
     def boolean(self, node: yaml.Node, what: str) -> bool | None:
         value = self.scalar(node)
@@ -98,18 +100,20 @@ class FlowReader:
         self.report(node, f"{what} must be true or false", "write it without quotes")
         return None
 
-    def number(self, node: yaml.Node, what: str, *, least: float, above: bool, whole: bool, hint: str) -> Any:
+    def number(
+        self, node: yaml.Node, what: str, *, least: float, above: bool, whole: bool, hint: str
+    ) -> int | float | None:
         """A number of at least (or above) a bound; whole ones are ints."""
         value = self.scalar(node)
-        fits = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
-        if fits and value <= _LARGEST and (value > least if above else value >= least):
-            return value
+        number = value if isinstance(value, int if whole else int | float) and not isinstance(value, bool) else None
+        if number is not None and number <= _LARGEST and (number > least if above else number >= least):
+            return number
         kind = "whole number" if whole else "number"
         bound = f"above {least:g}" if above else f"of at least {least:g}"
         self.report(node, f"{what} must be a {kind} {bound}", hint)
         return None
 
-    def scalar(self, node: yaml.Node) -> Any:
+    def scalar(self, node: yaml.Node) -> object:
         """What YAML makes of a scalar without quotes; a value of no use to any caller when it makes nothing of it."""
         if not isinstance(node, yaml.ScalarNode) or node.tag not in _PLAIN_TAGS:
             return ...
@@ -128,8 +132,8 @@ class FlowReader:
         self.report_mistakes(node, mistakes)
         return template
 
-    def value(self, node: yaml.Node, what: str, note: Callable[[yaml.Node, Template], None]) -> Any:
-        """Any plain value, with every text in it a Template; each is noted with its own node."""
+    def value(self, node: yaml.Node, what: str, note: Callable[[yaml.Node, Template], None]) -> object:
+        """object plain value, with every text in it a Template; each is noted with its own node."""
         match node:
             case yaml.MappingNode():
                 entries = self.entries(node, what)

@@ -4,7 +4,7 @@ import errno
 import os
 import stat
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import msgspec
 import yaml
@@ -12,7 +12,7 @@ import yaml
 from sightline.flows.file._condition import Condition, parse_condition
 from sightline.flows.file._document import SIZE_CAP, place
 from sightline.flows.file._findings import suggestion
-from sightline.flows.file._model import AgentStep, CommandStep, StepRetry
+from sightline.flows.file._model import AgentStep, CommandStep, OutputFormat, StepRetry
 from sightline.flows.file._names import check_name
 from sightline.flows.file._reader import FlowReader
 from sightline.flows.file._template import Reference, Template, TemplateMistake, parse_template
@@ -24,7 +24,19 @@ from sightline.providers import APPROVALS, Approval, get_provider, provider_name
 _SHARED = ("id", "needs", "when", "timeout", "retry")
 _AGENT = ("provider", "prompt", "prompt_file", "model", "approval", "output_format", "options")
 _COMMAND = ("run",)
+_FORMATS: tuple[OutputFormat, ...] = ("text", "json")
 _SECONDS = "in seconds, such as 300"
+
+
+class _Shared(TypedDict):
+    """The fields that every step has."""
+
+    id: str
+    needs: tuple[str, ...]
+    when: Condition | None
+    timeout: float | None
+    retry: StepRetry
+    line: int
 
 
 class StepReference(msgspec.Struct, frozen=True):
@@ -73,7 +85,7 @@ class _StepReader:
         self._fields = reader.fields(node, "a step", (*_SHARED, *_AGENT, *_COMMAND))
         ident = self._id()
         needs = self._needs()
-        shared: dict[str, Any] = {
+        shared: _Shared = {
             "id": ident,
             "needs": tuple(name for name, _ in needs),
             "when": self._when(),
@@ -83,7 +95,7 @@ class _StepReader:
         }
         return StepDraft(ident, self._fields.get("id", node), needs, self._uses, self._kind(shared))
 
-    def _kind(self, shared: dict[str, Any]) -> AgentStep | CommandStep | None:
+    def _kind(self, shared: _Shared) -> AgentStep | CommandStep | None:
         """Which of the two it is; a step that is both or neither is one mistake, not one for each field."""
         fields, reader = self._fields, self._reader
         agent_fields = [field for field in _AGENT if field in fields]
@@ -152,7 +164,7 @@ class _StepReader:
             )
             return StepRetry()
         number, fields = self._reader.number, self._reader.fields(node, "retry", ("attempts", "delay"))
-        attempts, delay = 1, 0.0
+        attempts = delay = None
         if "attempts" in fields:
             hint = "how often it is tried in total, such as 3"
             attempts = number(fields["attempts"], "attempts", least=1, above=False, whole=True, hint=hint)
@@ -160,9 +172,9 @@ class _StepReader:
             self._reader.report(node, "retry has no attempts", "write retry: {attempts: 3}")
         if "delay" in fields:
             delay = number(fields["delay"], "delay", least=0, above=False, whole=False, hint=_SECONDS)
-        return StepRetry(attempts=attempts or 1, delay=float(delay or 0))
+        return StepRetry(attempts=int(attempts or 1), delay=float(delay or 0))
 
-    def _command(self, shared: dict[str, Any]) -> CommandStep | None:
+    def _command(self, shared: _Shared) -> CommandStep | None:
         node = self._fields["run"]
         if isinstance(node, yaml.SequenceNode):
             words = [self._template(item, "a word of run") for item in node.value]
@@ -176,7 +188,7 @@ class _StepReader:
         self._reader.report_mistakes(node, mistakes)
         return CommandStep(run=command, **shared)
 
-    def _agent(self, shared: dict[str, Any]) -> AgentStep:
+    def _agent(self, shared: _Shared) -> AgentStep:
         reader, fields = self._reader, self._fields
         provider = output_format = None
         if "provider" not in fields:
@@ -184,13 +196,13 @@ class _StepReader:
         else:
             provider = reader.choice(fields["provider"], "provider", _providers())
         if "output_format" in fields:
-            output_format = reader.choice(fields["output_format"], "output_format", ("text", "json"))
+            output_format = reader.choice(fields["output_format"], "output_format", _FORMATS)
         return AgentStep(
             provider=provider or "",
             prompt=self._prompt() or Template(()),
             model=(self._template(fields["model"], "model") if "model" in fields else None) or Template(()),
             approval=self._approval(provider),
-            output_format=output_format or "text",  # type: ignore[arg-type]
+            output_format=output_format or "text",
             options=self._options(provider),
             **shared,
         )
@@ -201,7 +213,7 @@ class _StepReader:
         if node is not None and level and provider and level not in (known := _known_levels(provider)):
             hint = f"choose one of: {', '.join(known)}"
             self._reader.report(node, f"{provider} has no approval level {level}", hint)
-        return next((known for known in APPROVALS if known == level), "auto")
+        return level or "auto"
 
     def _prompt(self) -> Template | None:
         reader, fields = self._reader, self._fields
@@ -237,11 +249,11 @@ class _StepReader:
         ]
         return template
 
-    def _options(self, provider: str | None) -> dict[str, Any]:
+    def _options(self, provider: str | None) -> dict[str, object]:
         node = self._fields.get("options")
         if node is None:
             return {}
-        options: dict[str, Any] = {}
+        options: dict[str, object] = {}
         known = _known_options(provider)
         for key, key_node, value in self._reader.entries(node, "options"):
             options[key] = self._reader.value(value, f"options.{key}", self._note_template)
@@ -273,15 +285,12 @@ def _providers() -> tuple[str, ...]:
     return (NATIVE, *provider_names())
 
 
-def _known_levels(provider: str) -> list[str]:
-    if provider == NATIVE:
-        return list(APPROVALS)
-    command = get_provider(provider).command
-    return [level for level in APPROVALS if level == "auto" or (command is not None and level in command.approvals)]
+def _known_levels(provider: str) -> list[Approval]:
+    return list(APPROVALS) if provider == NATIVE else get_provider(provider).levels
 
 
 def _known_options(provider: str | None) -> list[str] | None:
-    """The options a provider's CLI takes; None where only the provider itself can say, or nobody."""
+    """The options a provider's CLI takes; None where they are not known before it runs."""
     if provider == NATIVE:
         return []
     command = get_provider(provider).command if provider else None

@@ -14,7 +14,6 @@ nothing, lists and maps compact JSON.
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import msgspec
 
@@ -65,10 +64,10 @@ class TemplateMistake(msgspec.Struct, frozen=True):
 class Values(msgspec.Struct, frozen=True):
     """What paths are looked up in: inputs by name, and for each step that is over its parts."""
 
-    inputs: dict[str, Any]
-    steps: dict[str, dict[str, Any]]
+    inputs: dict[str, object]
+    steps: dict[str, dict[str, object]]
 
-    def look_up(self, reference: Reference) -> Any:
+    def look_up(self, reference: Reference) -> object:
         """The value of a path; `OutsideFailure` when what was there at run time has no such place."""
         if reference.root == "inputs":
             return self.inputs[reference.name]
@@ -76,7 +75,7 @@ class Values(msgspec.Struct, frozen=True):
         outputs = self.steps[reference.name]
         if part != "json":
             return outputs[part]
-        return _walk(_as_json(outputs["output"], reference), reference)
+        return _walk(_as_json(str(outputs["output"]), reference), reference)
 
 
 def parse_template(text: str) -> tuple[Template, list[TemplateMistake]]:
@@ -131,7 +130,7 @@ def render(template: Template, values: Values, written: Callable[[str], str] = l
     return "".join(part if isinstance(part, str) else written(as_text(values.look_up(part))) for part in template.parts)
 
 
-def as_text(value: Any) -> str:
+def as_text(value: object) -> str:
     """How a value is written into a text. What could drive a terminal never comes along, not even out of JSON."""
     if isinstance(value, str):
         return clean_text(value)
@@ -173,7 +172,7 @@ def _not_a_path_hint(path: str) -> str:
     return "write inputs.NAME or steps.ID.output"
 
 
-def _as_json(output: str, reference: Reference) -> Any:
+def _as_json(output: str, reference: Reference) -> object:
     """The output as one JSON document, or as a list when each of its lines is one."""
     try:
         return json.loads(output)
@@ -185,17 +184,17 @@ def _as_json(output: str, reference: Reference) -> Any:
         return _no_json(reference)
 
 
-def _no_json(reference: Reference) -> Any:
+def _no_json(reference: Reference) -> object:
     raise OutsideFailure(
         f"{one_line(reference.source)}: the output of {reference.name} is not JSON",
         f"let {reference.name} answer with JSON only, or use steps.{reference.name}.output",
     )
 
 
-def _walk(value: Any, reference: Reference) -> Any:
+def _walk(value: object, reference: Reference) -> object:
     for depth, segment in enumerate(reference.path[3:], 3):
         try:
-            value = value[int(segment)] if isinstance(value, list) else value[segment]
+            value = value[int(segment)] if isinstance(value, list) else _field(value, segment)
         except (KeyError, IndexError, ValueError, TypeError):
             where = ".".join(reference.path[:depth])
             raise OutsideFailure(
@@ -205,7 +204,13 @@ def _walk(value: Any, reference: Reference) -> Any:
     return value
 
 
-def _contents(value: Any) -> str:
+def _field(value: object, name: str) -> object:
+    if not isinstance(value, dict):
+        raise KeyError(name)
+    return value[name]
+
+
+def _contents(value: object) -> str:
     match value:
         case dict():
             return cut_graphemes(clean_line(", ".join(list(value)[:10])), 200) or "no keys"

@@ -6,8 +6,6 @@ The contract has four statuses, and a list with a fifth is none. A step that nev
 says why: `skipped: …`, or, because one it needs failed, `not run: …`. A cancelled step is `error`.
 """
 
-from typing import Any
-
 from sightline.events import Delegation, DelegationItem, DelegationStatus, RunEnded, ToolResult, ToolUpdate, ToolUse
 from sightline.flows.file._graph import delegation_mode
 from sightline.flows.file._model import AgentStep, CommandStep, Flow
@@ -24,7 +22,7 @@ _STOP_REASONS = {0: "", 1: "failed", 124: "timeout", 130: "cancelled"}
 class Board:
     """The step list of one run, as of now."""
 
-    def __init__(self, flow: Flow, inputs: dict[str, Any]) -> None:
+    def __init__(self, flow: Flow, inputs: dict[str, object]) -> None:
         self._flow = flow
         self._mode = delegation_mode({step.id: step.needs for step in flow.steps.values()})
         self._items = {
@@ -35,7 +33,7 @@ class Board:
     def plan(self) -> ToolUse:
         # The contract's plan has no ids; without them nobody could tell which row of it becomes which step.
         tasks = [{"agent": item.agent, "task": f"{item.id}: {item.task}"} for item in self._items.values()]
-        args: dict[str, Any] = {"chain": tasks} if self._mode == "chain" else {"tasks": tasks}
+        args: dict[str, object] = {"chain": tasks} if self._mode == "chain" else {"tasks": tasks}
         if self._mode == "single":
             args = dict(tasks[0])
         name = cut_graphemes(clean_line(self._flow.name), _MARKER_CAP)
@@ -53,7 +51,7 @@ class Board:
         ended = RunEnded(stop_reason=_STOP_REASONS[code], is_error=failed, exit_code=code)
         return result, ended
 
-    def _details(self) -> dict[str, Any]:
+    def _details(self) -> dict[str, object]:
         items = list(self._items.values())
         active = next((item.id for item in items if item.status == "running"), None)
         return Delegation(self._mode, items, active).as_details()
@@ -64,7 +62,7 @@ def agent_of(step: AgentStep | CommandStep) -> str:
     return step.provider if isinstance(step, AgentStep) else "run"
 
 
-def task_of(step: AgentStep | CommandStep, inputs: dict[str, Any]) -> str:
+def task_of(step: AgentStep | CommandStep, inputs: dict[str, object]) -> str:
     """The first line of what is to be done, comments aside. Inputs are filled in; outputs, not known yet, are paths."""
     if isinstance(step, AgentStep):
         text = _with_inputs(step.prompt, inputs)
@@ -75,7 +73,7 @@ def task_of(step: AgentStep | CommandStep, inputs: dict[str, Any]) -> str:
     return brief(text) or step.id
 
 
-def _with_inputs(template: Template, inputs: dict[str, Any]) -> str:
+def _with_inputs(template: Template, inputs: dict[str, object]) -> str:
     def shown(part: str | Reference) -> str:
         if isinstance(part, str):
             return part

@@ -7,7 +7,6 @@ well: it is read apart from everything else.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -27,9 +26,8 @@ from sightline.events import (
     ToolResult,
     ToolUpdate,
     ToolUse,
-    of_agent,
-    of_source,
 )
+from sightline.events.stamping import of_agent, of_source
 from sightline.flows.running._channel import FLOW, EventChannel
 
 _WITH_ID = (ToolUse, ToolArgs, ToolOutput, ToolUpdate, ToolConnection, ToolResult, Request, RequestResolved)
@@ -74,12 +72,12 @@ class Nested:
         return f"{self._step}/{agent}" if agent else self._step
 
     def _placed(self, event: Event) -> list[Event]:
-        changes: dict[str, Any] = {}
+        changes: dict[str, object] = {}
         if event.seq:  # of a session of its own: here it gets another
             changes |= {"seq": 0, "time": 0.0}
         if isinstance(event, (Text, Reasoning)):
-            changes["block"] = event.block + self._blocks_before
-            self._blocks = max(self._blocks, changes["block"] + 1)
+            changes["block"] = block = event.block + self._blocks_before
+            self._blocks = max(self._blocks, block + 1)
         elif isinstance(event, (Error, Notice)):
             changes["text"] = f"{self._step}: {event.text}"
         elif isinstance(event, _WITH_ID):

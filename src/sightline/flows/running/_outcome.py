@@ -1,6 +1,6 @@
 """How attempts, steps and flows end."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -38,7 +38,7 @@ class StepResult(msgspec.Struct, frozen=True, kw_only=True):
     attempts: int = 0
     timed_out: bool = False
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> dict[str, object]:
         """What templates see of it."""
         return {"output": self.output, "exit_code": self.exit_code, "status": self.status}
 

@@ -1,7 +1,6 @@
 """From a step as written to an attempt at it: templates filled in, nothing started yet."""
 
 from collections.abc import Callable
-from typing import Any
 
 from sightline.exceptions import OutsideFailure
 from sightline.flows.file._model import AgentStep, CommandStep
@@ -38,7 +37,7 @@ def prepare(
         cwd=cwd,
         timeout=step.timeout,
         approval=step.approval,
-        options=_rendered(step.options, values),
+        options={name: _rendered(value, values) for name, value in step.options.items()},
         raw=step.output_format == "json" or (provider.source is None and step.provider != NATIVE),
     )
     return AgentAttempt(provider, ask, nested)
@@ -56,7 +55,7 @@ def _invocation(step: CommandStep, values: Values) -> Invocation:
     return argv_invocation(step.run, values)
 
 
-def _rendered(value: Any, values: Values) -> Any:
+def _rendered(value: object, values: Values) -> object:
     """A plain value with its templates filled in."""
     match value:
         case Template():

@@ -10,7 +10,6 @@
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping
-from typing import Any
 
 from sightline.events import AgentEnded, AgentStarted, Error, Event, Notice, RunStarted
 from sightline.exceptions import OutsideFailure
@@ -20,7 +19,7 @@ from sightline.flows.file._template import Values
 from sightline.flows.running._board import CALL, Board, agent_of, task_of
 from sightline.flows.running._channel import EventChannel
 from sightline.flows.running._nested import Nested
-from sightline.flows.running._outcome import AttemptEnd, FlowOutcome, StepResult, outcome_of
+from sightline.flows.running._outcome import AttemptEnd, FlowOutcome, StepResult, StepStatus, outcome_of
 from sightline.flows.running._prepare import Attempt, OwnAgent, prepare
 from sightline.text import clean_line
 
@@ -29,7 +28,7 @@ STEPS_AT_ONCE = 8
 
 async def run_flow(
     flow: Flow,
-    inputs: Mapping[str, Any],
+    inputs: Mapping[str, object],
     *,
     emit: Callable[[list[Event]], None],
     cwd: str = "",
@@ -50,7 +49,7 @@ class FlowRun:
     def __init__(
         self,
         flow: Flow,
-        inputs: dict[str, Any],
+        inputs: dict[str, object],
         *,
         cwd: str = "",
         steps_at_once: int = STEPS_AT_ONCE,
@@ -130,7 +129,7 @@ class FlowRun:
             skipped = skipped or need
         return self._skip(step, f"{skipped} was skipped") if skipped else None
 
-    def _stays(self, step: AgentStep | CommandStep, status: Any, why: str) -> StepResult:
+    def _stays(self, step: AgentStep | CommandStep, status: StepStatus, why: str) -> StepResult:
         self._channel.publish(self._board.change(step.id, "pending", f"not run: {why}"))
         return StepResult(status=status, problem=why)
 

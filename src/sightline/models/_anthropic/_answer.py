@@ -6,7 +6,6 @@ event ends the stream at any place. There are servers that begin a second block 
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from sightline.conversation import StopReason
 from sightline.events import Usage
@@ -16,7 +15,7 @@ from sightline.models._api import Done, Piece
 from sightline.models._assembly import Assembly
 from sightline.models.http import _json
 from sightline.models.http._failing import failure
-from sightline.models.http._usage import learn
+from sightline.models.http._usage import TokenCounts
 from sightline.text import clean_text
 
 _STOP_REASONS: dict[str, StopReason] = {
@@ -57,7 +56,9 @@ class AnthropicAnswer:
     def __init__(self, assembly: Assembly, price: Callable[[Usage], float | None]) -> None:
         self._assembly = assembly
         self._price = price
-        self._tokens = wire.AnthropicTokens()
+        self._tokens = TokenCounts(
+            "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"
+        )
         self._stop_reason = ""
         self._whole_inputs: dict[Key, bytes] = {}  # of calls whose arguments came with their beginning
         self._thoughts: dict[Key, _Thought] = {}
@@ -141,22 +142,18 @@ class AnthropicAnswer:
             return self._assembly.arguments(key, whole.decode())
         return None
 
-    def _count(self, usage_told: Any) -> None:
-        if not learn(self._tokens, usage_told):
-            return
-        usage = _usage(self._tokens)
-        self._assembly.usage = usage
-        self._assembly.cost = self._price(usage)
-
-
-def _usage(said: wire.AnthropicTokens) -> Usage:
-    """As the API counts: what came from the cache and what went there stands beside the input, and is no part of it."""
-    return Usage(
-        input_tokens=said.input_tokens,
-        output_tokens=said.output_tokens,
-        cache_read_tokens=said.cache_read_input_tokens,
-        cache_write_tokens=said.cache_creation_input_tokens,
-    )
+    def _count(self, report: object) -> None:
+        """As the API counts: what came from the cache and what went there stands beside the input, and is no part of
+        it."""
+        if self._tokens.update(report):
+            counts = self._tokens
+            usage = Usage(
+                input_tokens=counts.sum("input_tokens"),
+                output_tokens=counts.sum("output_tokens"),
+                cache_read_tokens=counts.sum("cache_read_input_tokens"),
+                cache_write_tokens=counts.sum("cache_creation_input_tokens"),
+            )
+            self._assembly.count(usage, self._price(usage))
 
 
 def _decoded(data: bytes) -> wire.AnthropicEvent:

@@ -21,7 +21,6 @@ class AnthropicModel(ServedModel):
 
     @staticmethod
     def headers(api_key: str) -> dict[str, str]:
-        """What a transport sends for this API."""
         return {"x-api-key": api_key} if api_key else {}
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:

@@ -4,7 +4,7 @@ The events are read into one flat struct: an event, block or delta of a type nob
 tagged union would refuse it.
 """
 
-from typing import Any, Union
+from typing import Union
 
 import msgspec
 
@@ -33,7 +33,7 @@ class ImageBlock(_Block, tag="image", omit_defaults=True, gc=False):
 class ToolUseBlock(_Block, tag="tool_use", omit_defaults=True, gc=False):
     id: str
     name: str
-    input: dict[str, Any]
+    input: dict[str, object]
 
 
 class ToolResultBlock(_Block, tag="tool_result", omit_defaults=True, gc=False):
@@ -94,17 +94,8 @@ class AnthropicRequest(msgspec.Struct, omit_defaults=True):
     tool_choice: AnthropicToolChoice | None = None
 
 
-class AnthropicTokens(msgspec.Struct, gc=False):
-    """Cumulative. What an event leaves out is as the events before it said."""
-
-    input_tokens: Any = None
-    output_tokens: Any = None
-    cache_read_input_tokens: Any = None
-    cache_creation_input_tokens: Any = None
-
-
 class StartedMessage(msgspec.Struct, gc=False):
-    usage: Any = None  # Tokens
+    usage: object = None
 
 
 class StartedBlock(msgspec.Struct):
@@ -115,7 +106,7 @@ class StartedBlock(msgspec.Struct):
     data: str | None = None
     id: str | None = None
     name: str | None = None
-    input: Any = None
+    input: object = None
 
 
 class AnthropicDelta(msgspec.Struct, gc=False):
@@ -138,7 +129,7 @@ class AnthropicEvent(msgspec.Struct):
     message: StartedMessage | None = None
     content_block: StartedBlock | None = None
     delta: AnthropicDelta | None = None
-    usage: Any = None  # Tokens
+    usage: object = None
     error: AnthropicError | str | None = None
 
 

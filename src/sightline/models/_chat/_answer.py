@@ -12,17 +12,16 @@ Rules:
 """
 
 from collections.abc import Callable, Collection, Iterator
-from typing import Any
 
 import msgspec
 
-from sightline.chat_completions import AnswerMessage, CallFragment, ChatBody, ChatFunctionCall, ChatTokens, pieces
+from sightline.chat_completions import AnswerMessage, CallFragment, ChatBody, ChatFunctionCall, pieces
 from sightline.conversation import StopReason
 from sightline.events import Usage
 from sightline.models._api import Piece
 from sightline.models._assembly import Assembly
 from sightline.models._chat._calls import ChatCalls
-from sightline.models._chat._thinking import InlineThinking
+from sightline.models._chat._thinking import InlineThinking, Kind
 from sightline.models._textual import WrittenCalls
 from sightline.models.http import _json
 from sightline.models.http._failing import failure, quoted
@@ -71,8 +70,9 @@ class ChatAnswer:
         failed = chunk.failure()
         if failed is not None:
             raise in_stream(failed)
-        if (said := chunk.tokens()) is not None:
-            self._count(said)
+        if (reported := chunk.tokens()) is not None:
+            usage, cost = reported.usage(), reported.dollars()
+            self._assembly.count(usage, self._price(usage) if cost is None else cost)
         for choice in chunk.choices or ():
             if choice.index:
                 continue
@@ -133,7 +133,7 @@ class ChatAnswer:
         yield from self._said(self._thinking.end())
         yield from self._text(self._written.give_up())
 
-    def _said(self, found: list[tuple[Any, str]]) -> Iterator[Piece]:
+    def _said(self, found: list[tuple[Kind, str]]) -> Iterator[Piece]:
         for kind, words in found:
             yield from self._reasoning(words) if kind == "reasoning" else self._text(self._written.feed(words))
 
@@ -151,11 +151,6 @@ class ChatAnswer:
             self._kind = kind
             self._blocks += 1
         return kind, self._blocks
-
-    def _count(self, said: ChatTokens) -> None:
-        usage, cost = said.usage(), said.dollars()
-        self._assembly.usage = usage
-        self._assembly.cost = self._price(usage) if cost is None else cost
 
 
 def _decoded(data: bytes) -> ChatBody:

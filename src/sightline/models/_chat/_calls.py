@@ -5,7 +5,6 @@ joined. Arguments are a JSON text in pieces or, from some servers, an object.
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 from sightline.chat_completions import CallFragment, ChatFunctionCall, continues
 from sightline.models._api import Piece
@@ -81,7 +80,7 @@ class ChatCalls:
         return call
 
 
-def _text(arguments: Any) -> str:
+def _text(arguments: object) -> str:
     if isinstance(arguments, str):
         return arguments
     return "" if arguments is None else _json.encode(arguments).decode()

@@ -18,11 +18,6 @@ class ChatModel(ServedModel):
     api = API
     BASE_URL = "https://api.openai.com/v1"
 
-    @staticmethod
-    def headers(api_key: str) -> dict[str, str]:
-        """What a transport sends for this API."""
-        return {"authorization": f"Bearer {api_key}"} if api_key else {}
-
     def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         body = encoded(request, self.facts)
         # OpenAI's own models make calls as calls; what they write is meant as words.

@@ -6,7 +6,6 @@ no candidates but `promptFeedback`.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from sightline.conversation import StopReason
 from sightline.events import Usage
@@ -16,7 +15,7 @@ from sightline.models._gemini import _failure
 from sightline.models._gemini import _wire as wire
 from sightline.models.http import _json
 from sightline.models.http._failing import failure, quoted
-from sightline.models.http._usage import learn
+from sightline.models.http._usage import TokenCounts
 
 _STOP_REASONS: dict[str, StopReason] = {
     "STOP": "stop",
@@ -38,7 +37,14 @@ class GeminiAnswer:
     def __init__(self, assembly: Assembly, price: Callable[[Usage], float | None]) -> None:
         self._assembly = assembly
         self._price = price
-        self._tokens = wire.GeminiTokens()
+        self._tokens = TokenCounts(
+            "promptTokenCount",
+            "toolUsePromptTokenCount",
+            "cachedContentTokenCount",
+            "candidatesTokenCount",
+            "thoughtsTokenCount",
+            "totalTokenCount",
+        )
         self._finish: wire.GeminiCandidate | None = None
         self._block = 0
         self._kind = ""  # of the part before: text, thought or another
@@ -47,7 +53,9 @@ class GeminiAnswer:
         event = _decoded(data)
         if event.error is not None:
             raise _failure.in_stream(event.error)
-        self._count(event.usage_metadata)
+        if self._tokens.update(event.usage_metadata):
+            usage = _usage(self._tokens)
+            self._assembly.count(usage, self._price(usage))
         for candidate in event.candidates or []:
             if candidate.index:
                 continue
@@ -107,28 +115,16 @@ class GeminiAnswer:
             self._kind = kind
         return self._block
 
-    def _count(self, usage_told: Any) -> None:
-        if not learn(self._tokens, usage_told):
-            return
-        usage = _usage(self._tokens)
-        self._assembly.usage = usage
-        self._assembly.cost = self._price(usage)
 
-
-def _usage(said: wire.GeminiTokens) -> Usage:
-    """The API counts thinking beside the words; we count all that was written."""
+def _usage(counts: TokenCounts) -> Usage:
+    """The API counts thinking beside the text; we count all that was written."""
     return Usage(
-        input_tokens=_sum(said.prompt_token_count, said.tool_use_prompt_token_count),
-        output_tokens=_sum(said.candidates_token_count, said.thoughts_token_count),
-        cache_read_tokens=said.cached_content_token_count,
-        reasoning_tokens=said.thoughts_token_count,
-        total_tokens=said.total_token_count,
+        input_tokens=counts.sum("promptTokenCount", "toolUsePromptTokenCount"),
+        output_tokens=counts.sum("candidatesTokenCount", "thoughtsTokenCount"),
+        cache_read_tokens=counts.sum("cachedContentTokenCount"),
+        reasoning_tokens=counts.sum("thoughtsTokenCount"),
+        total_tokens=counts.sum("totalTokenCount"),
     )
-
-
-def _sum(*counts: int | None) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
 
 
 def _refused(feedback: wire.PromptFeedback) -> ModelError:

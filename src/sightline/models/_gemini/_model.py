@@ -19,7 +19,6 @@ class GeminiModel(ServedModel):
 
     @staticmethod
     def headers(api_key: str) -> dict[str, str]:
-        """What a transport sends for this API."""
         return {"x-goog-api-key": api_key} if api_key else {}
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:

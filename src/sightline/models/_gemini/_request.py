@@ -9,7 +9,6 @@ What the API insists on:
 """
 
 import re
-from typing import Any
 
 from sightline.conversation import (
     AssistantMessage,
@@ -146,7 +145,7 @@ class _Contents:
         if images:
             self._after_results += [wire.Part(text=f"From the result of {tool_name(message.name)}:"), *images]
             text = text or "See the image below."
-        response: dict[str, Any] = {"error" if message.is_error else "output": text or NO_OUTPUT}
+        response: dict[str, object] = {"error" if message.is_error else "output": text or NO_OUTPUT}
         return wire.Part(
             function_response=wire.FunctionResponse(tool_name(message.name), response, self._ids.get(message.call, ""))
         )

@@ -7,7 +7,6 @@
 """
 
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 
@@ -27,7 +26,7 @@ _FORMATS = {"string": ("date-time",), "integer": ("int32", "int64"), "number": (
 _SCHEMAS_AT_MOST = 5000  # references can double at every step
 _ANYTHING = {"type": "string"}
 
-Schema = dict[str, Any]
+Schema = dict[str, object]
 
 
 @lru_cache(maxsize=256)
@@ -39,11 +38,11 @@ def translated(schema: bytes) -> msgspec.Raw | None:
 
 
 class _Translator:
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: object) -> None:
         self._root = root
         self._left = _SCHEMAS_AT_MOST
 
-    def fit(self, schema: Any, inside: tuple[str, ...]) -> Schema:
+    def fit(self, schema: object, inside: tuple[str, ...]) -> Schema:
         """`inside`: the references this schema was reached through."""
         self._left -= 1
         if not isinstance(schema, dict) or self._left < 0:
@@ -80,7 +79,7 @@ class _Translator:
             fit["items"] = self.fit(_items(schema), inside)
         return fit
 
-    def _any_of(self, alternatives: list[Any], inside: tuple[str, ...]) -> Schema:
+    def _any_of(self, alternatives: list[object], inside: tuple[str, ...]) -> Schema:
         fits = [self.fit(one, inside) for one in alternatives if not _is_null(one)]
         fit: Schema = fits[0] if len(fits) == 1 else {"anyOf": fits} if fits else dict(_ANYTHING)
         return {**fit, "nullable": True} if len(fits) < len(alternatives) else fit
@@ -90,7 +89,7 @@ class _Translator:
         if not isinstance(properties, dict) or not properties:
             return
         fit["properties"] = {name: self.fit(value, inside) for name, value in properties.items()}
-        required = [name for name in schema.get("required") or [] if name in properties]
+        required = [name for name in _listed(schema, "required") if name in properties]
         if required:
             fit["required"] = required
 
@@ -106,14 +105,14 @@ class _Translator:
             if not isinstance(part, dict):
                 continue
             part = self._merged(part, (*inside, reference) if isinstance(reference, str) else inside)
-            properties = {**(part.get("properties") or {}), **(merged.get("properties") or {})}
-            required = [*(part.get("required") or []), *(merged.get("required") or [])]
+            properties = {**_mapped(part, "properties"), **_mapped(merged, "properties")}
+            required = [*_listed(part, "required"), *_listed(merged, "required")]
             merged = {**part, **merged}
             if properties:
                 merged["properties"], merged["required"] = properties, list(dict.fromkeys(required))
         return merged
 
-    def _target(self, reference: str) -> Any:
+    def _target(self, reference: str) -> object:
         """Where a reference inside the schema leads; None for any other."""
         if not reference.startswith("#"):
             return None
@@ -124,7 +123,17 @@ class _Translator:
         return at
 
 
-def _items(schema: Schema) -> Any:
+def _listed(schema: Schema, word: str) -> list[object]:
+    value = schema.get(word)
+    return value if isinstance(value, list) else []
+
+
+def _mapped(schema: Schema, word: str) -> Schema:
+    value = schema.get(word)
+    return value if isinstance(value, dict) else {}
+
+
+def _items(schema: Schema) -> object:
     items = schema.get("items")
     if isinstance(items, dict):
         return items
@@ -132,7 +141,7 @@ def _items(schema: Schema) -> Any:
     return {"anyOf": listed} if isinstance(listed, list) and listed else None
 
 
-def _is_null(schema: Any) -> bool:
+def _is_null(schema: object) -> bool:
     return isinstance(schema, dict) and (
         schema.get("type") == "null" or ("const" in schema and schema["const"] is None)
     )
@@ -143,7 +152,7 @@ def _guessed_type(schema: Schema) -> str:
         return "object"
     if "items" in schema or "prefixItems" in schema:
         return "array"
-    values = [schema["const"]] if "const" in schema else schema.get("enum") or []
+    values = [schema["const"]] if "const" in schema else _listed(schema, "enum")
     if values and all(isinstance(value, bool) for value in values):
         return "boolean"
     if values and all(isinstance(value, int) for value in values):

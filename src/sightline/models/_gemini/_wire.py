@@ -1,7 +1,5 @@
 """generateContent as it goes over the wire: what is asked, and the parts of an answer."""
 
-from typing import Any
-
 import msgspec
 
 
@@ -12,13 +10,13 @@ class Blob(msgspec.Struct, rename="camel", gc=False):
 
 class FunctionCall(msgspec.Struct, omit_defaults=True, gc=False):
     name: str = ""
-    args: dict[str, Any] | None = None
+    args: dict[str, object] | None = None
     id: str | None = None
 
 
 class FunctionResponse(msgspec.Struct, omit_defaults=True, gc=False):
     name: str
-    response: dict[str, Any]
+    response: dict[str, object]
     id: str = ""
 
 
@@ -87,17 +85,6 @@ class GeminiCandidate(msgspec.Struct, rename="camel"):
     index: int = 0
 
 
-class GeminiTokens(msgspec.Struct, rename="camel", gc=False):
-    """Cumulative. What an event leaves out is as the events before it said."""
-
-    prompt_token_count: Any = None
-    tool_use_prompt_token_count: Any = None
-    cached_content_token_count: Any = None
-    candidates_token_count: Any = None
-    thoughts_token_count: Any = None
-    total_token_count: Any = None
-
-
 class PromptFeedback(msgspec.Struct, rename="camel"):
     block_reason: str | None = None
     block_reason_message: str | None = None
@@ -118,14 +105,14 @@ class GeminiError(msgspec.Struct):
     code: int | None = None
     message: str | None = None
     status: str | None = None
-    details: Any = None  # a list of messages of any type, some of which are an `ErrorDetail`
+    details: object = None  # a list of messages of any type, some of which are an `ErrorDetail`
 
 
 class GeminiResponse(msgspec.Struct, rename="camel"):
     """One event."""
 
     candidates: list[GeminiCandidate] | None = None
-    usage_metadata: Any = None  # Tokens
+    usage_metadata: object = None
     prompt_feedback: PromptFeedback | None = None
     error: GeminiError | str | None = None
 

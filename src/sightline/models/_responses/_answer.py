@@ -7,9 +7,8 @@ ends the stream at any place. Unknown events and items are passed over.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
-from sightline.chat_completions import dollars, tokens
+from sightline.chat_completions import converted, dollars, tokens
 from sightline.conversation import StopReason
 from sightline.events import Usage
 from sightline.models._api import Piece
@@ -18,7 +17,6 @@ from sightline.models._responses import _wire as wire
 from sightline.models.http import _json
 from sightline.models.http._failing import failure, quoted
 from sightline.models.http._openai_failure import in_stream
-from sightline.models.http._usage import told
 
 LAST_EVENTS = frozenset({"response.completed", "response.incomplete", "response.failed", "error"})
 
@@ -35,7 +33,7 @@ class ResponsesAnswer:
         self._assembly = assembly
         self._price = price
         self._said: dict[object, list[str]] = {}  # texts and thoughts by block, to tell what is said again
-        self._thought_kind: dict[object, tuple[str, Any]] = {}  # event and part of a thought's last words
+        self._thought_kind: dict[object, tuple[object, int | None]] = {}  # event and part of a thought's last words
         self._indexes: dict[str, object] = {}  # of items by their ids
         self._stop_reason: StopReason | None = None
         self._refused = False
@@ -49,7 +47,7 @@ class ResponsesAnswer:
             return
         event = _decoded(data)
         kind = event.type
-        if event.object == "response":
+        if event.kind == "response":
             yield from self._end(_whole(data))
         elif kind in _TEXT_DELTAS:
             self._refused |= kind == "response.refusal.delta"
@@ -83,11 +81,11 @@ class ResponsesAnswer:
         known = self._indexes.setdefault(ident, ident if event.output_index is None else event.output_index)
         return known if event.output_index is None else event.output_index
 
-    def _begin(self, index: object, item: dict[str, Any]) -> Iterator[Piece]:
+    def _begin(self, index: object, item: dict[str, object]) -> Iterator[Piece]:
         if item.get("type") == "function_call":
             yield from self._call(index, item)
 
-    def _finish(self, index: object, item: dict[str, Any]) -> Iterator[Piece]:
+    def _finish(self, index: object, item: dict[str, object]) -> Iterator[Piece]:
         match item.get("type"):
             case "message":
                 yield from self._message(index, item.get("content"))
@@ -97,14 +95,14 @@ class ResponsesAnswer:
             case "reasoning":
                 yield from self._reasoning(index, item)
 
-    def _message(self, index: object, content: Any) -> Iterator[Piece]:
+    def _message(self, index: object, content: object) -> Iterator[Piece]:
         for number, part in enumerate(content if isinstance(content, list) else []):
             if isinstance(part, dict):
                 self._refused |= part.get("type") == "refusal"
                 key = (index, number)
                 yield from self._text(key, self._rest(key, part.get("text") or part.get("refusal")))
 
-    def _reasoning(self, index: object, item: dict[str, Any]) -> Iterator[Piece]:
+    def _reasoning(self, index: object, item: dict[str, object]) -> Iterator[Piece]:
         key = ("reasoning", index)
         thought = _texts(item.get("summary")) or _texts(item.get("content"))
         rest = self._rest(key, thought)
@@ -126,14 +124,14 @@ class ResponsesAnswer:
         if (piece := self._assembly.reasoning(key, words)) is not None:
             yield piece
 
-    def _text(self, place: tuple[object, Any], words: Any) -> Iterator[Piece]:
+    def _text(self, place: tuple[object, object], words: object) -> Iterator[Piece]:
         if not words or not isinstance(words, str):
             return
         self._said.setdefault(place, []).append(words)
         if (piece := self._assembly.text(("text", *place), words)) is not None:
             yield piece
 
-    def _call(self, index: object, item: dict[str, Any]) -> Iterator[Piece]:
+    def _call(self, index: object, item: dict[str, object]) -> Iterator[Piece]:
         name, native_id = item.get("name"), item.get("call_id")
         piece = self._assembly.call(
             ("call", index), name if isinstance(name, str) else "", native_id if isinstance(native_id, str) else ""
@@ -141,14 +139,14 @@ class ResponsesAnswer:
         if piece is not None:
             yield piece
 
-    def _arguments(self, index: object, delta: Any) -> Iterator[Piece]:
+    def _arguments(self, index: object, delta: object) -> Iterator[Piece]:
         key = ("call", index)
         if self._assembly.has_call(key) and isinstance(delta, str):
             piece = self._assembly.arguments(key, delta)
             if piece is not None:
                 yield piece
 
-    def _whole_arguments(self, index: object, whole: Any) -> Iterator[Piece]:
+    def _whole_arguments(self, index: object, whole: object) -> Iterator[Piece]:
         key = ("call", index)
         if self._assembly.has_call(key) and isinstance(whole, str) and whole:
             piece = self._assembly.replace_arguments(key, whole)
@@ -156,8 +154,8 @@ class ResponsesAnswer:
                 yield piece
 
     def _end(self, response: wire.Response) -> Iterator[Piece]:
-        if (said := told(response.usage, wire.ResponsesTokens)) is not None:
-            self._count(said)
+        if (reported := converted(response.usage, wire.ResponsesTokens)) is not None:
+            self._count(reported)
         if response.status in ("failed", "cancelled") or response.error:
             raise in_stream(response.error or f"the response was {response.status}")
         for index, item in enumerate(response.output or ()):
@@ -167,32 +165,31 @@ class ResponsesAnswer:
             reason = response.incomplete_details.reason if response.incomplete_details else None
             self._stop_reason = _ENDINGS.get(reason or "", "length")
 
-    def _rest(self, key: object, whole: Any) -> str:
+    def _rest(self, key: object, whole: object) -> str:
         """What is new of a text that is said whole after its pieces."""
         said = "".join(self._said.get(key, ()))
         return whole[len(said) :] if isinstance(whole, str) and whole.startswith(said) else ""
 
-    def _count(self, said: wire.ResponsesTokens) -> None:
-        read, made = said.input_tokens_details, said.output_tokens_details
+    def _count(self, reported: wire.ResponsesTokens) -> None:
+        read, made = reported.input_tokens_details, reported.output_tokens_details
         usage = Usage(
-            tokens(said.input_tokens),
-            tokens(said.output_tokens),
+            tokens(reported.input_tokens),
+            tokens(reported.output_tokens),
             None if read is None else tokens(read.cached_tokens),
             None,
             None if made is None else tokens(made.reasoning_tokens),
-            tokens(said.total_tokens),
+            tokens(reported.total_tokens),
         )
-        self._assembly.usage = usage
-        cost = dollars(said.cost)
-        self._assembly.cost = self._price(usage) if cost is None else cost
+        cost = dollars(reported.cost)
+        self._assembly.count(usage, self._price(usage) if cost is None else cost)
 
 
-def _id(item: dict[str, Any]) -> str | None:
+def _id(item: dict[str, object]) -> str | None:
     ident = item.get("id")
     return ident if isinstance(ident, str) else None
 
 
-def _texts(parts: Any) -> str:
+def _texts(parts: object) -> str:
     texts = [part.get("text") for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
     return _BETWEEN_THOUGHTS.join([text for text in texts if isinstance(text, str)])
 

@@ -25,11 +25,6 @@ class ResponsesModel(ServedModel):
 
     _summaries = True  # until the server says that this account has none
 
-    @staticmethod
-    def headers(api_key: str) -> dict[str, str]:
-        """What a transport sends for this API."""
-        return {"authorization": f"Bearer {api_key}"} if api_key else {}
-
     def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         return retried(lambda: self._attempt(request), self._transport.retry, sleep=self._sleep)
 

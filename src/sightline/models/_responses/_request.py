@@ -9,8 +9,6 @@ What the API insists on:
 - Only models that think take `reasoning` and `include`, and only some accounts may have summaries of it.
 """
 
-from typing import Any
-
 from sightline.conversation import (
     AssistantMessage,
     CallPart,
@@ -63,8 +61,8 @@ class _Input:
         self._ids = CallIds()
         self._shown: list[Content] = []  # images of the results just sent
 
-    def items(self, request: ModelRequest) -> list[Any]:
-        items: list[Any] = []
+    def items(self, request: ModelRequest) -> list[object]:
+        items: list[object] = []
         for message in consistent(request.messages):
             if not isinstance(message, ToolMessage):
                 items += self._images_of_results()
@@ -78,10 +76,10 @@ class _Input:
                     items += [wire.UserItem(_input(parts))] if parts else []
         return items + self._images_of_results()
 
-    def _answer(self, message: AssistantMessage) -> list[Any]:
+    def _answer(self, message: AssistantMessage) -> list[object]:
         """Reasoning waits for the item it led to; what led to nothing is left out."""
-        items: list[Any] = []
-        thoughts: list[Any] = []
+        items: list[object] = []
+        thoughts: list[object] = []
         own = (message.api, message.model) == (API, self._model)
         for part in message.parts:
             if isinstance(part, ReasoningPart):
@@ -93,7 +91,7 @@ class _Input:
                 thoughts = []
         return items
 
-    def _said(self, part: TextPart | CallPart, *, own: bool) -> Any:
+    def _said(self, part: TextPart | CallPart, *, own: bool) -> object:
         if isinstance(part, CallPart):
             ident = self._ids.keep(part) if own else self._ids.of(part)
             return wire.CallItem(ident, tool_name(part.name), _json.encode(part.args).decode())
@@ -107,12 +105,12 @@ class _Input:
         text = "\n".join([part.text for part in parts if isinstance(part, TextPart)])
         return wire.ResultItem(self._ids.of(message), text or NO_OUTPUT)
 
-    def _images_of_results(self) -> list[Any]:
+    def _images_of_results(self) -> list[object]:
         shown, self._shown = self._shown, []
         return [wire.UserItem(_input([TextPart(_IMAGES_OF_RESULTS), *shown]))] if shown else []
 
 
-def _thought(part: ReasoningPart) -> list[Any]:
+def _thought(part: ReasoningPart) -> list[object]:
     ours = part.api == API and isinstance(part.opaque, dict)
     return [part.opaque] if ours and part.opaque.get("encrypted_content") else []
 

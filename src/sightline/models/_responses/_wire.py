@@ -4,7 +4,7 @@ The events are read into one flat struct: an event or item of a type nobody told
 fields. Items are kept as they came where they must go back as they came.
 """
 
-from typing import Any, Literal, Union
+from typing import Literal, Union
 
 import msgspec
 
@@ -65,7 +65,7 @@ class ReasoningOptions(msgspec.Struct, omit_defaults=True):
 
 class ResponsesRequest(msgspec.Struct, omit_defaults=True, kw_only=True):
     model: str
-    input: list[Any]
+    input: list[object]
     store: bool  # nothing is kept there: what it needs again it gets again
     stream: bool
     instructions: str = ""
@@ -78,17 +78,17 @@ class ResponsesRequest(msgspec.Struct, omit_defaults=True, kw_only=True):
 
 
 class Details(msgspec.Struct, gc=False):
-    cached_tokens: Any = None
-    reasoning_tokens: Any = None
+    cached_tokens: object = None
+    reasoning_tokens: object = None
 
 
 class ResponsesTokens(msgspec.Struct, gc=False):
-    input_tokens: Any = None
-    output_tokens: Any = None
-    total_tokens: Any = None
+    input_tokens: object = None
+    output_tokens: object = None
+    total_tokens: object = None
     input_tokens_details: Details | None = None
     output_tokens_details: Details | None = None
-    cost: Any = None
+    cost: object = None
 
 
 class Incomplete(msgspec.Struct, gc=False):
@@ -96,29 +96,29 @@ class Incomplete(msgspec.Struct, gc=False):
 
 
 class Response(msgspec.Struct, gc=False):
-    status: Any = None
-    output: list[dict[str, Any]] | None = None
-    usage: Any = None  # Tokens
-    error: Any = None
+    status: object = None
+    output: list[dict[str, object]] | None = None
+    usage: object = None  # Tokens
+    error: object = None
     incomplete_details: Incomplete | None = None
 
 
 class ResponsesEvent(msgspec.Struct, gc=False):
-    """An event, or (`object`: response) a whole response from a server that does not stream."""
+    """An event, or (`kind`: response) a whole response from a server that does not stream."""
 
-    type: Any = None
-    object: Any = None
+    type: object = None
+    kind: object = msgspec.field(name="object", default=None)
     output_index: int | None = None
     content_index: int | None = None
     summary_index: int | None = None
     item_id: str | None = None
-    delta: Any = None
-    item: dict[str, Any] | None = None
-    arguments: Any = None
+    delta: object = None
+    item: dict[str, object] | None = None
+    arguments: object = None
     response: Response | None = None
-    error: Any = None
-    code: Any = None
-    message: Any = None
+    error: object = None
+    code: object = None
+    message: object = None
 
 
 event_decoder = msgspec.json.Decoder(ResponsesEvent)

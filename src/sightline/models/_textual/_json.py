@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection
-from typing import Any
 
 import msgspec
 
@@ -98,7 +97,7 @@ def calls_of(text: str, names: Collection[str], *, marked: bool) -> list[Written
     return found if len(found) == len(calls) else []
 
 
-def _call_of(value: Any, names: Collection[str], *, marked: bool) -> WrittenCall | None:
+def _call_of(value: object, names: Collection[str], *, marked: bool) -> WrittenCall | None:
     if not isinstance(value, dict) or not (marked or value.keys() <= KEYS):
         return None
     inner = value.get("function")
@@ -113,7 +112,7 @@ def _call_of(value: Any, names: Collection[str], *, marked: bool) -> WrittenCall
     return WrittenCall(name, arguments, "") if isinstance(name, str) and name in names and arguments else None
 
 
-def _arguments(value: Any) -> str:
+def _arguments(value: object) -> str:
     """Their JSON text; empty when they are none."""
     import json
 
@@ -126,7 +125,7 @@ def _arguments(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _decoded(text: str) -> Any:
+def _decoded(text: str) -> object:
     """The value of a JSON text, line ends inside its texts allowed; not a value of any call when it is none."""
     import json
 

@@ -8,7 +8,7 @@
 import asyncio
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 import msgspec
@@ -286,7 +286,7 @@ class _Listed(msgspec.Struct):
 
 
 class _List(msgspec.Struct):
-    data: list[Any]
+    data: list[object]
 
 
 def listed(reply: bytes, place: ModelServer) -> list[ModelFacts]:
@@ -298,7 +298,7 @@ def listed(reply: bytes, place: ModelServer) -> list[ModelFacts]:
     return [facts for item in told[:_MOST_MODELS] if (facts := _facts(item, place)) is not None]
 
 
-def _facts(item: Any, place: ModelServer) -> ModelFacts | None:
+def _facts(item: object, place: ModelServer) -> ModelFacts | None:
     try:
         model = msgspec.convert(item, _Listed)
     except msgspec.ValidationError:

@@ -4,7 +4,7 @@ A server that cuts its text between the halves of an emoji sends a lone surrogat
 library reads it. Nothing can be sent or kept with one: it goes out as a question mark.
 """
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -23,7 +23,7 @@ def decode(decoder: msgspec.json.Decoder[T], data: bytes) -> T:
         return msgspec.convert(_loaded(data), decoder.type)
 
 
-def decode_text(text: str) -> Any:
+def decode_text(text: str) -> object:
     """What a text says, as it can be kept: halves of characters made whole or replaced.
 
     ValueError when it is no JSON, or nested so deeply that nobody could read it again from inside of something else.
@@ -40,7 +40,7 @@ def decode_text(text: str) -> Any:
     return value
 
 
-def _is_too_deep(value: Any) -> bool:
+def _is_too_deep(value: object) -> bool:
     level = [value]
     for _ in range(_DEEPEST):
         inner = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list)]
@@ -55,7 +55,7 @@ def whole_characters(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def encode(body: Any) -> bytes:
+def encode(body: object) -> bytes:
     try:
         return msgspec.json.encode(body)
     except UnicodeEncodeError:
@@ -66,7 +66,7 @@ def encode(body: Any) -> bytes:
         return text.encode("utf-8", "replace")
 
 
-def _loaded(data: str | bytes) -> Any:
+def _loaded(data: str | bytes) -> object:
     import json
 
     try:
@@ -75,5 +75,5 @@ def _loaded(data: str | bytes) -> Any:
         raise ValueError("nested too deeply") from None
 
 
-def _refuse(constant: str) -> Any:
+def _refuse(constant: str) -> object:
     raise ValueError(f"{constant} is not JSON")

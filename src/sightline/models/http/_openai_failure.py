@@ -7,7 +7,6 @@ few of them, so a conversation that is too long is known by its words too.
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -48,7 +47,7 @@ _status = re.compile("[45][0-9]{2}")
 _try_again = re.compile(r"try again in (\d+(?:\.\d+)?)\s?(ms|s)\b")
 
 
-_decoder = msgspec.json.Decoder(Any)
+_decoder = msgspec.json.Decoder(object)
 
 
 def classify(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
@@ -60,7 +59,7 @@ def classify(status: int, headers: Mapping[str, str], body: bytes) -> ModelError
     return error
 
 
-def _error(body: bytes) -> Any:
+def _error(body: bytes) -> object:
     try:
         value = _json.decode(_decoder, body)
     except ValueError:
@@ -70,7 +69,7 @@ def _error(body: bytes) -> Any:
     return value.get("error") or value if isinstance(value, dict) else None
 
 
-def in_stream(told: Any) -> ModelError:
+def in_stream(told: object) -> ModelError:
     """What an error inside an answer means: an object of it, or its words."""
     code, said = _told(told)
     status = int(code[0]) if code and _status.fullmatch(code[0]) else None
@@ -82,7 +81,7 @@ def in_stream(told: Any) -> ModelError:
     return error
 
 
-def _told(told: Any) -> tuple[list[str], str]:
+def _told(told: object) -> tuple[list[str], str]:
     """Code and type, as far as there are any, and the words."""
     if not isinstance(told, dict):
         return [], _words(told)
@@ -90,7 +89,7 @@ def _told(told: Any) -> tuple[list[str], str]:
     return codes, _words(told.get("message") or told.get("detail") or told.get("error"))
 
 
-def _words(value: Any) -> str:
+def _words(value: object) -> str:
     if isinstance(value, list):  # what a web framework says of a request it does not like
         return "; ".join(_words(one.get("msg") if isinstance(one, dict) else one) for one in value[:5])
     if isinstance(value, dict):

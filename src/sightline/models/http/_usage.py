@@ -1,26 +1,24 @@
-"""Usage as servers tell it. One odd number, or none at all, must not cost the answer it stands beside."""
-
-from typing import Any, TypeVar
-
-import msgspec
+"""Token counts as servers report them. One odd number, or none at all, must not cost the answer it stands beside."""
 
 from sightline.chat_completions import tokens
 
-T = TypeVar("T")
 
+class TokenCounts:
+    """Counts that an answer reports piecemeal: a name that a report leaves out keeps its last count."""
 
-def told(value: Any, kind: type[T]) -> T | None:
-    """What a server says about usage, as its API has it; None when it is anything else."""
-    try:
-        return None if value is None else msgspec.convert(value, kind)
-    except (ValueError, RecursionError):
-        return None
+    def __init__(self, *names: str) -> None:
+        self._counts: dict[str, int | None] = dict.fromkeys(names)
 
+    def update(self, report: object) -> bool:
+        """Take over the counts of a report; false when it is not one."""
+        if not isinstance(report, dict):
+            return False
+        for name in self._counts:
+            if (count := tokens(report.get(name))) is not None:
+                self._counts[name] = count
+        return True
 
-def learn(known: msgspec.Struct, value: Any) -> bool:
-    """Usage that is told bit by bit: what is new of it is put into what is known. Whether it was usage at all."""
-    new = told(value, type(known))
-    for name in known.__struct_fields__:
-        if (count := tokens(getattr(new, name, None))) is not None:
-            setattr(known, name, count)
-    return new is not None
+    def sum(self, *names: str) -> int | None:
+        """The sum of the counts that are known; None when none is."""
+        known = [count for name in names if (count := self._counts[name]) is not None]
+        return sum(known) if known else None

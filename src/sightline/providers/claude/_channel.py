@@ -2,102 +2,114 @@
 
 Rules of this wire:
 
-- What it says and does are the lines of its other stream, and read as those. Besides there are `control_request`s, from
+- Text and calls are the lines of its other stream, and read as those. Besides there are `control_request`s, from
   either side, and the `control_response` that has the id of what it answers.
-- `initialize` comes first. `can_use_tool` asks; `control_cancel_request` takes a question back. `interrupt` ends a
+- `initialize` comes first. `can_use_tool` asks; `control_cancel_request` withdraws a question. `interrupt` ends a
   round, whose `result` follows.
-- A line with the person's words starts a round, or waits for the one that goes on: its next call's result carries
-  them to the model. `cancel_async_message` takes words back that the model has not been sent.
-- Input is read in order: the answer to a request that was sent after some words says that those have been read.
+- A `user` line starts a round, or waits for the running one: the result of its next call carries the text to the model.
+  `cancel_async_message` withdraws text that the model has not been sent.
+- Input is read in order: the answer to a request that was sent after a text shows that the text has been read.
 """
 
+import json
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 from uuid import uuid4
 
-from sightline.events import ApprovalState, Error, Event, Notice, RequestResolved, RunEnded, RunStarted, State, of_agent
+import msgspec
+
+from sightline.events import ApprovalState, Error, Event, Notice, RequestResolved, RunEnded, RunStarted, Unknown
+from sightline.events.stamping import of_agent
 from sightline.providers._channel_run import ChannelRun
+from sightline.providers._program_channel import ProgramChannel
 from sightline.providers._provider import ProviderPrompt, Run, Unreachable
-from sightline.providers._source import text_at, unknown
-from sightline.providers._spoken_program import ProgramChannel
-from sightline.providers.claude import _channel_wire as wire
-from sightline.providers.claude._channel_requests import RequestOrigin, TranslatedRequest, asked
+from sightline.providers._requests import OpenRequest
+from sightline.providers._source import read_line, remember, text_at
+from sightline.providers.claude._channel_requests import RequestOrigin, TranslatedRequest, translate_request
 from sightline.providers.claude._channel_turns import ClaudeTurns
 from sightline.providers.claude._command import COMMAND, channel_arguments
 from sightline.providers.claude._source import ClaudeSource
 from sightline.text import clean_line, clean_text
 
 _SECONDS_TO_OPEN = 60.0
-_KEPT_AT_MOST = 256  # of words sent in one run, of tasks, of events between runs
+_REMEMBERED_AT_MOST = 256  # of texts sent in one run, of tasks, of events between runs
 _HINT = f"update Claude Code: npm install -g {COMMAND.package}"
 # Without it a result does not say whether more follows by itself.
 _ENVIRONMENT = {"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS": "1"}
+
+
+class _Line(msgspec.Struct, gc=False):
+    """Any line, as far as it is about the conversation itself; the rest is for the source to read."""
+
+    type: str
+    subtype: object = ""
+    request_id: object = ""
+    request: object = None
+    response: object = None
+    state: object = ""
+    task_id: object = ""
+    tool_use_id: object = ""
+    summary: object = ""
+
+
+_decoder = msgspec.json.Decoder(_Line)
 
 
 class ClaudeChannel(ProgramChannel):
     """The channel. `ask`: what all prompts have in common."""
 
     def __init__(self, ask: ProviderPrompt, binary: str = COMMAND.binary) -> None:
-        super().__init__("claude", seconds=_SECONDS_TO_OPEN)
+        super().__init__("claude", seconds=_SECONDS_TO_OPEN, hint=_HINT)
         self._ask = ask
         self._binary = binary
         self._begun_by_itself: Callable[[Run], bool] | None = None
-        self._forget()
+        self._reset()
 
-    def _forget(self) -> None:
-        """What belongs to one process."""
+    def _reset(self) -> None:
+        """The state that belongs to one process."""
+        self._requests.clear()
         self._source = ClaudeSource()
         self._source.attended = True
         self._turns = ClaudeTurns()
         self._session = self._model = ""
-        self._unread: dict[str, int] = {}  # requests whose answer says that words were read, which were sent then
-        self._said: dict[str, str] = {}  # in this run, by their uuid
-        self._requests: dict[str, tuple[Any, TranslatedRequest]] = {}  # open: by our id, theirs and how to answer
+        self._unread: dict[str, int] = {}  # requests whose answer shows that a text was read → wakings when it was sent
+        self._sent: dict[str, str] = {}  # texts of this run, by their uuid
         self._tasks: dict[str, str] = {}  # their id of a subagent → the call that started it
-        self._between: list[Event] = []  # told while nothing was going on
+        self._between: list[Event] = []  # events between two runs
 
     async def open(self, ask: ProviderPrompt) -> None:
-        await self._open(ask)
+        if self.is_running and ask.resume in ("", self._session):
+            return
+        await self.close()
+        self._reset()
+        self._session, self._model = ask.resume, ask.model
+        argv, env = [self._binary, *channel_arguments(ask)], {**self._ask.env, **_ENVIRONMENT}
+        self._start_program(argv, cwd=self._ask.cwd, env=env)
+        await self._call("initialize")
 
     async def run(self, ask: ProviderPrompt) -> ChannelRun:
-        await self._open(ask)
+        await self.open(ask)
         await self._use_model(ask.model)
         run = self._run
         if run is None or run.over:
             run = self._run = self._new_run()
-            await run.put([self._approval(ask), *self._between])
+            flags = list(COMMAND.approvals[ask.approval])
+            await run.put([ApprovalState(ask.approval, flags).as_state(), *self._between])
             self._between = []
         self._turns.prompted()
-        self._said.clear()
-        self._say(ask.prompt)
-        if not self._program.is_heard:
+        self._sent.clear()
+        self._send_text(ask.prompt)
+        if not self.is_read:
             await run.fail(Error("Claude Code has ended", "send it again"))
         return run
 
     def on_own_run(self, begun: Callable[[Run], bool]) -> None:
         self._begun_by_itself = begun
 
-    def answer(self, request: str, answer: Any) -> bool:
-        open_request = self._requests.pop(request, None)
-        if open_request is None:
-            return False
-        id, question = open_request
-        made = question.answer(answer)
-        events: list[Event] = [RequestResolved(request)]
-        if isinstance(made, TranslatedRequest):
-            self._requests[made.event.id] = (id, made)
-            events.append(made.event)
-        else:
-            self._send(wire.answer(id, made))
-        of_agent(question.event.agent, events)
-        if self._run is not None:
-            self._run.tell(events)
-        return True
-
     async def steer(self, text: str) -> bool:
         if self._run is None or self._run.over or self._turns.stopping:
             return False
-        self._say(text)
+        self._send_text(text)
         return True
 
     async def stop_agent(self, path: str) -> bool:
@@ -112,75 +124,70 @@ class ClaudeChannel(ProgramChannel):
 
     # The conversation
 
-    async def _open(self, ask: ProviderPrompt) -> None:
-        if self._program.is_running and ask.resume in ("", self._session):
-            return
-        await self.close()
-        self._forget()
-        self._session, self._model = ask.resume, ask.model
-        argv, env = [self._binary, *channel_arguments(ask)], {**self._ask.env, **_ENVIRONMENT}
-        self._program.start(argv, cwd=self._ask.cwd, env=env, hint=_HINT)
-        await self._call("initialize")
-
     async def _use_model(self, model: str) -> None:
         if model != self._model:
             self._model = model
             await self._call("set_model", **({"model": model} if model else {}))
 
     def _new_run(self) -> ChannelRun:
-        return ChannelRun("claude", self._session, self._interrupt, self._program.end)
-
-    def _approval(self, ask: ProviderPrompt) -> State:
-        flags = list(COMMAND.approvals[ask.approval])
-        return ApprovalState(ask.approval, flags).as_state()
+        return ChannelRun("claude", self._session, self._interrupt, self._end_program)
 
     async def _interrupt(self) -> None:
         self._turns.stopping = True
         if self._source.has_background:
-            return await self._program.end()  # an interrupt ends the round, not the subagents beside it
+            return await self._end_program()  # an interrupt ends the round, not the subagents beside it
         try:
-            unheard = {uuid: text for uuid, text in list(self._said.items()) if await self._taken_back(uuid)}
+            unread = {uuid: text for uuid, text in list(self._sent.items()) if await self._withdrawn(uuid)}
             await self._call("interrupt")
         except Unreachable:
-            return await self._program.end()
+            return await self._end_program()
         events: list[Event] = [
-            Notice(f"stopped before Claude Code read this: {clean_text(text)}") for text in unheard.values()
+            Notice(f"stopped before Claude Code read this: {clean_text(text)}") for text in unread.values()
         ]
-        if not self._turns.begun and next(iter(self._said), "") in unheard:
+        if not self._turns.begun and next(iter(self._sent), "") in unread:
             events += self._turns.given_up()  # the prompt was never begun: nothing of it will end
-        return await self.pass_on(events)
+        return await self._forward(events)
 
-    async def _taken_back(self, uuid: str) -> bool:
+    async def _withdrawn(self, uuid: str) -> bool:
         answer = await self._call("cancel_async_message", message_uuid=uuid)
         return isinstance(answer, dict) and answer.get("cancelled") is True
 
     # Messages
 
-    def _say(self, text: str) -> None:
+    def _send_text(self, text: str) -> None:
         uuid, read = str(uuid4()), self._new_id()
-        self._said[uuid] = text
-        _forget_oldest(self._said)
+        remember(self._sent, uuid, text, _REMEMBERED_AT_MOST)
         self._unread[read] = self._turns.wakings
-        self._send(wire.words(text, uuid), wire.control(read, "get_binary_version"))
+        line: dict[str, object] = {
+            "type": "user",
+            "message": {"role": "user", "content": text},
+            "parent_tool_use_id": None,
+            "session_id": "",
+            "uuid": uuid,
+        }
+        self._send(line, _control(read, "get_binary_version"))
 
-    async def _call(self, subtype: str, **fields: Any) -> Any:
+    async def _call(self, subtype: str, **fields: object) -> object:
         """The answer; Unreachable when there is none, or it is an error."""
         id = self._new_id()
-        return await self._program.ask(id, wire.encoded(wire.control(id, subtype, **fields)), subtype, _HINT)
+        return await self._request(id, _encoded(_control(id, subtype, **fields)), subtype)
 
     def _new_id(self) -> str:
         return f"sightline-{self._next_id()}"
 
-    def _send(self, *messages: dict[str, Any]) -> None:
-        self._program.send(wire.encoded(*messages))
+    def _send(self, *messages: dict[str, object]) -> None:
+        self._write(_encoded(*messages))
 
-    async def pass_on(self, events: list[Event]) -> None:
+    def _respond(self, id: object, subtype: str, **fields: object) -> None:
+        self._send({"type": "control_response", "response": {"subtype": subtype, "request_id": id, **fields}})
+
+    async def _forward(self, events: list[Event]) -> None:
         """To the run they belong to: what follows the end of one does not."""
         while events:
             run = self._run_for(events)
             if run is None:
                 news = [event for event in events if not isinstance(event, RunStarted | RunEnded)]
-                self._between = [*self._between, *news][-_KEPT_AT_MOST:]
+                self._between = [*self._between, *news][-_REMEMBERED_AT_MOST:]
                 return
             ends = [at for at, event in enumerate(events, 1) if isinstance(event, RunEnded) and not event.agent]
             of_run = ends[0] if ends else len(events)
@@ -197,43 +204,39 @@ class ClaudeChannel(ProgramChannel):
             return None
         events[:0] = self._between
         self._between = []
-        self._said.clear()
+        self._sent.clear()
         self._run = run
         return run
 
-    def why_ended(self, exit_code: int | None, stderr: str) -> Unreachable:
+    def _exit_error(self, exit_code: int | None, stderr: str) -> Unreachable:
         from sightline.providers.running import _explain
 
         return Unreachable(*_explain.channel_ended("claude", COMMAND, exit_code, stderr))
 
-    async def ended(self, problem: Unreachable) -> None:
-        self._requests.clear()
-        await self.pass_on(self._turns.broke(busy=self._is_busy))
-        await super().ended(problem)
+    async def _on_exit(self, error: Unreachable) -> None:
+        await self._forward(self._turns.broke(busy=self._is_busy))
+        await super()._on_exit(error)
 
     def parse_events(self, line: bytes) -> list[Event]:
-        """One line of theirs."""
-        try:
-            head = wire.head_of(line)
-        except (ValueError, RecursionError) as error:
-            return [unknown(line, len(line), str(error))]
+        head = read_line(line, _decoder)
+        if isinstance(head, Unknown):
+            return [head]
         match head.type:
             case "control_request":
-                return self._asked(head)
+                return self._on_request(head)
             case "control_cancel_request":
-                return self._taken_from_us(head.request_id)
+                return self._on_withdrawal(head.request_id)
             case "control_response":
-                self._answered(head.response)
+                self._on_response(head.response)
                 return self._end_of_run()
             case "system" if head.subtype == "session_state_changed":
                 self._turns.is_in(str(head.state))
                 return self._end_of_run()
             case "system" if head.subtype == "task_started":
-                self._tasks[str(head.task_id)] = str(head.tool_use_id)
-                _forget_oldest(self._tasks)
+                remember(self._tasks, str(head.task_id), str(head.tool_use_id), _REMEMBERED_AT_MOST)
             case "system" if head.subtype == "task_notification" and not self._turns.open:
                 return [Notice(clean_line(str(head.summary or "a task has ended")))]
-        events = self._turns.told(self._source.parse_events(line))
+        events = self._turns.of_run(self._source.parse_events(line))
         for event in events:
             if isinstance(event, RunStarted) and event.session:
                 self._session = event.session
@@ -244,43 +247,61 @@ class ClaudeChannel(ProgramChannel):
 
     @property
     def _is_busy(self) -> bool:
-        """Whether more will come by itself, whatever it says of its state."""
+        """Whether more will come by itself, whatever state it reports."""
         return bool(self._unread) or self._source.has_background
 
-    def _answered(self, response: Any) -> None:
+    def _on_response(self, response: object) -> None:
         id = text_at(response, "request_id")
         if id in self._unread:
             self._turns.has_read(self._unread.pop(id))
         if not isinstance(response, dict):
             return
         if response.get("subtype") == "success":
-            self._program.answered(id, response.get("response"))
+            self._resolve(id, response.get("response"))
         else:
             text = clean_text(text_at(response, "error")) or "claude refused"
-            self._program.answered(id, Unreachable(text, _HINT))
+            self._resolve(id, Unreachable(text, _HINT))
 
-    def _asked(self, head: wire.ChannelLine) -> list[Event]:
+    def _on_request(self, head: _Line) -> list[Event]:
         request, id = head.request, clean_line(str(head.request_id))
         kind = text_at(request, "subtype")
         if kind == "can_use_tool":
             native = text_at(request, "tool_use_id")
             call = self._source.call_id(clean_line(native)) if native else ""
             agent = self._source.agent_of(self._tasks.get(text_at(request, "agent_id"), ""))
-            made = asked(request, RequestOrigin(id, call, self._ask.cwd))
-            if made is not None:
-                self._requests[id] = (head.request_id, made)
-                return of_agent(agent, [made.event])
-        self._send(wire.refusal(head.request_id, "not supported"))
+            translated = translate_request(request, RequestOrigin(id, call, self._ask.cwd))
+            if translated is not None:
+                return of_agent(agent, [self._open_request(head.request_id, translated)])
+        self._respond(head.request_id, "error", error="not supported")
         text = f"Claude Code asked for something that only its own program supports: {kind[:100]}"
         return [Notice(clean_line(text), "warning")]
 
-    def _taken_from_us(self, id: Any) -> list[Event]:
-        """It does not want to know any more."""
-        gone = [ours for ours, (theirs, _) in self._requests.items() if theirs == id]
-        taken = [self._requests.pop(ours)[1].event for ours in gone]
-        return [event for each in taken for event in of_agent(each.agent, [RequestResolved(each.id)])]
+    def _open_request(self, native_id: object, request: TranslatedRequest) -> Event:
+        reply = partial(self._reply, native_id, request)
+        self._requests[request.event.id] = OpenRequest(request.event, reply, native_id)
+        return request.event
+
+    def _reply(self, native_id: object, request: TranslatedRequest, answer: object) -> None:
+        response = request.answer(answer)
+        events: list[Event] = [RequestResolved(request.event.id)]
+        if isinstance(response, TranslatedRequest):
+            events.append(self._open_request(native_id, response))
+        else:
+            self._respond(native_id, "success", response=response)
+        self._publish(of_agent(request.event.agent, events))
+
+    def _on_withdrawal(self, native_id: object) -> list[Event]:
+        """It needs no answer to this request any more."""
+        withdrawn = [pending.event for pending in self._requests.values() if pending.native_id == native_id]
+        for event in withdrawn:
+            del self._requests[event.id]
+        return [event for each in withdrawn for event in of_agent(each.agent, [RequestResolved(each.id)])]
 
 
-def _forget_oldest(kept: dict[str, str]) -> None:
-    if len(kept) > _KEPT_AT_MOST:
-        del kept[next(iter(kept))]
+def _control(id: str, subtype: str, **fields: object) -> dict[str, object]:
+    return {"type": "control_request", "request_id": id, "request": {"subtype": subtype, **fields}}
+
+
+def _encoded(*messages: dict[str, object]) -> bytes:
+    """Lines to be sent. Half a character that came in goes back as it was."""
+    return b"".join([json.dumps(message).encode() + b"\n" for message in messages])

@@ -2,38 +2,38 @@
 
 Rules:
 
-- Each round of Claude Code's has an `init` and a `result`. A prompt can take several: words said meanwhile that no call
+- Each round of Claude Code has an `init` and a `result`. A prompt can take several: text sent meanwhile that no call
   was left to carry, and the end of a subagent in the background, open another. They are one run, with one beginning and
   one end; tokens and costs are added up.
-- The run is over when Claude Code says it is idle after a result, has read all it was sent, and no subagent goes on. A
-  version that does not tell its state is taken at its first result's word.
-- What a `result` says about costs is of the whole process.
-- A round that was interrupted ends as failed, and says so in the person's name. Of a run that is being stopped neither
-  is news.
-- A command left in the background outlives the run. Its end makes Claude Code go on by itself: that is a run too.
+- The run is over when Claude Code reports that it is idle after a result, has read all it was sent, and no subagent is
+  running. For a version that does not report its state it is over with the first result.
+- The costs in a `result` are those of the whole process.
+- A round that was interrupted ends as failed, with a line in the user's name. Of a run that is being stopped neither is
+  shown.
+- A command left in the background outlives the run. Its end makes Claude Code continue by itself: that is a run too.
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 from msgspec.structs import replace
 
-from sightline.events import Error, Event, RunEnded, RunStarted, Usage, User
+from sightline.events import Error, Event, RunEnded, RunStarted, User
+from sightline.providers._source import add, add_usage
 from sightline.providers.claude._command import COMMAND
 
 _INTERRUPTED = "[Request interrupted by user"
 
 
 class ClaudeTurns:
-    """What the source tells, cut into runs."""
+    """The events of the source, cut into runs."""
 
     def __init__(self) -> None:
-        self.open = False  # between the prompt, or the beginning of a round nobody asked for, and the end of the run
+        self.open = False  # from the prompt, or a round that began by itself, to the end of the run
         self.begun = False  # its first round has
         self.stopping = False
-        self.wakings = 0  # how often it said that it works
-        self._state = ""  # empty: never told
-        self._wakes_up = False  # it has read words, and will
+        self.wakings = 0  # how often it reported that it works
+        self._state = ""  # empty: never reported
+        self._wakes_up = False  # it has read a text, and will
         self._spent = 0.0
         self._ended: RunEnded | None = None  # what its rounds so far came to
 
@@ -57,24 +57,25 @@ class ClaudeTurns:
             self._wakes_up = False
 
     def has_read(self, wakings: int) -> None:
-        """Words that were sent after so many wakings. Read in its sleep they are the beginning of a round, whatever
-        ended before."""
+        """A text that was sent after so many wakings has been read. Read while idle it begins a round, whatever ended
+        before."""
         self._wakes_up = self._state == "idle" and self.wakings == wakings
 
-    def told(self, events: Iterable[Event]) -> list[Event]:
-        kept: list[Event] = []
+    def of_run(self, events: Iterable[Event]) -> list[Event]:
+        """The events of the source that are events of the run."""
+        shown: list[Event] = []
         for event in events:
             if event.agent:
-                kept.append(event)
+                shown.append(event)
             elif isinstance(event, RunStarted):
-                kept += self._round_begun(event)
+                shown += self._round_begun(event)
             elif isinstance(event, RunEnded):
                 self._round_ended(event)
             elif isinstance(event, Error):
-                kept += [] if self.stopping else [_with_hint(event)]
-            elif not (isinstance(event, User) and self._is_no_news(event)):
-                kept.append(event)
-        return kept
+                shown += [] if self.stopping else [_with_hint(event)]
+            elif not (isinstance(event, User) and self._is_redundant(event)):
+                shown.append(event)
+        return shown
 
     def end(self, *, busy: bool) -> list[Event]:
         """The end of the run, if this is it."""
@@ -100,10 +101,10 @@ class ClaudeTurns:
         if cost is not None:
             cost, self._spent = max(cost - self._spent, 0.0), cost
         before = self._ended or RunEnded()
-        self._ended = replace(event, usage=_added(before.usage, event.usage), cost=_sum(before.cost, cost))
+        self._ended = replace(event, usage=add_usage(before.usage, event.usage), cost=add(before.cost, cost))
 
-    def _is_no_news(self, event: User) -> bool:
-        """Between runs nobody says anything: it is the answer to one of our own commands."""
+    def _is_redundant(self, event: User) -> bool:
+        """Between runs the user sends nothing: it is the answer to one of our own commands."""
         return not self.open or (self.stopping and event.text.startswith(_INTERRUPTED))
 
 
@@ -111,14 +112,3 @@ def _with_hint(error: Error) -> Error:
     from sightline.providers.running import _explain
 
     return _explain.with_hint(error, COMMAND)
-
-
-def _added(one: Usage | None, other: Usage | None) -> Usage | None:
-    if one is None or other is None:
-        return one or other
-    return Usage(*[_sum(getattr(one, name), getattr(other, name)) for name in Usage.__struct_fields__])
-
-
-def _sum(one: Any, other: Any) -> Any:
-    """Of what is known."""
-    return one + other if one is not None and other is not None else one if other is None else other

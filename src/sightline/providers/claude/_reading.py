@@ -3,7 +3,6 @@ nothing, where a long output was saved, and how to address a subagent. What was 
 once more, as it is."""
 
 import re
-from typing import Any
 
 import msgspec
 
@@ -50,7 +49,7 @@ _decode = msgspec.json.Decoder(_Line).decode
 _decode_printed = msgspec.json.Decoder(_PrintedLine).decode
 
 
-def as_shown(text: str, raw: bytes) -> tuple[str, dict[str, Any] | None]:
+def as_shown(text: str, raw: bytes) -> tuple[str, dict[str, object] | None]:
     """The text of a result and its details; `raw` is the line it came in."""
     if _silent(text):
         return "", None

@@ -15,9 +15,7 @@ Rules of this wire:
 """
 
 import re
-from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -43,12 +41,12 @@ from sightline.events import (
     TurnStarted,
     Usage,
     User,
-    of_agent,
 )
+from sightline.events.stamping import of_agent
 from sightline.providers._agents import AgentPaths
 from sightline.providers._preview import preview, shown_args
 from sightline.providers._refusal import REFUSED
-from sightline.providers._source import ProviderSource, reread
+from sightline.providers._source import Handler, ProviderSource, converted, remember, reread
 from sightline.providers.claude import _wire as wire
 from sightline.providers.claude._partial import PartialBlocks
 from sightline.providers.claude._reading import as_answered, as_shown, goes_on
@@ -61,7 +59,9 @@ _DELEGATES = frozenset(("Agent", "Task"))
 _AGENTS_AT_MOST = 1024
 _ROUNDS_AT_MOST = 64
 _REFUSED_AT_MOST = 20
-_decode = msgspec.json.Decoder(Line).decode
+_decoder = msgspec.json.Decoder(Line)
+_decode = _decoder.decode
+_type_decoder = msgspec.json.Decoder(wire.LineType)
 _OF_AGENTS = (wire.Assistant, wire.UserLine, wire.StreamEvent)
 _exit_code = re.compile(r"Exit code (\d{1,9})\b").match
 
@@ -109,7 +109,7 @@ class ClaudeSource(ProviderSource):
         try:
             parsed = _decode(line)
         except (ValueError, RecursionError) as error:
-            parsed = reread(line, Line)
+            parsed = reread(line, _decoder)
             if parsed is None:
                 return [] if _is_silent(line) else self.unreadable(line, str(error))
         kind = type(parsed)
@@ -182,7 +182,7 @@ class ClaudeSource(ProviderSource):
         elif name == "Todo":
             self._planned(self._tasks.called(native, native_id, args), events)
 
-    def _agent_started(self, native_id: str, ident: str, args: dict[str, Any]) -> AgentStarted:
+    def _agent_started(self, native_id: str, ident: str, args: dict[str, object]) -> AgentStarted:
         name, task, prompt = args.get("subagent_type"), args.get("description"), args.get("prompt")
         name = clean_line(name) if isinstance(name, str) and name else "agent"
         task = task if isinstance(task, str) else prompt
@@ -194,9 +194,7 @@ class ClaudeSource(ProviderSource):
 
     def _goes_on(self, path: str) -> None:
         """The subagent outlives the call that started it."""
-        self._background[path] = None
-        if len(self._background) > _AGENTS_AT_MOST:
-            del self._background[next(iter(self._background))]
+        remember(self._background, path, None, _AGENTS_AT_MOST)
 
     # Results
 
@@ -270,12 +268,10 @@ class ClaudeSource(ProviderSource):
                 partial.message_stopped()
         return events
 
-    def _read_tokens(self, message: Any) -> None:
+    def _read_tokens(self, message: object) -> None:
         """What the model read is said when a message begins, what it wrote when it ends."""
-        try:
-            usage = _usage(msgspec.convert(message, wire.MessageStart).usage)
-        except (ValueError, RecursionError):
-            return
+        start = converted(message, wire.MessageStart)
+        usage = None if start is None else _usage(start.usage)
         if usage is not None and len(self._read) < _AGENTS_AT_MOST:
             self._read[self._agent] = usage
 
@@ -356,7 +352,7 @@ class ClaudeSource(ProviderSource):
         return events
 
 
-_HANDLERS: dict[type, Callable[[ClaudeSource, Any, bytes], list[Event]]] = {
+_HANDLERS: dict[type, Handler[ClaudeSource]] = {
     wire.Assistant: ClaudeSource._assistant,
     wire.UserLine: ClaudeSource._user,
     wire.StreamEvent: ClaudeSource._stream_event,
@@ -369,7 +365,7 @@ def _blocks(content: str | list[wire.ContentBlock]) -> list[wire.ContentBlock]:
     return [wire.ContentBlock(type="text", text=content)] if isinstance(content, str) else content
 
 
-def _joined(content: Any) -> str:
+def _joined(content: object) -> str:
     """The text of a result given as a list of parts; a part that is no text leaves its type."""
     if not isinstance(content, list):
         return ""
@@ -396,7 +392,7 @@ def _usage(usage: wire.ClaudeTokenUsage | None) -> Usage | None:
     )
 
 
-def _refused(denials: Any) -> list[str]:
+def _refused(denials: object) -> list[str]:
     """The calls that were not allowed, with nobody there to ask, in a few words each."""
     calls = []
     for denial in denials[:_REFUSED_AT_MOST] if isinstance(denials, list) else []:
@@ -420,7 +416,7 @@ def _with_read(ended: Usage | None, began: Usage | None) -> Usage | None:
 
 
 def _is_silent(line: bytes) -> bool:
-    head = reread(line, wire.LineType)
+    head = reread(line, _type_decoder)
     return head is not None and head.type in wire.SILENT
 
 

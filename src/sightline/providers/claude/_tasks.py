@@ -5,7 +5,6 @@ the call's result, and change it by that number (`TaskUpdate`).
 """
 
 import re
-from typing import Any
 
 from sightline.events import TodoTask
 from sightline.providers._plan import plan_from
@@ -23,7 +22,7 @@ class Tasks:
         self._tasks: dict[str, TodoTask] = {}
         self._asked: dict[str, str] = {}  # call that adds a task → what is to be done
 
-    def called(self, native: str, native_id: str, args: Any) -> Plan | None:
+    def called(self, native: str, native_id: str, args: object) -> Plan | None:
         if not isinstance(args, dict):
             return None
         if native == "TodoWrite":
@@ -44,7 +43,7 @@ class Tasks:
         self._tasks[number[1]] = TodoTask(subject, "pending")
         return list(self._tasks.values())
 
-    def _updated(self, args: dict[str, Any]) -> Plan | None:
+    def _updated(self, args: dict[str, object]) -> Plan | None:
         number = str(args.get("taskId"))
         task = self._tasks.get(number)
         if task is None:

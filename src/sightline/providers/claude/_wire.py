@@ -1,7 +1,7 @@
 """The lines of Claude Code's stream, as far as they are read. Fields that vary in shape are left untyped on purpose:
 one odd field must not make a whole line unreadable."""
 
-from typing import Any, Union
+from typing import Union
 
 import msgspec
 
@@ -28,7 +28,7 @@ COMMON_NAMES = {
 
 
 class LineType(msgspec.Struct, gc=False):
-    """Any line."""
+    """object line."""
 
     type: str
 
@@ -49,9 +49,9 @@ class ContentBlock(msgspec.Struct, gc=False):
     thinking: str = ""
     id: str = ""
     name: str = ""
-    input: Any = None
+    input: object = None
     tool_use_id: str = ""
-    content: Any = None
+    content: object = None
     is_error: bool | None = None
 
 
@@ -79,7 +79,7 @@ class ApiEvent(msgspec.Struct, gc=False):
     delta: ClaudeDelta | None = None
     content_block: ContentBlock | None = None
     usage: ClaudeTokenUsage | None = None
-    message: Any = None  # of a `message_start`: a `MessageStart`
+    message: object = None  # of a `message_start`: a `MessageStart`
 
 
 class MessageStart(msgspec.Struct, gc=False):
@@ -91,7 +91,7 @@ class MessageStart(msgspec.Struct, gc=False):
 class Assistant(msgspec.Struct, gc=False, tag_field="type", tag="assistant"):
     message: ClaudeMessage
     parent_tool_use_id: str | None = None
-    error: Any = None
+    error: object = None
     subagent_type: str | None = None
     task_description: str | None = None
 
@@ -124,18 +124,18 @@ class System(msgspec.Struct, gc=False, tag_field="type", tag="system"):
     max_retries: int = 0
     retry_delay_ms: float = 0.0
     error_status: int | None = None
-    error: Any = None
+    error: object = None
 
 
 class ClaudeResult(msgspec.Struct, gc=False, tag_field="type", tag="result"):
     subtype: str
     is_error: bool = False
-    result: Any = None
-    errors: list[Any] = []
+    result: object = None
+    errors: list[object] = []
     stop_reason: str | None = None
     total_cost_usd: float | None = None
     usage: ClaudeTokenUsage | None = None
-    permission_denials: Any = None
+    permission_denials: object = None
 
 
 OfAgent = Union[Assistant, UserLine, StreamEvent]  # of the root, or of a subagent

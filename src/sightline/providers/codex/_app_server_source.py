@@ -20,6 +20,7 @@ from sightline.events import (
     AgentEnded,
     AgentStarted,
     ContextState,
+    DiffFact,
     Error,
     Event,
     ModelState,
@@ -36,20 +37,26 @@ from sightline.events import (
     ToolUse,
     TurnEnded,
     Usage,
-    of_agent,
 )
+from sightline.events.stamping import of_agent
 from sightline.providers._agents import AgentPaths
 from sightline.providers._failure import hint_in, human_message
 from sightline.providers._preview import preview
 from sightline.providers._source import ProviderSource
 from sightline.providers.codex import _app_server_wire as wire
-from sightline.providers.codex._app_server_items import SILENT, WORDS, call_of, details_of
-from sightline.providers.codex._calls import DESCRIPTIONS, OUTCOMES
+from sightline.providers.codex import _wire
+from sightline.providers.codex._calls import DESCRIPTIONS, OUTCOMES, Call
 from sightline.text import clean_line, clean_output, clean_text, clean_value
 
 _HELD_AT_MOST = 1024  # messages of threads that are not named yet
 _SHOWN_AT_MOST = 64  # texts that have begun and not ended
+_WORDS = frozenset(("agentMessage", "reasoning", "plan"))
+# The prompt, which is known, and what other notifications report as well.
+_SILENT = frozenset(
+    ("userMessage", "hookPrompt", "functionCallOutput", "subAgentActivity", "contextCompaction", "sleep")
+)
 _STATUSES = {"inProgress": "in_progress"}
+_TOOLS = {"spawnAgent": "spawn_agent", "sendInput": "send_input", "resumeAgent": "resume_agent"}
 _ENDED = frozenset(("completed", "errored", "shutdown", "interrupted", "notFound"))
 
 
@@ -65,11 +72,11 @@ class AppServerSource(ProviderSource):
         super().__init__()
         self._agents = AgentPaths()
         self._spawning: set[str] = set()  # calls that start a subagent
-        self._held: list[tuple[str, dict[str, Any], bytes]] = []
+        self._held: list[tuple[str, dict[str, object], bytes]] = []
         self._turns: dict[str, str] = {}  # of subagents, by their thread
         self._shown: dict[tuple[str, int], tuple[int, int]] = {}  # item and part → block, characters shown
 
-    def notified(self, method: str, params: dict[str, Any], line: bytes) -> list[Event]:
+    def notified(self, method: str, params: dict[str, object], line: bytes) -> list[Event]:
         """The events of a notification. What it holds may be anything."""
         known = _HANDLERS.get(method)
         if known is None:
@@ -102,7 +109,7 @@ class AppServerSource(ProviderSource):
         thread = next((thread for thread in self._turns if self._agents.get(thread) == path), "")
         return thread, self._turns.get(thread, "")
 
-    def _is_stranger(self, thread: Any) -> bool:
+    def _is_stranger(self, thread: object) -> bool:
         return isinstance(thread, str) and thread not in ("", self.thread) and thread not in self._agents
 
     def _release(self) -> list[Event]:
@@ -159,7 +166,7 @@ class AppServerSource(ProviderSource):
     def _on_started(self, params: wire.ItemParams) -> list[Event]:
         item = params.item
         item.id = clean_line(item.id)
-        if item.type in WORDS or item.type in SILENT or item.id in self._open_calls:
+        if item.type in _WORDS or item.type in _SILENT or item.id in self._open_calls:
             return []
         if item.tool == "spawnAgent":
             self._spawning.add(item.id)
@@ -176,23 +183,23 @@ class AppServerSource(ProviderSource):
                 return self._rest(Reasoning, item.id, item.summary or [str(part) for part in thoughts])
             case "contextCompaction":
                 return [Notice("Codex compacted the conversation")]
-            case kind if kind in SILENT:
+            case kind if kind in _SILENT:
                 return []
         events: list[Event] = [] if item.id in self._open_calls else [self._use(item)]
         ident = self.close_call(item.id)
-        call = call_of(item)
+        call = _call_of(item)
         content, failed = OUTCOMES[type(call)](call) if type(call) in OUTCOMES else ("", item.status == "failed")
         self._spawning.discard(item.id)
         events += self._agents_changed(item, ident)
         if item.tool == "wait":
             content = ""  # what a subagent said was shown as its own
         code, took = item.exitCode, None if item.durationMs is None else item.durationMs / 1000
-        details = details_of(item)
+        details = _details_of(item)
         result = ToolResult(ident, content, details, failed, code, took, item.id)
         return [*events, result]
 
     def _use(self, item: wire.CodexItem) -> ToolUse:
-        ident, call = self.open_call(item.id), call_of(item)
+        ident, call = self.open_call(item.id), _call_of(item)
         if call is None:
             args = {"path": item.path} if item.path else item.arguments
             name, native, arg = item.type, item.type, preview(args)
@@ -305,3 +312,64 @@ _HANDLERS: dict[str, tuple[type, Callable[[AppServerSource, Any], list[Event]]]]
     "model/rerouted": (wire.Rerouted, AppServerSource._on_rerouted),
     "serverRequest/resolved": (wire.ResolvedRequest, AppServerSource._on_resolved),
 }
+
+
+# Items, which are mostly those of `codex exec` under other names
+
+
+def _call_of(item: wire.CodexItem) -> Call | None:
+    """The same call as an item of `codex exec`; None for a type that has none."""
+    status = _STATUSES.get(item.status, item.status) if isinstance(item.status, str) else ""
+    match item.type:
+        case "commandExecution":
+            return _wire.CodexCommand(item.id, item.command, item.aggregatedOutput, item.exitCode, status)
+        case "fileChange":
+            return _wire.FileChange(
+                item.id, [_wire.CodexFileChange(_path(change), _kind(change)) for change in item.changes], status
+            )
+        case "mcpToolCall":
+            tool = item.tool if isinstance(item.tool, str) else ""
+            return _wire.McpCall(item.id, item.server, tool, item.arguments, item.result, item.error, status)
+        case "webSearch":
+            return _wire.WebSearch(item.id, item.query, item.action)
+        case "collabAgentToolCall":
+            tool = _TOOLS.get(item.tool, item.tool) if isinstance(item.tool, str) else ""
+            return _wire.CollabCall(item.id, tool, item.receiverThreadIds, item.prompt, item.agentsStates, status)
+    return None
+
+
+def _details_of(item: wire.CodexItem) -> dict[str, object] | None:
+    """What a view can draw: the diff of a change to files."""
+    diff = diff_of(item.changes)
+    if item.type != "fileChange" or not diff:
+        return None
+    return DiffFact(path=_path(item.changes[0]), diff=diff).as_details()
+
+
+def diff_of(changes: list[dict[str, object]]) -> str:
+    """One unified diff of them all. Of a file that is new or removed the wire has its text instead."""
+    return "".join([_diff(change) for change in changes])
+
+
+def _diff(change: dict[str, object]) -> str:
+    path, kind, text = _path(change), _kind(change), change.get("diff")
+    if not isinstance(text, str) or not text:
+        return ""
+    before, after = ("/dev/null" if kind == "add" else path), ("/dev/null" if kind == "delete" else path)
+    if kind in ("add", "delete"):
+        lines = text.removesuffix("\n").split("\n")
+        sign, count = ("+", f"-0,0 +1,{len(lines)}") if kind == "add" else ("-", f"-1,{len(lines)} +0,0")
+        text = f"@@ {count} @@\n" + "".join([f"{sign}{line}\n" for line in lines])
+    end = "" if text.endswith("\n") else "\n"
+    return f"--- {before}\n+++ {after}\n{text}{end}"
+
+
+def _path(change: dict[str, object]) -> str:
+    path = change.get("path")
+    return path if isinstance(path, str) else ""
+
+
+def _kind(change: dict[str, object]) -> str:
+    kind = change.get("kind")
+    kind = kind.get("type") if isinstance(kind, dict) else kind
+    return kind if isinstance(kind, str) else ""

@@ -1,21 +1,9 @@
 """The notifications of Codex's app-server, as far as they are read: the parameters of each method. Fields that vary in
 shape are left untyped on purpose: one odd field must not make a whole line unreadable."""
 
-from typing import Any
-
 import msgspec
 
 from sightline.providers.codex import _wire
-
-
-class AppServerMessage(msgspec.Struct, gc=False):
-    """Any line: an answer has no method, a notification no id, a request of theirs both."""
-
-    method: str = ""
-    id: Any = None
-    params: dict[str, Any] = {}
-    result: Any = None
-    error: Any = None
 
 
 class OfThread(msgspec.Struct, gc=False):
@@ -29,24 +17,24 @@ class CodexItem(msgspec.Struct, gc=False):
     id: str = ""
     text: str = ""
     summary: list[str] = []
-    content: Any = None
-    command: Any = ""
+    content: object = None
+    command: object = ""
     aggregatedOutput: str | None = None
     exitCode: int | None = None
     durationMs: float | None = None
-    status: Any = ""
-    changes: list[dict[str, Any]] = []
+    status: object = ""
+    changes: list[dict[str, object]] = []
     server: str = ""
-    tool: Any = ""
-    arguments: Any = None
-    result: Any = None
-    error: Any = None
+    tool: object = ""
+    arguments: object = None
+    result: object = None
+    error: object = None
     query: str | None = None
-    action: Any = None
+    action: object = None
     prompt: str | None = None
     receiverThreadIds: list[str] = []
     agentsStates: dict[str, _wire.AgentState] = {}
-    path: Any = ""
+    path: object = ""
 
 
 class ItemParams(OfThread, gc=False, kw_only=True):
@@ -117,4 +105,4 @@ class Rerouted(OfThread, gc=False, kw_only=True):
 
 
 class ResolvedRequest(OfThread, gc=False, kw_only=True):
-    requestId: Any = None
+    requestId: object = None

@@ -12,7 +12,7 @@ from sightline.text import clean_line, clean_text, clean_value
 
 Call = Union[wire.CodexCommand, wire.FileChange, wire.McpCall, wire.TodoList, wire.WebSearch, wire.CollabCall]
 # name, native name, preview, arguments
-Description = tuple[str, str, str, Any]
+Description = tuple[str, str, str, object]
 
 _FINE = frozenset(("completed", "in_progress", "", None))
 
@@ -47,7 +47,7 @@ def _web_search(item: wire.WebSearch) -> Description:
 
 
 def _collab_call(item: wire.CollabCall) -> Description:
-    args: dict[str, Any] = {}
+    args: dict[str, object] = {}
     if item.prompt is not None:
         args["prompt"] = item.prompt
     if item.tool == "spawn_agent":
@@ -104,7 +104,7 @@ def _mcp_outcome(item: wire.McpCall) -> tuple[str, bool]:
     return "\n".join(parts), failed
 
 
-def _part(part: Any) -> str:
+def _part(part: object) -> str:
     """The text of one part of an answer; a part that is no text leaves its type."""
     if not isinstance(part, dict):
         return part if isinstance(part, str) else "[part]"

@@ -11,12 +11,10 @@ Rules of this wire:
 - A subagent is a thread. `spawn_agent` names it when it completes; `wait` reports its end and its last words. Nothing
   else of it is on the wire, and newer models' spawns are not even that.
 - When the connection breaks, an `error` line says `Reconnecting... n/m` and texts that were already sent come again
-  under new ids. Any other `error` line is a failure, and `turn.failed` says the same once more.
+  under new ids. object other `error` line is a failure, and `turn.failed` says the same once more.
 """
 
 import re
-from collections.abc import Callable
-from typing import Any
 
 import msgspec
 
@@ -43,7 +41,7 @@ from sightline.providers._opening import first_object
 from sightline.providers._preview import preview, preview_command
 from sightline.providers._refusal import refused_details
 from sightline.providers._resend import Resend, may_repeat
-from sightline.providers._source import ProviderSource, is_suspect, reread
+from sightline.providers._source import Handler, ProviderSource, is_suspect, reread
 from sightline.providers.codex import _wire as wire
 from sightline.providers.codex._calls import DESCRIPTIONS, OUTCOMES, Call, plan_of
 from sightline.providers.codex._wire import CodexCommand, CollabCall, ItemCompleted, ItemStarted, TodoList
@@ -53,7 +51,9 @@ _SEARCHES_AT_MOST = 256
 _ENDED = frozenset(("completed", "errored", "shutdown", "interrupted", "not_found"))
 _ITEM_LINES = frozenset(("item.started", "item.updated", "item.completed"))
 
-_decode = msgspec.json.Decoder(wire.Line).decode
+_decoder = msgspec.json.Decoder(wire.Line)
+_decode = _decoder.decode
+_other_decoder = msgspec.json.Decoder(wire.OtherItem)
 _reconnecting = re.compile(r"Reconnecting\W+(\d{1,6})/(\d{1,6})", re.ASCII).match
 
 
@@ -73,7 +73,7 @@ class CodexSource(ProviderSource):
         try:
             parsed = _decode(line)
         except (ValueError, RecursionError) as error:
-            parsed = reread(line, wire.Line)
+            parsed = reread(line, _decoder)
             if parsed is None:
                 return self._other_item(line) or self.unreadable(line, str(error))
         kind = type(parsed)
@@ -139,7 +139,7 @@ class CodexSource(ProviderSource):
         event = kind(rest, block)
         return [may_repeat(), event] if repeats and kind is Text else [event]
 
-    def _nothing(self, item: Any, line: bytes) -> list[Event]:
+    def _nothing(self, item: object, line: bytes) -> list[Event]:
         return []
 
     def _warned(self, item: wire.CodexWarning, line: bytes) -> list[Event]:
@@ -216,7 +216,7 @@ class CodexSource(ProviderSource):
 
     def _other_item(self, raw: bytes) -> list[Event]:
         """An item of a type this version does not know; shown as a call if it looks like one, else nothing."""
-        line = reread(raw, wire.OtherItem)
+        line = reread(raw, _other_decoder)
         if line is None:
             return []
         item = line.item
@@ -317,8 +317,7 @@ class CodexSource(ProviderSource):
         self._last_error = ""
 
 
-_Handler = Callable[[CodexSource, Any, bytes], list[Event]]
-_STARTED: dict[type, _Handler] = {
+_STARTED: dict[type, Handler[CodexSource]] = {
     wire.AgentMessage: CodexSource._nothing,
     wire.Thought: CodexSource._nothing,
     wire.CodexWarning: CodexSource._nothing,
@@ -329,7 +328,7 @@ _STARTED: dict[type, _Handler] = {
     wire.CollabCall: CodexSource._call_started,
     wire.TodoList: CodexSource._planned,
 }
-_COMPLETED: dict[type, _Handler] = {
+_COMPLETED: dict[type, Handler[CodexSource]] = {
     wire.AgentMessage: CodexSource._message,
     wire.Thought: CodexSource._thought,
     wire.CodexWarning: CodexSource._warned,
@@ -340,7 +339,7 @@ _COMPLETED: dict[type, _Handler] = {
     wire.CollabCall: CodexSource._call_completed,
     wire.TodoList: CodexSource._plan_completed,
 }
-_HANDLERS: dict[type, _Handler] = {
+_HANDLERS: dict[type, Handler[CodexSource]] = {
     wire.ItemCompleted: CodexSource._completed,
     wire.ItemStarted: CodexSource._started,
     wire.ItemUpdated: CodexSource._started,

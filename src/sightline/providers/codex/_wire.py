@@ -1,7 +1,7 @@
 """The lines of Codex's stream, as far as they are read. Fields that vary in shape are left untyped on purpose: one odd
 field must not make a whole line unreadable."""
 
-from typing import Any, Union
+from typing import Union
 
 import msgspec
 
@@ -16,7 +16,7 @@ class Thought(msgspec.Struct, gc=False, tag_field="type", tag="reasoning"):
 
 class CodexCommand(msgspec.Struct, gc=False, tag_field="type", tag="command_execution"):
     id: str = ""
-    command: Any = ""
+    command: object = ""
     aggregated_output: str | None = ""
     exit_code: int | None = None
     status: str | None = ""
@@ -24,7 +24,7 @@ class CodexCommand(msgspec.Struct, gc=False, tag_field="type", tag="command_exec
 
 class CodexFileChange(msgspec.Struct, gc=False):
     path: str = ""
-    kind: Any = ""
+    kind: object = ""
 
 
 class FileChange(msgspec.Struct, gc=False, tag_field="type", tag="file_change"):
@@ -37,9 +37,9 @@ class McpCall(msgspec.Struct, gc=False, tag_field="type", tag="mcp_tool_call"):
     id: str = ""
     server: str = ""
     tool: str = ""
-    arguments: Any = None
-    result: Any = None
-    error: Any = None
+    arguments: object = None
+    result: object = None
+    error: object = None
     status: str | None = ""
 
 
@@ -57,7 +57,7 @@ class WebSearch(msgspec.Struct, gc=False, tag_field="type", tag="web_search"):
     # The wire has this key twice in one object; both lines of a search end with the same one.
     id: str = ""
     query: str | None = ""
-    action: Any = None
+    action: object = None
 
 
 class AgentState(msgspec.Struct, gc=False):
@@ -134,4 +134,4 @@ class OtherItem(msgspec.Struct, gc=False):
     """A line about an item of a type that is not known here."""
 
     type: str
-    item: dict[str, Any]
+    item: dict[str, object]

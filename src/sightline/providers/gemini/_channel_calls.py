@@ -10,7 +10,6 @@ Rules of this wire:
 import os
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
@@ -40,11 +39,11 @@ class GeminiCall(msgspec.Struct, gc=False):
     """A call that begins, goes on, ends or is asked about. Fields may be anything: one must not spoil the others."""
 
     toolCallId: str
-    title: Any = ""
-    kind: Any = ""
-    status: Any = ""
-    content: Any = None
-    locations: Any = None
+    title: object = ""
+    kind: object = ""
+    status: object = ""
+    content: object = None
+    locations: object = None
 
     @property
     def words(self) -> str:
@@ -78,7 +77,7 @@ class GeminiCall(msgspec.Struct, gc=False):
             diffs.append(_diff(paths[-1], old if isinstance(old, str) else "", new if isinstance(new, str) else ""))
         return ", ".join(paths), "".join(diffs)
 
-    def args(self, cwd: str) -> dict[str, Any]:
+    def args(self, cwd: str) -> dict[str, object]:
         """What is known of its arguments, under the names it has for them."""
         native, title = self.native_name, self.words
         if native in _FILES and self.path:
@@ -86,23 +85,23 @@ class GeminiCall(msgspec.Struct, gc=False):
         field, before, after = _TITLES.get(native, ("", "", ""))
         if not field or not (title.startswith(before) and title.endswith(after) and len(title) > len(before + after)):
             return self._explained() or self._said()
-        args: dict[str, Any] = {field: title[len(before) : len(title) - len(after)]}
+        args: dict[str, object] = {field: title[len(before) : len(title) - len(after)]}
         about = _about_command(self.text) if native == "run_shell_command" else None
         return args if about is None else {**args, **{key: value for key, value in about.groupdict().items() if value}}
 
-    def _explained(self) -> dict[str, Any]:
+    def _explained(self) -> dict[str, object]:
         try:
             args = msgspec.json.decode(self.text.encode("utf-8", "replace"))
         except (ValueError, RecursionError):
             return {}
         return args if isinstance(args, dict) else {}
 
-    def _said(self) -> dict[str, Any]:
+    def _said(self) -> dict[str, object]:
         """The words there are in place of arguments; of long ones Gemini only says that it leaves them out."""
         words = {"description": self.words, "explanation": self.text}
         return {name: text for name, text in words.items() if text}
 
-    def _parts(self, with_field: str) -> Iterator[dict[str, Any]]:
+    def _parts(self, with_field: str) -> Iterator[dict[str, object]]:
         for part in self.content if isinstance(self.content, list) else []:
             if isinstance(part, dict) and with_field in part:
                 yield part

@@ -1,13 +1,12 @@
-"""What Gemini asks over its channel, as requests to the person, and their answers as its own.
+"""Requests of Gemini's channel as requests to the user, and the user's answers as its options.
 
-It offers the answers itself, by id and kind. What one for longer than once allows is its own to decide, and wider than
-the call that is asked about: the dialog says how wide. One that it keeps may hold in other folders too, and goes by its
-own words.
+Gemini offers the options itself, by id and kind. What one for longer than once allows is Gemini's to decide, and wider
+than the requested call: the dialog shows how wide. One that Gemini stores may hold in other folders too, and has the
+label that Gemini gives it.
 """
 
 import os
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 
@@ -17,7 +16,7 @@ from sightline.providers.gemini._channel_calls import GeminiCall
 from sightline.text import clean_line, clean_value, visible_value
 
 _LASTING = {"proceed_always": SESSION, "proceed_always_tool": SESSION}
-_KEPT = "proceed_always_and_save"
+_STORED = "proceed_always_and_save"
 _ACCESS = {
     "delete": "write",
     "edit": "write",
@@ -29,8 +28,8 @@ _ACCESS = {
 }
 _FOR_LONGER = {"exec": "these programs with any arguments", "write": "all changes to files"}
 
-# From the person's answer to the option that was chosen, and why they said no; no option: refused.
-Answer = Callable[[Any], tuple[str, str]]
+# From the user's answer to the chosen option and the reason of a refusal; no option: refused.
+Answer = Callable[[object], tuple[str, str]]
 
 
 class _Option(msgspec.Struct):
@@ -39,23 +38,23 @@ class _Option(msgspec.Struct):
     kind: str = ""
 
 
-class _Wanted(msgspec.Struct):
+class _PermissionRequest(msgspec.Struct):
     toolCall: GeminiCall
     options: list[_Option]
 
 
-def call_asked_about(params: dict[str, Any]) -> GeminiCall | None:
+def requested_call(params: dict[str, object]) -> GeminiCall | None:
     """None when it cannot be read."""
     try:
-        return msgspec.convert(clean_value(params), _Wanted).toolCall
+        return msgspec.convert(clean_value(params), _PermissionRequest).toolCall
     except (ValueError, RecursionError):
         return None
 
 
-def asked(id: str, params: dict[str, Any], use: ToolUse, cwd: str) -> tuple[Request, Answer]:
-    """`params`: of a call that can be read. `use`: how that call was told."""
-    wanted = msgspec.convert(visible_value(params), _Wanted)
-    call, choices = wanted.toolCall, _choices(wanted.options)
+def translate_request(id: str, params: dict[str, object], use: ToolUse, cwd: str) -> tuple[Request, Answer]:
+    """`params`: of a call that can be read. `use`: that call as it was published."""
+    request = msgspec.convert(visible_value(params), _PermissionRequest)
+    call, choices = request.toolCall, _choices(request.options)
     path, diff = call.changes(cwd)
     args = {**(use.args if isinstance(use.args, dict) else {}), **call.args(cwd)}
     access = _ACCESS.get(call.kind if isinstance(call.kind, str) else "", "")
@@ -76,8 +75,8 @@ def asked(id: str, params: dict[str, Any], use: ToolUse, cwd: str) -> tuple[Requ
     doing = {"exec": f"run `{what}`", "write": f"change {what}"}.get(access, f"use {use.name}: {what}")
     event = Request(id, "approval", f"Gemini wants to {doing}", [*choices, NO], details)
 
-    def answer(said: Any) -> tuple[str, str]:
-        choice, reason = choice_in(said)
+    def answer(given: object) -> tuple[str, str]:
+        choice, reason = choice_in(given)
         option = choices.get(choice, "")
         return option, "" if option else reason
 
@@ -85,7 +84,7 @@ def asked(id: str, params: dict[str, Any], use: ToolUse, cwd: str) -> tuple[Requ
 
 
 def _choices(options: list[_Option]) -> dict[str, str]:
-    """What the person can say, and the option each stands for; a no is always among it."""
+    """The choices of the user, and the option each stands for; a no is added by the caller."""
     made: dict[str, str] = {}
     for option in options:
         if option.kind == "allow_once":
@@ -100,11 +99,13 @@ def _choices(options: list[_Option]) -> dict[str, str]:
 
 def _why(description: str, access: str, choices: dict[str, str]) -> str:
     wide = _FOR_LONGER.get(access, "this tool with any arguments")
-    kept = [] if access == "write" else [label for label, option in choices.items() if option == _KEPT]  # of one file
-    labels = [f"“{label}”" for label in [*([SESSION] if SESSION in choices else []), *kept]]
+    stored = (
+        [] if access == "write" else [label for label, option in choices.items() if option == _STORED]
+    )  # of one file
+    labels = [f"“{label}”" for label in [*([SESSION] if SESSION in choices else []), *stored]]
     how_wide = f"{' and '.join(labels)} {'is' if len(labels) == 1 else 'are'} for {wide}" if labels else ""
     return ". ".join(filter(None, [description, how_wide]))
 
 
-def _folder(cwd: str, below: Any) -> str:
+def _folder(cwd: str, below: object) -> str:
     return os.path.normpath(os.path.join(cwd, below)) if isinstance(below, str) and below else cwd

@@ -1,17 +1,16 @@
-"""What Gemini tells over its channel, as events: those its other stream would give, where both tell the same.
+"""The updates of Gemini's channel as events: those of its other stream, where both report the same.
 
 Rules of this wire:
 
-- `session/update` has words in pieces, thoughts whole, and calls. Nothing marks the end of a text, as in the stream.
-- A call that is asked about is told by the question alone; one that was refused by the user has no end, one that was
-  refused by Gemini's own rules has no beginning. A call to a tool that does not exist is not told at all.
-- What a call says while it goes on is each time all it has said.
-- A change of the approval mode is told as words of the model.
-- What a conversation was is told again when it is loaded.
+- `session/update` has text in pieces, thoughts whole, and calls. Nothing marks the end of a text, as in the stream.
+- A call that needs approval is reported by the request alone; one that the user refused has no end, one that was
+  refused by Gemini's own rules has no beginning. A call to a tool that does not exist is not reported at all.
+- Each output of a running call is all of its output so far.
+- A change of the approval mode is reported as text of the model.
+- A conversation that is loaded is replayed.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -32,6 +31,7 @@ from sightline.events import (
 )
 from sightline.providers._failure import hint_for, human_message
 from sightline.providers._plan import plan_from
+from sightline.providers._source import text_at
 from sightline.providers.gemini._channel_calls import GeminiCall
 from sightline.providers.gemini._source import GeminiMessage, GeminiResult, GeminiSource, GeminiToolUse
 from sightline.text import clean_line, clean_output, clean_text, clean_value
@@ -39,7 +39,7 @@ from sightline.text import clean_line, clean_output, clean_text, clean_value
 _MODE = "[MODE_UPDATE] "
 _MODES = frozenset(("default", "autoEdit", "yolo", "plan"))
 _NO_SUBJECT = "****\n"
-_ENDS = ("completed", "failed")  # a tuple: a status may be a list or an object, which no set can be asked for
+_ENDS = ("completed", "failed")  # a tuple: a status may be a list or an object, which no set can be searched for
 _STOPS = {
     "max_tokens": "Gemini stopped: the conversation is too long for the model",
     "max_turn_requests": "Gemini stopped: it repeated itself, or reached the maximum number of turns in its settings",
@@ -58,14 +58,13 @@ class ChannelSource(GeminiSource):
         self._cwd = cwd
         self._printed: dict[str, str] = {}  # by open calls
         self._over: set[str] = set()  # calls of this prompt: what comes late of one is not another
-        self._silent = True  # nothing was told of this prompt yet
+        self._silent = True  # no event of this prompt yet
 
-    def updated(self, update: Any, line: bytes) -> list[Event]:
-        """The events of an update. What it holds may be anything."""
-        kind = update.get("sessionUpdate") if isinstance(update, dict) else None
-        handler = _HANDLERS.get(kind) if isinstance(kind, str) else None
+    def updated(self, update: object, line: bytes) -> list[Event]:
+        """The events of an update, which may hold anything."""
+        handler = _HANDLERS.get(text_at(update, "sessionUpdate"))
         self.replayed += self.replaying
-        if handler is None or self.replaying:
+        if handler is None or self.replaying or not isinstance(update, dict):
             return []
         try:
             events = handler(self, update)
@@ -76,20 +75,20 @@ class ChannelSource(GeminiSource):
 
     # Words
 
-    def _on_text(self, update: dict[str, Any]) -> list[Event]:
+    def _on_text(self, update: dict[str, object]) -> list[Event]:
         text = _text_of(update)
         if text.startswith(_MODE) and text.removeprefix(_MODE) in _MODES:
             return [Notice(f"Gemini's approval mode is now {text.removeprefix(_MODE)}")]
         return self._message(GeminiMessage("assistant", text, delta=True))
 
-    def _on_thought(self, update: dict[str, Any]) -> list[Event]:
+    def _on_thought(self, update: dict[str, object]) -> list[Event]:
         text = clean_text(_text_of(update).removeprefix(_NO_SUBJECT))
         return [*self._end_text(), *([Reasoning(text, self.new_block())] if text else [])]
 
     # Calls
 
-    def asked_about(self, call: GeminiCall) -> tuple[list[Event], ToolUse]:
-        """What is to be told before it is asked, and the call as it was told."""
+    def call_requested(self, call: GeminiCall) -> tuple[list[Event], ToolUse]:
+        """The events that come before the request, and the call as it was published."""
         call.toolCallId = id = clean_line(call.toolCallId)
         self._silent = False
         known = self._open_calls.get(id)
@@ -97,27 +96,27 @@ class ChannelSource(GeminiSource):
         use = next(event for event in events if isinstance(event, ToolUse))
         if known is None:
             return [*self._end_text(), *events], use
-        self._open_calls[id] = known  # told before it was asked about
+        self._open_calls[id] = known  # published before the request
         return self._end_text(), replace(use, id=known)
 
     def refused(self, native_id: str, why: str = _REFUSED) -> list[Event]:
-        """The end of a call that will not be."""
+        """The end of a call that will not be made."""
         self._over.add(native_id)
         return self._result(GeminiResult(native_id, "error", why), b"")
 
-    def _on_call(self, update: dict[str, Any]) -> list[Event]:
+    def _on_call(self, update: dict[str, object]) -> list[Event]:
         call = _call_of(update)
         if call.toolCallId in self._open_calls:
             return []
         events = [*self._end_text(), *self._begun(call)]
         return [*events, *self._end_of(call)] if call.status in _ENDS else events
 
-    def _on_call_update(self, update: dict[str, Any]) -> list[Event]:
+    def _on_call_update(self, update: dict[str, object]) -> list[Event]:
         call = _call_of(update)
         id = call.toolCallId
         if id in self._over:
             return []
-        # What stands in it is what came of the call, not what it is about.
+        # Its content is what came of the call, not what it is about.
         events = [] if id in self._open_calls else [*self._end_text(), *self._begun(replace(call, content=None))]
         if call.status in _ENDS:
             return [*events, *self._end_of(call)]
@@ -144,7 +143,7 @@ class ChannelSource(GeminiSource):
 
     # The run
 
-    def _on_plan(self, update: dict[str, Any]) -> list[Event]:
+    def _on_plan(self, update: dict[str, object]) -> list[Event]:
         plan = plan_from({"items": clean_value(update.get("entries"))})
         return [*self._end_text(), TodoState(plan).as_state()]
 
@@ -155,7 +154,7 @@ class ChannelSource(GeminiSource):
         self._over.clear()
         return self._end_text()
 
-    def run_over(self, result: Any, error: Any) -> list[Event]:
+    def run_over(self, result: object, error: object) -> list[Event]:
         """The answer to a prompt."""
         silent, self._silent = self._silent, True
         events = self.turn_over()
@@ -164,19 +163,19 @@ class ChannelSource(GeminiSource):
         given = result if isinstance(result, dict) else {}
         reason = given.get("stopReason")
         reason = clean_line(reason) if isinstance(reason, str) and reason != "end_turn" else ""
-        said = _STOPS.get(reason) or ("Gemini ended without an answer: send it again" if silent and not reason else "")
-        notices = [Notice(said, "warning")] if said else []
+        text = _STOPS.get(reason) or ("Gemini ended without an answer: send it again" if silent and not reason else "")
+        notices = [Notice(text, "warning")] if text else []
         return [*events, *notices, RunEnded(_usage(given), None, reason)]
 
 
-def _call_of(update: dict[str, Any]) -> GeminiCall:
+def _call_of(update: dict[str, object]) -> GeminiCall:
     call = msgspec.convert(clean_value(update), GeminiCall)
     call.toolCallId = clean_line(call.toolCallId)
     call.status = call.status if isinstance(call.status, str) else ""
     return call
 
 
-def _text_of(update: dict[str, Any]) -> str:
+def _text_of(update: dict[str, object]) -> str:
     content = update.get("content")
     text = content.get("text") if isinstance(content, dict) else None
     if not isinstance(text, str):
@@ -184,9 +183,9 @@ def _text_of(update: dict[str, Any]) -> str:
     return text
 
 
-def _usage(result: dict[str, Any]) -> Usage | None:
-    """Of all requests to the model, summed up by Gemini; of a prompt that was stopped it tells none."""
-    meta: Any = result
+def _usage(result: dict[str, object]) -> Usage | None:
+    """Of all requests to the model, summed up by Gemini; of a prompt that was stopped it reports none."""
+    meta: object = result
     for name in ("_meta", "quota", "token_count"):
         meta = meta.get(name) if isinstance(meta, dict) else None
     given, made = (meta.get("input_tokens"), meta.get("output_tokens")) if isinstance(meta, dict) else (None, None)
@@ -195,13 +194,13 @@ def _usage(result: dict[str, Any]) -> Usage | None:
     return Usage(given, made, total_tokens=given + made)
 
 
-def _failure(error: Any) -> Error:
+def _failure(error: object) -> Error:
     message = error.get("message") if isinstance(error, dict) else None
     text = human_message(message) if isinstance(message, str) else ""
     return Error(text or "the run failed", hint_for(error.get("code")) if isinstance(error, dict) else "")
 
 
-_HANDLERS: dict[str, Callable[[ChannelSource, dict[str, Any]], list[Event]]] = {
+_HANDLERS: dict[str, Callable[[ChannelSource, dict[str, object]], list[Event]]] = {
     "agent_message_chunk": ChannelSource._on_text,
     "agent_thought_chunk": ChannelSource._on_thought,
     "tool_call": ChannelSource._on_call,

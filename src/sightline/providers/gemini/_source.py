@@ -11,8 +11,7 @@ Rules of this wire:
 - After a broken response the deltas start over with no marker, so words may be shown twice. Thinking is never sent.
 """
 
-from collections.abc import Callable
-from typing import Any, Union
+from typing import Union
 
 import msgspec
 
@@ -37,7 +36,7 @@ from sightline.providers._opening import first_object
 from sightline.providers._plan import plan_from
 from sightline.providers._preview import shown_args
 from sightline.providers._refusal import refused_details
-from sightline.providers._source import ProviderSource, is_suspect, reread
+from sightline.providers._source import Handler, ProviderSource, is_suspect, reread
 from sightline.text import StreamFilter, clean_line, clean_text
 
 _COMMON_NAMES = {
@@ -70,7 +69,7 @@ class GeminiMessage(msgspec.Struct, gc=False, tag_field="type", tag="message"):
 class GeminiToolUse(msgspec.Struct, gc=False, tag_field="type", tag="tool_use"):
     tool_name: str
     tool_id: str = ""
-    parameters: Any = None
+    parameters: object = None
 
 
 class GeminiFailure(msgspec.Struct, gc=False):
@@ -108,7 +107,8 @@ Line = Union[GeminiMessage, GeminiToolUse, GeminiResult, Init, End, Trouble]
 _UNKNOWN_TOOL = "tool_not_registered"
 _REFUSALS = frozenset(("policy_violation", "tool_execution_denied", "permission_denied"))
 
-_decode = msgspec.json.Decoder(Line).decode
+_decoder = msgspec.json.Decoder(Line)
+_decode = _decoder.decode
 
 
 class GeminiSource(ProviderSource):
@@ -122,7 +122,7 @@ class GeminiSource(ProviderSource):
         try:
             parsed = _decode(line)
         except (ValueError, RecursionError) as error:
-            parsed = reread(line, Line)
+            parsed = reread(line, _decoder)
             if parsed is None:
                 return self.unreadable(line, str(error))
         if type(parsed) is not GeminiMessage:
@@ -145,7 +145,7 @@ class GeminiSource(ProviderSource):
     # Words
 
     def _message(self, parsed: GeminiMessage) -> list[Event]:
-        """Any message, however odd its text."""
+        """object message, however odd its text."""
         if parsed.role != "assistant":
             return [*self._end_text(), User(clean_text(parsed.content))]
         events: list[Event] = [] if parsed.delta else self._end_text()
@@ -181,7 +181,7 @@ class GeminiSource(ProviderSource):
             return [use, self._agent_started(native_id, ident, args)]
         return [use]
 
-    def _agent_started(self, handle: str, call: str, args: dict[str, Any]) -> AgentStarted:
+    def _agent_started(self, handle: str, call: str, args: dict[str, object]) -> AgentStarted:
         name, task = args.get("agent_name"), args.get("prompt")
         name = clean_line(name) if isinstance(name, str) else ""
         task = task if isinstance(task, str) else ""
@@ -190,15 +190,17 @@ class GeminiSource(ProviderSource):
         return AgentStarted(self._agents.begin(handle, name), name or "agent", task, call=call)
 
     def _result(self, parsed: GeminiResult, line: bytes) -> list[Event]:
-        native_id, content, error, details = parsed.tool_id, parsed.output or "", parsed.error, None
+        native_id, content, error = parsed.tool_id, parsed.output or "", parsed.error
+        details: dict[str, object] | None = None
         ident = self._open_calls.pop(native_id, None)
         if ident is None:  # only an id that is not fit to be shown is known by another name
             native_id = clean_line(native_id)
             ident = self.close_call(native_id)
         failed = parsed.status == "error"
         if error is not None:
-            details = _details(error)
-            content = content or details["message"]
+            message = clean_text(error.message or "")
+            details = {"type": clean_line(error.type or ""), "message": message}
+            content = content or message
             if error.type in _REFUSALS or (error.type == _UNKNOWN_TOOL and _is_withheld(native_id)):
                 details |= refused_details()
         elif content.startswith("Blocked: ") and _is_refusal(native_id, content):
@@ -236,7 +238,7 @@ class GeminiSource(ProviderSource):
         return [Error(human_message(message), hint_in(message)), ended]
 
 
-_HANDLERS: dict[type, Callable[[GeminiSource, Any, bytes], list[Event]]] = {
+_HANDLERS: dict[type, Handler[GeminiSource]] = {
     GeminiToolUse: GeminiSource._call,
     GeminiResult: GeminiSource._result,
     Init: GeminiSource._started,
@@ -253,10 +255,6 @@ def _is_refusal(native_id: str, output: str) -> bool:
 def _is_withheld(native_id: str) -> bool:
     """Whether a tool that is said not to exist is one of its own, which the approval level does not offer."""
     return native_id.partition("__")[0] in _COMMON_NAMES
-
-
-def _details(error: GeminiFailure) -> dict[str, Any]:
-    return {"type": clean_line(error.type or ""), "message": clean_text(error.message or "")}
 
 
 def recognises(head: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Any chat-completions endpoint: how its answers are read (`_source`) and asked for (`_run`)."""
+"""object chat-completions endpoint: how its answers are read (`_source`) and asked for (`_run`)."""
 
 from sightline.providers._provider import Provider, ProviderPrompt, Run
 from sightline.providers.openai_compatible._source import ChatSource, recognises

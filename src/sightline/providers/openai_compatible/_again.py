@@ -5,8 +5,6 @@ pieces agree with it they are passed over, the first that goes beyond adds only 
 back all that was passed over. Nothing is compared while the stream is healthy: a model may say the same thing twice.
 """
 
-from typing import Any
-
 # Past this a response is not compared: sent again, it is shown again.
 _REMEMBERED_AT_MOST = 256 * 1024
 _CALLS_AT_MOST = 256
@@ -22,11 +20,11 @@ class RepeatedResponse:
         """The response arrived whole: nothing of it will come again."""
         self._shown: list[str] = []
         self._size = 0
-        self._calls: list[tuple[str, Any]] = []
+        self._calls: list[tuple[str, object]] = []
         self._expected = ""
         self._agreed = 0  # characters of the expected words that came again
         self.expects_words = False
-        self._expected_calls: list[tuple[str, Any]] = []
+        self._expected_calls: list[tuple[str, object]] = []
 
     def broke(self) -> None:
         """The stream of the response broke; the next response may be its repetition."""
@@ -58,7 +56,7 @@ class RepeatedResponse:
     def expects_calls(self) -> bool:
         return bool(self._expected_calls)
 
-    def is_known(self, name: str, args: Any) -> bool:
+    def is_known(self, name: str, args: object) -> bool:
         """Whether this call was shown before the break; if not, it is remembered as shown."""
         call = (name, args)
         if self._expected_calls:

@@ -1,7 +1,5 @@
 """Tool calls of chat completions: what the model wants done, told whole or fragment by fragment."""
 
-from typing import Any
-
 import msgspec
 
 from sightline.chat_completions import CallFragment, ChatFunctionCall, continues
@@ -37,13 +35,13 @@ class CallInProgress:
 
     __slots__ = ("_filter", "_pieces", "_size", "_whole", "id", "index", "name", "native_id", "native_name")
 
-    def __init__(self, ident: str, index: Any) -> None:
+    def __init__(self, ident: str, index: object) -> None:
         self.id = ident
         self.index = index
         self.native_id = ""
         self.native_name = ""
         self.name = ""
-        self._whole: Any = None  # arguments a server sent as an object instead of a JSON text
+        self._whole: object = None  # arguments a server sent as an object instead of a JSON text
         self._pieces: list[str] = []
         self._size = 0
         self._filter: StreamFilter | None = None  # once a piece needs it
@@ -89,7 +87,7 @@ class CallInProgress:
     def tool_use(self) -> ToolUse:
         return _tool_use(self.id, _one_line(self.native_id), self.native_name, self._arguments())
 
-    def _arguments(self) -> Any:
+    def _arguments(self) -> object:
         if self._whole is not None:
             return self._whole
         if len(self._pieces) > 1:
@@ -104,7 +102,7 @@ def whole_call(ident: str, call: CallFragment) -> ToolUse:
     return _tool_use(ident, _one_line(call.id), _one_line(function.name)[:_NAME_CAP], arguments)
 
 
-def is_complete(arguments: Any) -> bool:
+def is_complete(arguments: object) -> bool:
     """Whether these are arguments, rather than the beginning of some."""
     return isinstance(_decoded(arguments) if isinstance(arguments, str) else arguments, (dict, list))
 
@@ -113,7 +111,7 @@ def common_name(native: str) -> str:
     return _COMMON_NAMES.get(native.lower(), native)
 
 
-def _tool_use(ident: str, native_id: str, native_name: str, arguments: Any) -> ToolUse:
+def _tool_use(ident: str, native_id: str, native_name: str, arguments: object) -> ToolUse:
     name = common_name(native_name) or "unknown"
     args = _args(arguments)
     arg = preview(args, name)
@@ -122,7 +120,7 @@ def _tool_use(ident: str, native_id: str, native_name: str, arguments: Any) -> T
     return ToolUse(ident, name, native_name, arg, args, native_id)
 
 
-def _args(arguments: Any) -> Any:
+def _args(arguments: object) -> object:
     """The arguments as a value; a text that is not JSON stays the text that it is."""
     if not isinstance(arguments, str):
         return {} if arguments is None else arguments
@@ -132,9 +130,9 @@ def _args(arguments: Any) -> Any:
     return arguments if value is _NOTHING else value
 
 
-def _needs_filter(json_text: str | None) -> bool:
+def _needs_filter(json_text: object) -> bool:
     try:
-        return json_text is not None and is_suspect(json_text.encode())
+        return isinstance(json_text, str) and is_suspect(json_text.encode())
     except UnicodeEncodeError:  # half a character
         return True
 
@@ -142,7 +140,7 @@ def _needs_filter(json_text: str | None) -> bool:
 _NOTHING = object()
 
 
-def _decoded(text: str) -> Any:
+def _decoded(text: str) -> object:
     """The value of a JSON text, or a value that equals nothing else."""
     try:
         return msgspec.json.decode(text)
@@ -156,5 +154,5 @@ def _decoded(text: str) -> Any:
         return _NOTHING
 
 
-def _one_line(value: Any) -> str:
+def _one_line(value: object) -> str:
     return clean_line(value) if isinstance(value, str) else ""

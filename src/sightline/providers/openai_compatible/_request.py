@@ -1,7 +1,6 @@
 """What is sent to a chat completions server: options checked, messages put together, tools declared."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -24,7 +23,7 @@ def endpoint(base_url: str) -> str:
     return f"{path}/chat/completions{mark}{query}"
 
 
-def check_options(options: Mapping[str, Any]) -> None:
+def check_options(options: Mapping[str, object]) -> None:
     """UserMistake for an option there is not, or one of the wrong type."""
     extra = options.get("extra", {})
     if not isinstance(extra, dict):
@@ -50,7 +49,7 @@ _EXPECTED = {
 }
 
 
-def _fits(name: str, value: Any) -> bool:
+def _fits(name: str, value: object) -> bool:
     match name:
         case "base_url" | "system":
             return isinstance(value, str)
@@ -68,10 +67,10 @@ def _fits(name: str, value: Any) -> bool:
             return True
 
 
-def request_body(ask: ProviderPrompt, model: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
+def request_body(ask: ProviderPrompt, model: str, messages: list[dict[str, object]]) -> dict[str, object]:
     """The JSON that is sent. A null in `extra` takes a field out again, for servers that refuse to see it."""
     options = ask.options
-    body: dict[str, Any] = {"messages": messages}
+    body: dict[str, object] = {"messages": messages}
     if model:
         body["model"] = model
     for name in ("temperature", "max_tokens"):
@@ -81,18 +80,19 @@ def request_body(ask: ProviderPrompt, model: str, messages: list[dict[str, Any]]
         body["tools"] = declared_tools(options["tools"])
     if options.get("stream"):
         body |= {"stream": True, "stream_options": {"include_usage": True}}
-    body |= options.get("extra", {})
+    extra = options.get("extra")
+    body |= extra if isinstance(extra, dict) else {}
     return {name: value for name, value in body.items() if value is not None}
 
 
-def declared_tools(tools: Any) -> list[dict[str, Any]]:
+def declared_tools(tools: object) -> list[dict[str, object]]:
     """Tools as the API wants them, from its own form or from `{name: {description, parameters}}`."""
-    declared: list[dict[str, Any]] = []
-    for tool in [tools] if isinstance(tools, dict) else tools:
+    declared: list[dict[str, object]] = []
+    for tool in tools if isinstance(tools, list) else [tools]:
         if isinstance(tool, dict) and isinstance(tool.get("type"), str):
             declared.append(tool)
         elif isinstance(tool, dict) and all(isinstance(one, dict | None) for one in tool.values()):
-            declared += [_declared(str(name), told or {}) for name, told in tool.items()]
+            declared += [_declared(str(name), spec or {}) for name, spec in tool.items()]
         else:
             raise UserMistake(
                 "a tool is declared in the wrong form", "write it as {name: {description: …, parameters: {…}}}"
@@ -100,25 +100,25 @@ def declared_tools(tools: Any) -> list[dict[str, Any]]:
     return declared
 
 
-def _declared(name: str, told: dict[str, Any]) -> dict[str, Any]:
-    parameters = told.get("parameters") or {"type": "object", "properties": {}}
-    function = {"name": name, "description": told.get("description") or "", "parameters": parameters}
+def _declared(name: str, spec: dict[str, object]) -> dict[str, object]:
+    parameters = spec.get("parameters") or {"type": "object", "properties": {}}
+    function = {"name": name, "description": spec.get("description") or "", "parameters": parameters}
     return {"type": "function", "function": function}
 
 
-def with_prompt(messages: list[dict[str, Any]], ask: ProviderPrompt) -> list[dict[str, Any]]:
+def with_prompt(messages: list[dict[str, object]], ask: ProviderPrompt) -> list[dict[str, object]]:
     """The conversation so far, with the system prompt of this ask in front and its prompt at the end."""
     messages = list(messages)
     if ask.options.get("system"):
         if messages and messages[0].get("role") == "system":
             del messages[0]
-        messages.insert(0, {"role": "system", "content": _sendable(ask.options["system"])})
+        messages.insert(0, {"role": "system", "content": _sendable(str(ask.options["system"]))})
     return [*messages, {"role": "user", "content": _sendable(ask.prompt)}]
 
 
-def reply_messages(words: str, calls: list[ToolUse]) -> list[dict[str, Any]]:
+def reply_messages(words: str, calls: list[ToolUse]) -> list[dict[str, object]]:
     """The answer as messages of the conversation. Its content is always a text: there are servers that refuse null."""
-    reply: dict[str, Any] = {"role": "assistant", "content": words}
+    reply: dict[str, object] = {"role": "assistant", "content": words}
     if not calls:
         return [reply]
     reply["tool_calls"] = [
@@ -129,11 +129,13 @@ def reply_messages(words: str, calls: list[ToolUse]) -> list[dict[str, Any]]:
         }
         for call in calls
     ]
-    answers = [{"role": "tool", "tool_call_id": call.native_id or call.id, "content": _NOT_RUN} for call in calls]
-    return [reply, *answers]
+    results: list[dict[str, object]] = [
+        {"role": "tool", "tool_call_id": call.native_id or call.id, "content": _NOT_RUN} for call in calls
+    ]
+    return [reply, *results]
 
 
-def encoded(body: dict[str, Any]) -> bytes:
+def encoded(body: dict[str, object]) -> bytes:
     try:
         return msgspec.json.encode(body)
     except (TypeError, ValueError, RecursionError):
@@ -142,7 +144,7 @@ def encoded(body: dict[str, Any]) -> bytes:
         ) from None
 
 
-def _arguments(args: Any) -> str:
+def _arguments(args: object) -> str:
     return args if isinstance(args, str) else msgspec.json.encode(args).decode()
 
 

@@ -9,7 +9,7 @@ named.
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sightline.exceptions import UserMistake
 from sightline.providers._provider import ProviderPrompt
@@ -78,7 +78,7 @@ def _read_file(file: Path) -> tuple[dict[str, str], bool]:
     return stored, is_open
 
 
-def _first(*values: Any) -> str:
+def _first(*values: object) -> str:
     return next((value.strip() for value in values if isinstance(value, str) and value.strip()), "")
 
 

@@ -1,4 +1,4 @@
-"""Any server with the chat completions API: `POST {base_url}/chat/completions`.
+"""object server with the chat completions API: `POST {base_url}/chat/completions`.
 
 There is no CLI behind this provider: a run is one HTTP request (`_chat_run`). What it reads, and what `view` reads from
 a recording, is a response in one of two forms, told apart line by line:

@@ -7,7 +7,6 @@ only its owner can read it.
 import os
 import re
 import secrets
-from typing import Any
 
 import msgspec
 
@@ -20,7 +19,7 @@ _valid_id = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch
 class StoredConversation(msgspec.Struct, kw_only=True):
     id: str
     model: str = ""
-    messages: list[dict[str, Any]] = []
+    messages: list[dict[str, object]] = []
 
 
 def new_conversation() -> StoredConversation:

@@ -12,8 +12,6 @@ A whole response is read like a stream of one chunk. Rules:
 - When a stream broke and the response is sent again, words and calls that were shown are not shown twice.
 """
 
-from typing import Any
-
 from sightline.chat_completions import AnswerMessage, CallFragment, ChatBody, pieces
 from sightline.events import (
     Error,
@@ -30,14 +28,10 @@ from sightline.events import (
     Usage,
 )
 from sightline.providers._failure import hint_for
-from sightline.providers._source import ProviderSource, is_suspect
+from sightline.providers._source import ProviderSource, add, add_usage, is_suspect
 from sightline.providers.openai_compatible._again import RepeatedResponse
 from sightline.providers.openai_compatible._calls import CallInProgress, is_complete, whole_call
-from sightline.providers.openai_compatible._wire import (
-    add_usage,
-    error_status,
-    error_text,
-)
+from sightline.providers.openai_compatible._wire import error_status, error_text
 from sightline.text import StreamFilter, clean_line, clean_text
 
 # A response with more calls than this at once is broken or hostile; the oldest are then shown as they are.
@@ -65,7 +59,7 @@ class ChatTurns:
         self._forget_response()
 
     def _forget_response(self) -> None:
-        self._response: Any = None  # its id; empty when a body came that has none
+        self._response: object = None  # its id; empty when a body came that has none
         self._steady = False  # more than one chunk has that id
         self._streamed = False
         self._finish = ""
@@ -163,7 +157,7 @@ class ChatTurns:
             for fragment in delta.calls():
                 self._fragment(fragment, events)
 
-    def _message(self, message: AnswerMessage, finish_reason: Any, events: list[Event]) -> None:
+    def _message(self, message: AnswerMessage, finish_reason: object, events: list[Event]) -> None:
         self._raw = _CLEAN
         for kind, words in pieces(message):
             self._say(kind, clean_text(words), events)
@@ -271,7 +265,7 @@ class ChatTurns:
 
     # Ends
 
-    def _note_finish(self, reason: Any, events: list[Event]) -> None:
+    def _note_finish(self, reason: object, events: list[Event]) -> None:
         self._finish = clean_line(reason)[:80] if isinstance(reason, str) and reason else "stop"
         self._close_block(events)
         self._finish_calls(events, whole=self._finish not in _CUT_SHORT)
@@ -296,8 +290,7 @@ class ChatTurns:
         self._finish_calls(events, whole=whole)
         events.append(TurnEnded(self._turn_usage, self._turn_cost, self._finish))
         self._usage = add_usage(self._usage, self._turn_usage)
-        if self._turn_cost is not None:
-            self._cost = (self._cost or 0.0) + self._turn_cost
+        self._cost = add(self._cost, self._turn_cost)
         if whole:
             self.answers += 1
             self._again.settle()

@@ -3,7 +3,6 @@
 import msgspec
 
 from sightline.chat_completions import ChatBody
-from sightline.events import Usage
 from sightline.providers._source import decode_leniently
 from sightline.text import clean_line, cut_graphemes
 
@@ -36,16 +35,6 @@ def decode_bodies(payload: bytes) -> list[ChatBody]:
         while position < len(text) and text[position].isspace():
             position += 1
     return bodies
-
-
-def add_usage(one: Usage | None, other: Usage | None) -> Usage | None:
-    if one is None or other is None:
-        return one or other
-    sums = {}
-    for field in Usage.__struct_fields__:
-        counts = [count for count in (getattr(one, field), getattr(other, field)) if count is not None]
-        sums[field] = sum(counts) if counts else None
-    return Usage(**sums)
 
 
 def error_text(body: ChatBody) -> str:

@@ -111,8 +111,8 @@ class ChatWork:
 
     async def _answer(self, client: "httpx2.AsyncClient", settings: EndpointSettings, payload: bytes) -> EventStream:
         """Ask until there is an answer, or no sense in asking again."""
-        retries = self._ask.options.get("retries", RETRIES)
-        attempt = 0
+        given = self._ask.options.get("retries")
+        retries, attempt = given if isinstance(given, int) else RETRIES, 0
         while True:
             stream = EventStream(self.source)
             try:

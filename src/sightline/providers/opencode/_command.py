@@ -6,18 +6,17 @@ those of an agent. So the levels below `full` are agents of ours that may do wha
 
 import os
 import re
-from typing import Any
 
 import msgspec
 
 from sightline.providers._provider import Approval, CommandLine, ProviderPrompt
 
-_READING: dict[str, Any] = {
+_READING: dict[str, object] = {
     "*": "deny",
     "read": {"*": "allow", "*.env": "ask", "*.env.*": "ask", "*.env.example": "allow"},  # as it is by default
     **dict.fromkeys(("glob", "grep", "list", "lsp", "skill", "todowrite", "webfetch", "websearch"), "allow"),
 }
-_AGENTS: dict[str, Any] = {
+_AGENTS: dict[str, object] = {
     "sightline-plan": {"mode": "primary", "permission": _READING},
     "sightline-edit": {"mode": "primary", "permission": {**_READING, "edit": "allow"}},
 }
@@ -47,7 +46,7 @@ def _environment(ask: ProviderPrompt) -> dict[str, str]:
         return {}
     given = ask.env.get(_SETTINGS) or os.environ.get(_SETTINGS) or "{}"
     try:
-        settings = msgspec.json.decode(given, type=dict[str, Any])
+        settings = msgspec.json.decode(given, type=dict[str, object])
     except msgspec.MsgspecError:  # OpenCode ignores it as well
         settings = {}
     agents = settings.get("agent")

@@ -15,7 +15,6 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from sightline.handles import open_below, read_bytes
 
@@ -49,7 +48,7 @@ class Printed:
         self._gap = now if self._gap is None else self._gap
         return self._over_the_gap(window) if now - self._gap > _SECONDS_WITH_A_GAP else ""
 
-    def rest(self, state: Mapping[str, Any]) -> str:
+    def rest(self, state: Mapping[str, object]) -> str:
         """What was not told when the command ends. Nothing of an output that the result has whole and none was told."""
         metadata = state.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
@@ -90,7 +89,7 @@ def data_folder(environ: Mapping[str, str]) -> str:
     return os.path.join(home, "opencode")
 
 
-def _saved(data: str, path: Any) -> str | None:
+def _saved(data: str, path: object) -> str | None:
     """What OpenCode saved; None where that is no file of its own, or too long."""
     name = path.removeprefix(f"{data}/") if data and isinstance(path, str) else ""
     if _saved_name(name) is None:

@@ -8,7 +8,6 @@ before the user has sent something: so a project is loaded early only where noth
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -43,14 +42,14 @@ def _is_complete(folder: str) -> bool:
     return wanted <= set(_names(root if isinstance(root, dict) else {}))
 
 
-def _names(package: Mapping[str, Any]) -> Iterator[str]:
+def _names(package: Mapping[str, object]) -> Iterator[str]:
     for kind in _KINDS:
         listed = package.get(kind)
         yield from listed if isinstance(listed, dict) else ()
 
 
-def _json(folder: str, name: str) -> dict[str, Any]:
+def _json(folder: str, name: str) -> dict[str, object]:
     try:
-        return msgspec.json.decode(read_at_most(os.path.join(folder, name), _READ_AT_MOST), type=dict[str, Any])
+        return msgspec.json.decode(read_at_most(os.path.join(folder, name), _READ_AT_MOST), type=dict[str, object])
     except (OSError, ValueError, RecursionError):
         return {}

@@ -1,7 +1,5 @@
 """What OpenCode read, as it shows it itself: a file's lines or a folder's names, without the marks its model gets."""
 
-from typing import Any
-
 import msgspec
 
 from sightline.events import ListingFact, ReadFact
@@ -22,7 +20,7 @@ class _Folder(msgspec.Struct, tag_field="type", tag="directory"):
     totalEntries: int | None = None
 
 
-def shown_read(display: Any) -> tuple[str, dict[str, Any]] | None:
+def shown_read(display: object) -> tuple[str, dict[str, object]] | None:
     """The text and the details of the result; None for what is neither."""
     try:
         read = msgspec.convert(display, _File | _Folder)

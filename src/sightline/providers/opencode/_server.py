@@ -3,8 +3,8 @@
 Rules:
 
 - The server takes a password, made for it: other programs on the machine are not to steer it.
-- It says where it listens in its first lines. The stream of events is opened before the first prompt, so that nothing
-  is missed, and not earlier: asking for it makes the server load the project (see `_project`).
+- It prints where it listens in its first lines. The stream of events is opened before the first prompt, so that nothing
+  is missed, and not earlier: requesting it makes the server load the project (see `_project`).
 - A run begins with `prompt_async` and is over when its session is idle after it was busy. One that is stopped is over
   when the server has answered that.
 """
@@ -13,8 +13,9 @@ import asyncio
 import os
 import re
 import secrets
+from collections.abc import Coroutine
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -23,18 +24,20 @@ from sightline.events import (
     ContextState,
     Error,
     Event,
+    Request,
     RequestResolved,
     RetryState,
     RunEnded,
     RunStarted,
-    of_agent,
+    Unknown,
 )
+from sightline.events.stamping import of_agent
 from sightline.exec import Process, UntrustedProgram
 from sightline.providers._binary import binary_words
 from sightline.providers._channel_run import ChannelRun
 from sightline.providers._provider import NotInstalled, ProviderPrompt, Unreachable
-from sightline.providers._requests import ONCE
-from sightline.providers._source import reread, unknown
+from sightline.providers._requests import ONCE, OpenRequest, OpenRequests
+from sightline.providers._source import read_line
 from sightline.providers._stream import EventStream
 from sightline.providers.opencode._command import COMMAND
 from sightline.providers.opencode._printed import data_folder
@@ -56,36 +59,36 @@ _AGENTS = {"plan": "sightline-plan", "edit": "sightline-edit"}
 _address = re.compile(rb"listening on (http://127\.0\.0\.1:\d{1,5})\b").search
 
 
-class _Told(msgspec.Struct):
+class _ServerEvent(msgspec.Struct):
     type: str = ""
-    properties: dict[str, Any] = {}
+    properties: dict[str, object] = {}
 
 
-_decode = msgspec.json.Decoder(_Told).decode
+_decoder = msgspec.json.Decoder(_ServerEvent)
 
 
-class OpenCodeServer:
+class OpenCodeServer(OpenRequests):
     """The channel. `ask`: what all prompts have in common."""
 
     def __init__(self, ask: ProviderPrompt, binary: str = COMMAND.binary) -> None:
+        super().__init__()
         self._ask = ask
         self._binary = binary
         self._process: Process | None = None
         self._client: httpx2.AsyncClient | None = None
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
         self._listens: asyncio.Event | None = None  # set when the stream of events is open
         self._session = self._data = ""
         self._talks: dict[str, Talk] = {}  # by session
-        self._requests: dict[str, Answer] = {}
         self._run: ChannelRun | None = None
         self._busy = self._stopping = False
-        self._failure: Any = None  # what the session said went wrong
+        self._failure: object = None  # the error the session reported
 
     async def open(self, ask: ProviderPrompt) -> None:
         await self._start(ask)
         if not loads_offline(ask.cwd, {**os.environ, **ask.env}):
             return
-        # It loads a project, its providers and its tools with the first thing that is asked about them.
+        # It loads a project, its providers and its tools with the first request about them.
         await self._listen()
         for path in ("/config/providers", "/experimental/tool/ids", "/agent"):
             with suppress(Unreachable):
@@ -109,15 +112,8 @@ class OpenCodeServer:
             await run.fail(Error(problem.message, problem.hint))
         return run
 
-    def answer(self, request: str, answer: Any) -> bool:
-        to_reply = self._requests.pop(request, None)
-        if to_reply is None:
-            return False
-        self._later(self._reply(*to_reply(answer)))
-        return True
-
     async def steer(self, text: str) -> bool:
-        return False  # it would take the words, but as a turn of its own after this one
+        return False  # it would take the text, but as a turn of its own after this one
 
     async def stop_agent(self, path: str) -> bool:
         child = next((session for session, talk in self._talks.items() if talk.agent == path), "")
@@ -172,8 +168,8 @@ class OpenCodeServer:
                 head += chunk
                 if found := _address(head):
                     listening.set_result(found.group(1).decode())
-        said = clean_text(process.stderr.decode("utf-8", "replace")).strip().rpartition("\n")[2]
-        text = f"opencode serve ended with exit code {process.exit_code}" + (f": {said}" if said else "")
+        printed = clean_text(process.stderr.decode("utf-8", "replace")).strip().rpartition("\n")[2]
+        text = f"opencode serve ended with exit code {process.exit_code}" + (f": {printed}" if printed else "")
         await process.end()  # what it was running outlives it otherwise
         process.close()
         if not listening.done():
@@ -194,7 +190,7 @@ class OpenCodeServer:
         """Open the stream of events of this server, once."""
         if self._listens is None and self._client is not None:
             self._listens = asyncio.Event()
-            self._later(self._hear(self._client, self._listens))
+            self._later(self._read_events(self._client, self._listens))
         if self._listens is not None:
             try:
                 async with asyncio.timeout(_SECONDS_TO_OPEN):
@@ -202,7 +198,7 @@ class OpenCodeServer:
             except TimeoutError:
                 raise Unreachable(f"opencode serve sent no events in {_SECONDS_TO_OPEN:.0f} s", _HINT) from None
 
-    async def _hear(self, client: "httpx2.AsyncClient", heard: asyncio.Event) -> None:
+    async def _read_events(self, client: "httpx2.AsyncClient", is_open: asyncio.Event) -> None:
         """The stream of events, to its end."""
         import httpx2
 
@@ -210,7 +206,7 @@ class OpenCodeServer:
         text = "its stream of events ended"
         try:
             async with client.stream("GET", "/event") as response:
-                heard.set()
+                is_open.set()
                 if response.status_code != 200:
                     text = f"its stream of events cannot be read: status {response.status_code}"
                     return
@@ -221,7 +217,7 @@ class OpenCodeServer:
         except httpx2.HTTPError as problem:
             text = f"its stream of events broke: {problem}"
         finally:
-            heard.set()
+            is_open.set()
             await self._broke(clean_line(f"opencode serve: {text}"))
 
     async def _broke(self, text: str) -> None:
@@ -259,17 +255,17 @@ class OpenCodeServer:
         if self._process is not None and self._process.exit_code is None:
             await self._process.end()
 
-    async def _reply(self, path: str, body: dict[str, Any]) -> None:
+    async def _reply(self, path: str, body: dict[str, object]) -> None:
         try:
             await self._post(path, body)
         except Unreachable as problem:
             if self._run is not None:
                 await self._run.put([Error(problem.message, problem.hint)])
 
-    async def _post(self, path: str, body: dict[str, Any]) -> Any:
+    async def _post(self, path: str, body: dict[str, object]) -> object:
         return await self._request("POST", path, body)
 
-    async def _request(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+    async def _request(self, method: str, path: str, body: dict[str, object] | None = None) -> object:
         import httpx2
 
         if self._client is None:
@@ -285,29 +281,25 @@ class OpenCodeServer:
         except ValueError:
             return None
 
-    def _later(self, work: Any) -> None:
-        task: asyncio.Task[Any] = asyncio.get_running_loop().create_task(work)
+    def _later(self, work: Coroutine[object, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     # Events
 
     def parse_events(self, line: bytes) -> list[Event]:
-        """One line of the stream; those that are no data say nothing."""
+        """One line of the stream; those that are no data are skipped."""
         if not line.startswith(b"data:"):
             return []
-        data = line[5:].strip()
-        try:
-            told = _decode(data)
-        except (ValueError, RecursionError) as error:
-            told = reread(data, _Told)
-            if told is None:
-                return [unknown(line, len(line), str(error))]
-        session = told.properties.get("sessionID")
+        event = read_line(line, _decoder, len(b"data:"))
+        if isinstance(event, Unknown):
+            return [event]
+        session = event.properties.get("sessionID")
         talk = self._talks.get(session) if isinstance(session, str) else None
-        return [] if talk is None else of_agent(talk.agent, self._of_talk(talk, told.type, told.properties))
+        return [] if talk is None else of_agent(talk.agent, self._of_talk(talk, event.type, event.properties))
 
-    def _of_talk(self, talk: Talk, kind: str, fields: dict[str, Any]) -> list[Event]:
+    def _of_talk(self, talk: Talk, kind: str, fields: dict[str, object]) -> list[Event]:
         part, info = fields.get("part"), fields.get("info")
         match kind:
             case "message.updated" if isinstance(info, dict):
@@ -321,9 +313,9 @@ class OpenCodeServer:
                 context = [ContextState(used).as_state()] if used else []
                 return [*events, *context]
             case "permission.asked":
-                return self._asked(permission(fields, self._call(talk, fields), self._ask.cwd))
+                return self._open_request(permission(fields, self._call(talk, fields), self._ask.cwd))
             case "question.asked":
-                return self._asked(question(fields, self._call(talk, fields)))
+                return self._open_request(question(fields, self._call(talk, fields)))
             case "permission.replied" | "question.replied" | "question.rejected":
                 ident = clean_line(str(fields.get("requestID")))
                 self._requests.pop(ident, None)
@@ -332,8 +324,8 @@ class OpenCodeServer:
                 return self._of_run(kind, fields)
         return []
 
-    def _of_run(self, kind: str, fields: dict[str, Any]) -> list[Event]:
-        """What is said of the session that was prompted."""
+    def _of_run(self, kind: str, fields: dict[str, object]) -> list[Event]:
+        """The events about the session that was prompted."""
         status = fields.get("status")
         match kind:
             case "session.error":
@@ -350,21 +342,21 @@ class OpenCodeServer:
                 return [*failed, RunEnded(is_error=bool(failed))]
         return []
 
-    def _asked(self, made: Any) -> list[Event]:
-        if made is None:
+    def _open_request(self, translated: tuple[Request, Answer] | None) -> list[Event]:
+        if translated is None:
             return []
-        request, answer = made
+        request, to_post = translated
         if self._ask.approval == "full" and request.what == "approval":
-            self._later(self._reply(*answer(ONCE)))
+            self._later(self._reply(*to_post(ONCE)))
             return []
-        self._requests[request.id] = answer
+        self._requests[request.id] = OpenRequest(request, lambda answer: self._later(self._reply(*to_post(answer))))
         return [request]
 
-    def _call(self, talk: Talk, fields: dict[str, Any]) -> str:
+    def _call(self, talk: Talk, fields: dict[str, object]) -> str:
         tool = fields.get("tool")
         return talk.call_of(str(tool.get("callID"))) if isinstance(tool, dict) else ""
 
-    def _know_child(self, talk: Talk, part: dict[str, Any]) -> None:
+    def _know_child(self, talk: Talk, part: dict[str, object]) -> None:
         """A `task` call names the session of the subagent it started."""
         state = part.get("state")
         metadata = state.get("metadata") if isinstance(state, dict) else None
@@ -375,9 +367,9 @@ class OpenCodeServer:
                 self._talks[child] = Talk(path, self._data)
 
 
-def _prompt(ask: ProviderPrompt) -> dict[str, Any]:
+def _prompt(ask: ProviderPrompt) -> dict[str, object]:
     text = ask.prompt.encode("utf-8", "replace").decode()
-    body: dict[str, Any] = {"parts": [{"type": "text", "text": text}]}
+    body: dict[str, object] = {"parts": [{"type": "text", "text": text}]}
     provider, _, model = ask.model.partition("/")
     if model:
         body["model"] = {"providerID": provider, "modelID": model}

@@ -10,18 +10,17 @@ Rules of this wire:
 - A session that has nothing more to do is `idle`, which is also told after it was stopped, then even twice.
 """
 
-from typing import Any
-
 import msgspec
 from msgspec.structs import replace
 
 from sightline.events import Event, Reasoning, RunEnded, RunStarted, Text, ToolOutput, TurnEnded
+from sightline.providers._source import remember
 from sightline.providers.opencode._printed import Printed
 from sightline.providers.opencode._source import OpenCodeSource
 from sightline.text import clean_output, clean_text
 
 _PIECE = 256 * 1024  # characters of an output in one event
-_KEPT = 256  # of the things that are remembered by an id
+_REMEMBERED_AT_MOST = 256  # of the things that are known by an id
 _LINES = {"tool": "tool_use", "step-start": "step_start", "step-finish": "step_finish"}
 _WORDS: dict[str, type[Text] | type[Reasoning]] = {"text": Text, "reasoning": Reasoning}
 
@@ -50,9 +49,10 @@ class Talk:
         path = self._inner.agent_of(part)
         return f"{self.agent}/{path}" if path and self.agent else path
 
-    def on_message(self, info: dict[str, Any]) -> None:
-        if info.get("role") == "user" and isinstance(info.get("id"), str):
-            _remember(self._prompts, info["id"], None)
+    def on_message(self, info: dict[str, object]) -> None:
+        id = info.get("id")
+        if info.get("role") == "user" and isinstance(id, str):
+            remember(self._prompts, id, None, _REMEMBERED_AT_MOST)
 
     def on_delta(self, part: str, delta: str) -> list[Event]:
         kind, block, shown = self._words.get(part, (Text, 0, -1))
@@ -62,7 +62,7 @@ class Talk:
         self._words[part] = (kind, block, shown + len(delta))
         return self._told([kind(clean_text(delta), block)])
 
-    def on_part(self, part: dict[str, Any]) -> list[Event]:
+    def on_part(self, part: dict[str, object]) -> list[Event]:
         kind, ident, message = part.get("type"), part.get("id"), part.get("messageID")
         if not isinstance(kind, str) or not isinstance(ident, str):
             return []
@@ -72,33 +72,34 @@ class Talk:
             return self._on_words(_WORDS[kind], ident, part.get("text"))
         if kind not in _LINES:
             return []
-        if isinstance(part.get("callID"), str):
-            _remember(self._parts, part["callID"], ident)
+        native_id, state = part.get("callID"), part.get("state")
+        if isinstance(native_id, str):
+            remember(self._parts, native_id, ident, _REMEMBERED_AT_MOST)
         line = msgspec.json.encode({"type": _LINES[kind], "sessionID": "s", "part": part})
         call = self._call(ident)
         events = self._told(self._inner.parse_events(line))
-        if kind != "tool" or not isinstance(part.get("state"), dict):
+        if kind != "tool" or not isinstance(state, dict):
             return events
         if call and not self._call(ident):  # it has ended: what it printed comes before that
-            return [*self._output(call, self._rest(ident, part["state"])), *events]
-        return [*events, *self._output(self._call(ident), self._more(ident, part["state"]))]
+            return [*self._output(call, self._rest(ident, state)), *events]
+        return [*events, *self._output(self._call(ident), self._more(ident, state))]
 
-    def _on_words(self, kind: type[Text] | type[Reasoning], part: str, text: Any) -> list[Event]:
+    def _on_words(self, kind: type[Text] | type[Reasoning], part: str, text: object) -> list[Event]:
         if part not in self._words:
-            _remember(self._words, part, (kind, 0, 0))
+            remember(self._words, part, (kind, 0, 0), _REMEMBERED_AT_MOST)
         return self.on_delta(part, text[self._words[part][2] :]) if isinstance(text, str) else []
 
-    def _more(self, part: str, state: dict[str, Any]) -> str:
+    def _more(self, part: str, state: dict[str, object]) -> str:
         """What a running command printed since it was last told."""
         metadata = state.get("metadata")
         window = metadata.get("output") if isinstance(metadata, dict) else None
         if not isinstance(window, str) or not self._call(part):
             return ""
         if part not in self._printed:
-            _remember(self._printed, part, Printed(self._data))
+            remember(self._printed, part, Printed(self._data), _REMEMBERED_AT_MOST)
         return self._printed[part].more(window)
 
-    def _rest(self, part: str, state: dict[str, Any]) -> str:
+    def _rest(self, part: str, state: dict[str, object]) -> str:
         printed = self._printed.pop(part, None)
         return printed.rest(state) if printed is not None else ""
 
@@ -117,7 +118,7 @@ class Talk:
     def _own(self, event: Event) -> Event:
         if not self.agent:
             return event
-        fields: dict[str, Any] = {}
+        fields: dict[str, object] = {}
         for name in ("id", "call", "path"):
             value = getattr(event, name, "")
             if value:
@@ -133,9 +134,3 @@ def used_in(events: list[Event]) -> int | None:
     """How many tokens the last request of these had, if there was one."""
     usages = [event.usage for event in events if isinstance(event, TurnEnded)]
     return usages[-1].total_tokens if usages and usages[-1] is not None else None
-
-
-def _remember(known: dict[str, Any], key: str, value: Any) -> None:
-    known[key] = value
-    if len(known) > _KEPT:
-        del known[next(iter(known))]

@@ -19,8 +19,7 @@ Rules of this wire:
 """
 
 import re
-from collections.abc import Callable, Container
-from typing import Any
+from collections.abc import Container
 
 import msgspec
 
@@ -47,7 +46,7 @@ from sightline.providers._plan import plan_from
 from sightline.providers._preview import shown_args
 from sightline.providers._refusal import refused_details
 from sightline.providers._resend import Resend, may_repeat
-from sightline.providers._source import ProviderSource, is_suspect, reread
+from sightline.providers._source import Handler, ProviderSource, is_suspect, reread
 from sightline.providers.opencode import _wire as wire
 from sightline.providers.opencode._reading import shown_read
 from sightline.text import clean_line, clean_text
@@ -81,7 +80,8 @@ _DONE_AT_MOST = 1024
 _BEFORE, _RUNNING, _ENDED = range(3)
 _BEGINNINGS = frozenset((wire.StepStart, wire.OpencodeErrorLine))  # what a run can begin with
 
-_decode = msgspec.json.Decoder(wire.Line).decode
+_decoder = msgspec.json.Decoder(wire.Line)
+_decode = _decoder.decode
 
 
 class OpenCodeSource(ProviderSource):
@@ -104,7 +104,7 @@ class OpenCodeSource(ProviderSource):
         try:
             parsed = _decode(line)
         except (ValueError, RecursionError) as error:
-            parsed = reread(line, wire.Line)
+            parsed = reread(line, _decoder)
             if parsed is None:
                 return self.unreadable(line, str(error))
         kind = type(parsed)
@@ -224,7 +224,9 @@ class OpenCodeSource(ProviderSource):
             return [use, self._agent_started(part.id or part.callID, ident, args, part.state.metadata)]
         return [use]
 
-    def _agent_started(self, key: str, call: str, args: dict[str, Any], metadata: wire.Metadata | None) -> AgentStarted:
+    def _agent_started(
+        self, key: str, call: str, args: dict[str, object], metadata: wire.Metadata | None
+    ) -> AgentStarted:
         name, task = args.get("subagent_type"), args.get("prompt") or args.get("description")
         name = clean_line(name) if isinstance(name, str) else ""
         task = task if isinstance(task, str) else ""
@@ -297,12 +299,12 @@ class OpenCodeSource(ProviderSource):
         if self._thoughts is not None:
             self._thoughts.broke()
 
-    def _failed(self, error: Any, line: bytes) -> list[Event]:
+    def _failed(self, error: object, line: bytes) -> list[Event]:
         self._run = _ENDED
         return [error_event(error), RunEnded(is_error=True)]
 
 
-_HANDLERS: dict[type, Callable[[OpenCodeSource, Any, bytes], list[Event]]] = {
+_HANDLERS: dict[type, Handler[OpenCodeSource]] = {
     wire.TextLine: OpenCodeSource._text,
     wire.CallLine: OpenCodeSource._call,
     wire.StepStart: OpenCodeSource._step_started,
@@ -312,7 +314,7 @@ _HANDLERS: dict[type, Callable[[OpenCodeSource, Any, bytes], list[Event]]] = {
 }
 
 
-def error_event(error: Any) -> Error:
+def error_event(error: object) -> Error:
     """An error object: a name, and under `data` the message and the HTTP status."""
     fields = error if isinstance(error, dict) else {"message": error}
     data = fields.get("data")

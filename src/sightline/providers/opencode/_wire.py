@@ -1,7 +1,7 @@
 """The lines of OpenCode's stream, as far as they are read. Fields that vary in shape are left untyped on purpose: one
 odd field must not make a whole line unreadable."""
 
-from typing import Any, Union
+from typing import Union
 
 import msgspec
 
@@ -12,7 +12,7 @@ class OpencodeStep(msgspec.Struct, gc=False):
 
 class StepStart(msgspec.Struct, gc=False, tag_field="type", tag="step_start"):
     part: OpencodeStep
-    sessionID: Any = ""
+    sessionID: object = ""
 
 
 class OpencodeText(msgspec.Struct, gc=False):
@@ -22,18 +22,18 @@ class OpencodeText(msgspec.Struct, gc=False):
 
 class TextLine(msgspec.Struct, gc=False, tag_field="type", tag="text"):
     part: OpencodeText
-    sessionID: Any = ""
+    sessionID: object = ""
 
 
 class ReasoningLine(msgspec.Struct, gc=False, tag_field="type", tag="reasoning"):
     part: OpencodeText
-    sessionID: Any = ""
+    sessionID: object = ""
 
 
 class Metadata(msgspec.Struct, gc=False):
-    exit: Any = msgspec.UNSET  # null when the command was aborted
-    model: Any = None
-    display: Any = None  # what was read, as OpenCode itself shows it: the output has it with marks for the model
+    exit: object = msgspec.UNSET  # null when the command was aborted
+    model: object = None
+    display: object = None  # what was read, as OpenCode itself shows it: the output has it with marks for the model
 
 
 class Time(msgspec.Struct, gc=False):
@@ -43,9 +43,9 @@ class Time(msgspec.Struct, gc=False):
 
 class CallState(msgspec.Struct, gc=False):
     status: str = ""
-    input: Any = None
+    input: object = None
     output: str | None = None
-    error: Any = None
+    error: object = None
     metadata: Metadata | None = None
     time: Time | None = None
 
@@ -59,7 +59,7 @@ class OpencodeCall(msgspec.Struct, gc=False):
 
 class CallLine(msgspec.Struct, gc=False, tag_field="type", tag="tool_use"):
     part: OpencodeCall
-    sessionID: Any = ""
+    sessionID: object = ""
 
 
 class Cache(msgspec.Struct, gc=False):
@@ -83,12 +83,12 @@ class Finish(msgspec.Struct, gc=False):
 
 class StepFinish(msgspec.Struct, gc=False, tag_field="type", tag="step_finish"):
     part: Finish
-    sessionID: Any = ""
+    sessionID: object = ""
 
 
 class OpencodeErrorLine(msgspec.Struct, gc=False, tag_field="type", tag="error", rename={"part": "error"}):
-    part: Any = None
-    sessionID: Any = ""
+    part: object = None
+    sessionID: object = ""
 
 
 Line = Union[TextLine, CallLine, StepStart, StepFinish, ReasoningLine, OpencodeErrorLine]
