@@ -28,6 +28,7 @@ from sightline.events import (
     TodoFact,
     TodoState,
     UiFact,
+    call_ending,
     delegation_from_args,
     delegation_from_details,
     ui_fact,
@@ -216,7 +217,12 @@ def _table(fact: TableFact) -> Shape | None:
 
 
 def _problem(call: TranscriptCall) -> Shape | None:
-    """Why a call failed that printed nothing: words for a reader, which a row of output would cut at the edge."""
+    """Why a call failed that printed nothing: words for a reader, which a row of output would cut at the edge. Of a
+    refused one, the reason: its content is for the model."""
+    ending = call_ending(call.details)
+    if ending.by:
+        why = clean_text(ending.why_refused[:_LONGEST_PROBLEM])
+        return {"kind": "problem", "text": why, "whole": True} if why else None
     text = (call.content or "").strip("\n")
     short = 0 < len(text) <= _LONGEST_PROBLEM and text.count("\n") < _PROBLEM_LINES
     if not call.is_error or call.received or not short or clean_text(text) != text:
