@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from sightline.events import Event
 from sightline.exceptions import UserMistake
 from sightline.providers import EventStream, Provider, provider_names, recognise
-from sightline.views.plain._ndjson import EventLines
-from sightline.views.plain._output import share_a_channel, write_all
+from sightline.views.plain._output import EventLines, share_a_channel, write_all
 from sightline.views.plain._renderer import PlainRenderer
 
 _READ_SIZE = 256 * 1024
