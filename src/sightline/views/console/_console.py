@@ -259,7 +259,7 @@ class Console:
 
     def began(self, session: str) -> None:
         """The session that is shown has a host, or will have one in a moment."""
-        self.spawn(self.prompt.keep_draft(self._drafts, session))
+        self.spawn(self.prompt.open_draft(self._drafts, session))
         self.spawn(self.extensions.load())
         self.spawn(self._find_branch())
 

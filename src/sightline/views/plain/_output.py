@@ -2,11 +2,9 @@
 
 import os
 import select
-import time
 
 import msgspec
 
-from sightline.events import Event, encode_event, stamp
 from sightline.text import clean_styled, message
 
 # A pipe that polls as writable takes at least this much without blocking (PIPE_BUF on Linux).
@@ -94,19 +92,3 @@ def columns_of(fd: int) -> int | None:
         return os.get_terminal_size(fd).columns or 80
     except OSError:
         return 80
-
-
-class EventLines:
-    """Events as NDJSON. Those without a number, of a provider's stream, are numbered and timed here."""
-
-    def __init__(self) -> None:
-        self._seq = 0
-
-    def encode(self, batch: list[Event]) -> bytes:
-        now, lines = time.time(), []
-        for event in batch:
-            if not event.seq:
-                self._seq += 1
-                event = stamp(event, self._seq, now)
-            lines.append(encode_event(event) + b"\n")
-        return b"".join(lines)

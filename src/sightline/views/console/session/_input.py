@@ -66,7 +66,7 @@ class PromptSubmission:
     def host_gone(self, queued: Iterable[QueuedMessage]) -> None:
         """What ran is over, and what waited to be said is the person's again."""
         self._current.running.clear()
-        self._prompt.give_back(*(one.text for one in queued))
+        self._prompt.restore(*(one.text for one in queued))
 
     def enter(self, submission: "Submission", how: str = "") -> None:
         if self._sessions.drops_keys:
@@ -185,7 +185,7 @@ class PromptSubmission:
 
     def _restore(self, submission: "Submission") -> None:
         written = submission.written or submission.text
-        self._prompt.give_back(written, attachments=submission.attachments)
+        self._prompt.restore(written, attachments=submission.attachments)
 
     def forget_ended(self, events: Iterable[Event]) -> None:
         """What has ended can no longer be stopped."""

@@ -21,7 +21,7 @@ class Stopping:
     @property
     def can_stop(self) -> bool:
         """Whether there is something Escape would stop."""
-        return bool(self._current.running or Facts(self._desk.state).going_on)
+        return bool(self._current.running or Facts(self._desk.state).activity)
 
     async def stop(self) -> bool:
         """Stop what was begun last, and only that. False when nothing is running."""
@@ -54,7 +54,7 @@ class Stopping:
     def look(self) -> None:
         """The session has changed: what has ended is not being stopped any more."""
         facts = Facts(self._desk.state)
-        is_agent = self._current.stopping == AGENT and bool(facts.going_on) and self._run == self._current_run()
+        is_agent = self._current.stopping == AGENT and bool(facts.activity) and self._run == self._current_run()
         if not is_agent and self._current.stopping != (facts.typed and facts.typed.id):
             self._current.stopping = ""
 
@@ -74,5 +74,5 @@ class Stopping:
         queued = reply_data(reply).get("queued")
         texts = [str(text) for text in queued] if isinstance(queued, list) else []
         if texts:
-            self._prompt.give_back(*texts)
+            self._prompt.restore(*texts)
         return bool(texts)

@@ -9,7 +9,8 @@ from typing import Literal
 from sightline.events import Event, RunEnded, RunStarted, Usage
 from sightline.providers import Run
 from sightline.text import clean_styled
-from sightline.views.plain._output import EventLines, share_a_channel, write_patiently
+from sightline.views.plain._ndjson import EventLines
+from sightline.views.plain._output import share_a_channel, write_patiently
 from sightline.views.plain._palette import PLAIN, Palette
 from sightline.views.plain._renderer import PlainRenderer
 

@@ -123,10 +123,8 @@ def _others() -> list[str]:
 
 
 def _installed() -> list[OtherAgent]:
-    found = []
-    for name in _others():
-        provider = get_provider(name)
-        assert provider.command is not None
-        if shutil.which(provider.command.binary):
-            found.append(OtherAgent(name, provider.title, levels_on_page(levels_in(name))))
-    return found
+    return [
+        OtherAgent(name, provider.title, levels_on_page(levels_in(name)))
+        for name, provider in ((name, get_provider(name)) for name in _others())
+        if provider.command is not None and shutil.which(provider.command.binary)
+    ]
