@@ -43,7 +43,7 @@ export class Block {
     });
     this.shape = new Shape(session, () => this.element.dispatchEvent(new Event("hold", { bubbles: true })));
     this.args = make("div", { className: "args json", role: "group", "aria-label": "Arguments", hidden: true });
-    this.outputShown = this.argsShown = false;
+    this.outputOpened = this.argsShown = false;
     this.rows = new Rows(this.store, "Output", () => this.moved());
     if (entry.command) this.rows.following = true; // how a command ended stands at its end, which may still be counted
     this.search = new Search(this);
@@ -90,11 +90,11 @@ export class Block {
   }
 
   get outputShown() {
-    return this.store.total > 0 && (!this.entry.shape?.whole || this.outputShown);
+    return this.store.total > 0 && (!this.entry.shape?.whole || this.outputOpened);
   }
 
   toggleOutput() {
-    this.outputShown = !this.outputShown;
+    this.outputOpened = !this.outputOpened;
     this.element.dispatchEvent(new Event("hold", { bubbles: true }));
     this.changed();
   }
