@@ -24,11 +24,20 @@ class Answerable(Component):
     done: Callable[[Any], None]
     """Set by the desk when it is shown."""
 
+    finished = False
+    """It was answered or closed, though it may still be on the screen."""
+
     guarded = False
     """Keys that were pressed before it was drawn are dropped."""
 
     yields_to_draft = False
     """Shown above the editor, it waits until the draft is empty."""
+
+    def finish(self, answer: object) -> None:
+        """Answer, the first time; later answers are ignored."""
+        if not self.finished:
+            self.finished = True
+            self.done(answer)
 
 
 class Desk(Protocol):

@@ -18,6 +18,7 @@ Rules:
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from sightline.text import clean_line
 from sightline.tty import Input, Key, Rows
@@ -52,6 +53,15 @@ _DOES_NOT_FIT = (
 _TOO_LOW = "Allow this? Make the window larger to answer."
 
 
+class _Shape(NamedTuple):
+    """What the list of choices looks like."""
+
+    too_low: bool = False  # too few rows for a yes
+    has_keys: bool = False
+    seen: bool = True  # all that has to be read
+    has_reasons: bool = False  # why a choice is disabled
+
+
 class ApprovalDialog(Dialog):
     """Answers `{"choice": …, "rule": …, "reason": …}`; None when it was closed."""
 
@@ -72,8 +82,7 @@ class ApprovalDialog(Dialog):
         self._what_first = False
         self._body = PartsToRead(*self._in_order(), drawing)
         self._width = 0
-        self._shape = (False, False, True, False)
-        """Of the choices: too few rows for a yes, room for keys, all was seen, room for why one is disabled."""
+        self._shape = _Shape()
         self._asks_why = False
         self._list = self.choices(self._items(), self._choose, max_rows=6)
         if self._details.get("leaves") is not False or self._details.get("unseen"):
@@ -84,7 +93,7 @@ class ApprovalDialog(Dialog):
         self._width = width
         self._fit()
         rows = super().render(width)
-        if self._body.unseen == self._was_seen:
+        if self._body.unseen == self._shape.seen:
             self._fit()
             rows = super().render(width)
         return rows
@@ -119,13 +128,13 @@ class ApprovalDialog(Dialog):
 
     def _items(self) -> Iterator[Item]:
         for choice in self._choices:
-            too_low, has_keys, seen, has_reasons = self._shape
+            shape = self._shape
             action = _ACTIONS.get(choice)  # an answer that only this request offers has none
-            key = next(iter(self.bindings.keys(action)), "") if action and has_keys else ""
+            key = next(iter(self.bindings.keys(action)), "") if action and shape.has_keys else ""
             label = _LABELS.get(choice, choice) + (f" ({key})" if key else "")
-            if choice == NO or not too_low:
-                disabled = choice != NO and not seen
-                about = self._way_to_end() if disabled and has_reasons else ""
+            if choice == NO or not shape.too_low:
+                disabled = choice != NO and not shape.seen
+                about = self._way_to_end() if disabled and shape.has_reasons else ""
                 yield Item(choice, label, about, disabled=disabled)
 
     def _way_to_end(self) -> str:
@@ -159,26 +168,18 @@ class ApprovalDialog(Dialog):
             self._body.set_parts(*self._in_order())
         too_low = self.is_small and self._hides_what()
         has_keys = self._width >= _KEYS_FROM and not self.drawing.linear
-        shape = (too_low, has_keys, not self._body.unseen, self._width >= _DESCRIBED_FROM)
+        shape = _Shape(too_low, has_keys, not self._body.unseen, self._width >= _DESCRIBED_FROM)
         if shape == self._shape:
             return
         before, self._shape = self._shape, shape
         self._renew_items()
-        leaves_rule = too_low != before[0] and not self._asks_why
-        if leaves_rule or (shape[2] != before[2] and self._list in self.children):
+        leaves_rule = too_low != before.too_low and not self._asks_why
+        if leaves_rule or (shape.seen != before.seen and self._list in self.children):
             self._show_choices()
 
     @property
-    def _too_low(self) -> bool:
-        return self._shape[0]
-
-    @property
-    def _was_seen(self) -> bool:
-        return self._shape[2]
-
-    @property
     def _may_allow(self) -> bool:
-        return not self._too_low and self._was_seen
+        return not self._shape.too_low and self._shape.seen
 
     def _renew_items(self) -> None:
         marked = self._list.highlighted
@@ -199,9 +200,9 @@ class ApprovalDialog(Dialog):
 
     def _show_choices(self) -> None:
         self._asks_why = False
-        if self._too_low:
+        if self._shape.too_low:
             return self.show(self.text(_TOO_LOW, "warning"), self._list, hints=[("approve_no", "refuse")])
-        waits = not self._was_seen
+        waits = not self._shape.seen
         hints = [("select_last", "scroll to the end to allow") if waits else ("select_confirm", "choose")]
         return self.show(self._body, self._list, hints=[*hints, ("interrupt", "refuse")])
 
