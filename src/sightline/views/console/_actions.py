@@ -159,7 +159,7 @@ _ALL = (
         "copy",
         _CONVERSATION,
         "copy the last answer, as it was written",
-        "copying:copy",
+        "showing:copy",
         "alt+c",
         args="[all|code|output]",
         name="copy_block",

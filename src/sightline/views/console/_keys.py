@@ -116,8 +116,6 @@ class Keys:
             return True
         return False
 
-    # ---- escape and ctrl+c
-
     def escape(self) -> bool:
         """The editor has no use for escape. Whether it did something; if not, the editor leaves its mode."""
         now = self._clock()

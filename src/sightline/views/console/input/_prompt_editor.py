@@ -98,19 +98,15 @@ class PromptHost(Protocol):
 
     def enter(self, submission: Submission) -> None:
         """The text was submitted; the editor is empty again."""
-        ...
 
     def escape(self) -> bool:
         """Escape was pressed and the editor has no use for it. Whether it did something."""
-        ...
 
     def commands(self) -> Sequence[tuple[str, str]]:
         """What can be typed after a slash, each with a description."""
-        ...
 
     def was_used(self, session: str) -> bool:
         """Whether a session is one to come back to: it runs, or has a conversation."""
-        ...
 
 
 class PromptEditor:
