@@ -96,7 +96,7 @@ class Memory:
             custom=custom,
             data=data,
         )
-        self.tree.add(entry, self._log.keep(entry))
+        self.tree.add(entry, self._log.store_entry(entry))
         return entry
 
 

@@ -173,7 +173,7 @@ def _add(
         custom=custom,
         data=data,
     )
-    tree.add(entry, session.keep(entry))
+    tree.add(entry, session.store_entry(entry))
 
 
 def _notes(tree: SessionTree) -> Iterator[_ProviderNote]:

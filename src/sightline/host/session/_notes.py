@@ -2,7 +2,8 @@
 
 from collections.abc import Container
 
-from sightline.events import Error, Event, Request, RequestResolved, ToolResult, ToolUse, encode_event, in_place_of
+from sightline.events import Error, Event, Request, RequestResolved, ToolResult, ToolUse, encode_event
+from sightline.events.stamping import in_place_of
 from sightline.journal import JobIndex, JobRecord, job_began, job_ended
 
 

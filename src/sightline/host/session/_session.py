@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from sightline.events import Error, Event, ToolOutput, ToolResult, stamp
+from sightline.events import Error, Event, ToolOutput, ToolResult
+from sightline.events.stamping import stamp
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.exec import Command as RunningCommand
 from sightline.exec import CommandSpec, Jobs, PassOn
@@ -152,7 +153,7 @@ class HostSession:
             self._loop.call_soon(self._flush)
         self._pending.append(stamp(event, self._seq, self._clock()))
 
-    def keep(self, entry: Entry) -> EntryPlace | None:
+    def store_entry(self, entry: Entry) -> EntryPlace | None:
         """Keep an entry of the tree, after the events that were published before it. None: the disk is full."""
         self._flush(entry)
         return self._writer.place_of(entry.id)

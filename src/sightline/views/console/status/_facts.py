@@ -138,7 +138,7 @@ class Facts:
         for entry in reversed(self.state.entries[-_LOOKED_AT:]):
             if isinstance(entry, TranscriptMessage) and not entry.agent and entry.how != "steer":
                 return
-            if isinstance(entry, TranscriptCall) and (entry.is_persons or entry.is_job):
+            if isinstance(entry, TranscriptCall) and (entry.by_user or entry.is_job):
                 continue
             if isinstance(entry, TranscriptCall | TranscriptText):
                 yield entry
@@ -165,7 +165,7 @@ class Facts:
     def typed(self) -> TranscriptCall | None:
         """The user's last command that runs."""
         entries = reversed(self.state.entries[-_LOOKED_AT:])
-        calls = (entry for entry in entries if isinstance(entry, TranscriptCall) and entry.is_persons)
+        calls = (entry for entry in entries if isinstance(entry, TranscriptCall) and entry.by_user)
         return next((call for call in calls if call.content is None and not call.is_job), None)
 
 

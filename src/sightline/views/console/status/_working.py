@@ -84,8 +84,8 @@ class WorkingRow(Component):
     def _elapsed(self, facts: Facts) -> float:
         """Seconds of what the row names: waiting for an answer, the running call, or all of the work."""
         now, call = self._drawing.clock(), facts.call if facts.activity else None
-        if facts.waits and self._state.fold.asked:
-            return now - self._state.fold.asked
+        if facts.waits and self._state.fold.waiting_since:
+            return now - self._state.fold.waiting_since
         if call is not None and call.began:
             return call.elapsed(now)
         return now - (self._since or now)
