@@ -1,4 +1,4 @@
-"""What is known of the vendors' models, from `data/models.json`: a cache of what their documentation said on its date.
+"""What is known of the vendors' models, from `data/models.json`: a copy of their documentation as of its date.
 
 A model that is not in it can be used all the same; then nothing is known of it but its name. `context` is what a model
 reads, which is less than its window where the vendor limits the input by itself. `best` is the one a vendor recommends

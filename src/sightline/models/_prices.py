@@ -1,7 +1,7 @@
 """What an answer cost, from the price table in `data/prices.toml`.
 
 - A model that is not in the table, and usage that was not reported, cost an unknown amount: None, never zero.
-- Only the vendors' own servers have prices here. A server of one's own has none, and a reseller says its price itself.
+- Only the vendors' own servers have prices here. A server of one's own has none, a reseller reports its price itself.
 - Usage is as the vendor counts it: with Anthropic, what came from the cache or went there stands beside the input
   tokens, with the others it is among them (`cached_in_input`). Output tokens include the thinking.
 """

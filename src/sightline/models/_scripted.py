@@ -7,10 +7,10 @@ A script is JSON: a list of turns, one per request. A turn is a list of blocks, 
 
 - A block may have `chunk` (characters of each piece of it) and `delay_ms` (the wait before each piece).
 - `{"error": "message"}` fails the request there, what came before it being a cut answer. `{"error": {"kind": …,
-  "message": …, "retry_after": seconds}}` says how. A turn that begins with an error fails once and is then over, so
+  "message": …, "retry_after": seconds}}` sets how. A turn that begins with an error fails once and is then over, so
   that asking again plays the next turn, as it would with a server that has recovered.
 - The first request plays the turn after as many as there are assistant messages already in it, not counting turns that
-  begin with an error, so that a resumed conversation goes on where it was. Each request after that plays the next
+  begin with an error, so that a resumed conversation continues where it was. Each request after that plays the next
   turn, whatever the conversation became.
 - A request after the last turn is answered with the words "the script is over".
 """
@@ -92,7 +92,7 @@ _TURN_FIELDS = ("blocks", "usage", "stop")
 
 
 class ScriptedModel:
-    """Plays the script in a file, or one given as it is. `requests` are those it was asked."""
+    """Plays the script in a file, or one given as it is. `requests` are those it got."""
 
     api = "scripted"
 
@@ -184,7 +184,7 @@ def _failure(block: ErrorBlock, assembly: Assembly) -> ModelError:
 
 
 def load_script(source: str | Path | list[object]) -> list[ScriptedTurn]:
-    """The turns of a script; a mistake in it says where it is."""
+    """The turns of a script; a mistake in it is reported with its place."""
     if isinstance(source, list):
         return _turns(source, "the script")
     path = Path(source)

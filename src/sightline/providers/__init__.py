@@ -28,7 +28,7 @@ from sightline.providers._stream import EventStream as EventStream
 from sightline.providers._words import ProviderWords as ProviderWords
 
 TYPE_CHECKING = False
-# Reading a stream needs no event loop and no process; what runs things is imported when first asked for.
+# Reading a stream needs no event loop and no process; what runs things is imported when first used.
 if TYPE_CHECKING:
     from sightline.providers.running._doctor import ProviderStatus as ProviderStatus
     from sightline.providers.running._doctor import survey as survey

@@ -1,4 +1,4 @@
-"""Reading the opening of a stream, to tell whose it is."""
+"""Reading the opening of a stream, to recognise its provider."""
 
 import msgspec
 

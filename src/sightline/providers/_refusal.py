@@ -1,4 +1,4 @@
-"""A call that was not allowed, with nobody there to ask: how its result, and the end of its run, say so."""
+"""A call that was refused without a user to ask: how its result and the end of its run show it."""
 
 from sightline.events import CallEnding, Event, RunEnded, ToolResult, call_ending
 

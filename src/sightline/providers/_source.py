@@ -1,7 +1,7 @@
 """What a provider's source is, and what all sources share.
 
-A source turns one line of a provider's own stream into events. It is fed lines in order and may keep what it needs to
-tell a repetition from news, but only a bounded amount of it. It never raises on what a line holds: a line it cannot
+A source turns one line of a provider's own stream into events. It is fed lines in order and may store what it needs to
+tell a repetition from new text, but only a bounded amount of it. It never raises on what a line holds: a line it cannot
 read becomes `unknown`, a line it can read but that has nothing to show becomes nothing.
 """
 
@@ -82,7 +82,7 @@ class ProviderSource:
 
 
 def unknown(head: bytes, length: int, reason: str) -> Unknown:
-    """The event for a line nobody could read: its beginning, made printable."""
+    """The event for a line that could not be read: its beginning, made printable."""
     import logging  # only ever needed here; not worth its import time on a healthy stream
 
     raw = escape_controls(head[:UNKNOWN_CAP].decode("utf-8", "backslashreplace"))[:UNKNOWN_CAP]

@@ -19,7 +19,7 @@ _TAG = "tag:yaml.org,2002:"
 _PLAIN_TAGS = frozenset(_TAG + name for name in ("str", "int", "float", "bool", "null", "timestamp", "merge", "value"))
 _KINDS: dict[type[yaml.Node], str] = {yaml.MappingNode: "a mapping", yaml.SequenceNode: "a list"}
 
-# Thirty years of seconds; also keeps infinity out, and whole numbers no clock can count.
+# Thirty years of seconds; also excludes infinity, and whole numbers no clock can count.
 _LARGEST = 1e9
 
 
@@ -133,7 +133,7 @@ class FlowReader:
         return template
 
     def value(self, node: yaml.Node, what: str, note: Callable[[yaml.Node, Template], None]) -> object:
-        """object plain value, with every text in it a Template; each is noted with its own node."""
+        """Any plain value, with every text in it a Template; each is noted with its own node."""
         match node:
             case yaml.MappingNode():
                 entries = self.entries(node, what)

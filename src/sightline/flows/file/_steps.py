@@ -1,4 +1,4 @@
-"""Reading the steps of a flow file. What a step says about others is checked afterwards, when all are known."""
+"""Reading the steps of a flow file. Its references to others are checked afterwards, when all are known."""
 
 import errno
 import os

@@ -1,6 +1,6 @@
 """One attempt at an agent step: a provider works on the prompt, and its events are shown as the step's.
 
-With `output_format: json`, or a provider nobody can read, its own lines pass through unread: they are shown as what a
+With `output_format: json`, or a provider without a source, its own lines pass through unread: they are shown as what a
 call wrote, and they are the step's output.
 """
 
@@ -62,7 +62,7 @@ class AgentAttempt:
         if outcome.exit_code == 0:
             return AttemptEnd(exit_code=0, output=output, cut=cut)
         error, code = outcome.error, outcome.exit_code
-        # Where its events pass, the error was one of them; where only lines pass, it is still to be told.
+        # Where its events pass, the error was one of them; where only lines pass, it is still to be shown.
         hint = error.hint if error is not None and lines is not None else ""
         problem = brief(error.text) if error is not None else _REFUSED if code == REFUSED_EXIT_CODE else ""
         return AttemptEnd(exit_code=code, output=output, problem=problem or f"exit code {code}", hint=hint, cut=cut)

@@ -3,7 +3,7 @@
     run_started → tool_use (the plan) → tool_update (on every change of a step) → tool_result → run_ended
 
 The contract has four statuses, and a list with a fifth is none. A step that never runs stays `pending`, and its preview
-says why: `skipped: …`, or, because one it needs failed, `not run: …`. A cancelled step is `error`.
+shows why: `skipped: …`, or, because one it needs failed, `not run: …`. A cancelled step is `error`.
 """
 
 from sightline.events import Delegation, DelegationItem, DelegationStatus, RunEnded, ToolResult, ToolUpdate, ToolUse
@@ -31,7 +31,7 @@ class Board:
         }
 
     def plan(self) -> ToolUse:
-        # The contract's plan has no ids; without them nobody could tell which row of it becomes which step.
+        # The contract's plan has no ids; without them no view could match its rows and the steps.
         tasks = [{"agent": item.agent, "task": f"{item.id}: {item.task}"} for item in self._items.values()]
         args: dict[str, object] = {"chain": tasks} if self._mode == "chain" else {"tasks": tasks}
         if self._mode == "single":

@@ -1,4 +1,4 @@
-"""One attempt at a command step: the command runs, what it writes is shown as it comes, and it ends when told to."""
+"""One attempt at a command step: the command runs, its output is shown as it comes, and it can be stopped."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ from sightline.flows.running._written import ChildOutput
 from sightline.providers import preview
 from sightline.text import clean_text
 
-_STDERR_KEPT = 64 * 1024  # characters, for the line that says what went wrong
+_STDERR_AT_MOST = 64 * 1024  # characters, for the line that shows what went wrong
 
 
 class CommandAttempt:
@@ -25,7 +25,7 @@ class CommandAttempt:
         self._cwd = cwd
         self._call = nested.id("run")
         self._stdout = ChildOutput(self._call, "stdout")
-        self._stderr = ChildOutput(self._call, "stderr", _STDERR_KEPT)
+        self._stderr = ChildOutput(self._call, "stderr", _STDERR_AT_MOST)
         self._offset = 0
         self._process: Process | None = None
         self._stopping: asyncio.Task[None] | None = None
@@ -81,7 +81,7 @@ class CommandAttempt:
         return asyncio.get_running_loop().call_later(self._timeout, self._expire)
 
     def _expire(self) -> None:
-        """Time is up. Reading goes on to the end of what the command wrote before it was stopped."""
+        """Time is up. Reading continues to the end of what the command wrote before it was stopped."""
         if self._process is None or self._process.exit_code is not None:
             return
         self._timed_out = True
@@ -109,6 +109,6 @@ class CommandAttempt:
         code = 1 if native is None else native if native >= 0 else 128 - native
         if code == 0:
             return AttemptEnd(exit_code=0, output=output, cut=cut)
-        said = brief(self._stderr.text)
-        problem = f"exit code {code}: {said}" if said else f"exit code {code}"
+        reason = brief(self._stderr.text)
+        problem = f"exit code {code}: {reason}" if reason else f"exit code {code}"
         return AttemptEnd(exit_code=code, output=output, problem=problem, cut=cut)

@@ -2,7 +2,7 @@
 
 A step is an agent of the flow: its events carry its id as their agent path, with the path they came with behind it.
 Ids are made unique in the flow by the same prefix, and an attempt after the first numbers its text blocks on from the
-last one, so that no block is ever reopened. What a person must be told (errors, notices) names the step in its text as
+last one, so that no block is ever reopened. What the user must read (errors, notices) names the step in its text as
 well: it is read apart from everything else.
 """
 

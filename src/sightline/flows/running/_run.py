@@ -84,11 +84,11 @@ class FlowRun:
                 yield batch
             await self._driver
         finally:
-            if not self._driver.done():  # nobody reads on
+            if not self._driver.done():  # no reader is left
                 await self.cancel()
 
     async def cancel(self) -> None:
-        """Stop everything; done when nothing is left running. What was said until then is still to be read."""
+        """Stop everything; done when nothing is left running. The events until then can still be read."""
         if self._driver is not None and self._driver.done():
             return
         self._cancelled.set()
@@ -116,7 +116,7 @@ class FlowRun:
         self._over[step.id].set()
 
     def _not_to_run(self, step: AgentStep | CommandStep) -> StepResult | None:
-        """The result of a step that what it needs keeps from running."""
+        """The result of a step that does not run because of what it needs."""
         if self._cancelled.is_set():
             return self._stays(step, "cancelled", "cancelled")
         skipped = ""
@@ -178,7 +178,7 @@ class FlowRun:
             self._attempts.discard(attempt)
 
     async def _pause(self, step: AgentStep | CommandStep, nested: Nested, ended: AttemptEnd, number: int) -> bool:
-        """Say that it is tried again, and wait; false when the flow was cancelled meanwhile."""
+        """Announce the next attempt, and wait; false when the flow was cancelled meanwhile."""
         delay = step.retry.delay
         text = f"attempt {number} of {step.retry.attempts} failed: {ended.problem}"
         again = f"; again in {delay:g} s" if delay else "; again"

@@ -142,7 +142,7 @@ class _Quoting:
 
     @property
     def place(self) -> str:
-        """What a template would stand in: of all it is inside of, that which keeps it from being one word."""
+        """What a template would stand in: of all it is inside of, that which prevents its being one word."""
         return _BRACE if _BRACE in self._stack and self.context != _UNCLEAR else self.context
 
     def read(self, text: str) -> None:

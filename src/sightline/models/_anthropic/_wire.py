@@ -1,6 +1,6 @@
-"""Anthropic Messages as it goes over the wire: what is asked, and the events of an answer.
+"""Anthropic Messages as it goes over the wire: requests, and the events of an answer.
 
-The events are read into one flat struct: an event, block or delta of a type nobody told us of is passed over, and a
+The events are read into one flat struct: an event, block or delta of an unknown type is passed over, and a
 tagged union would refuse it.
 """
 
@@ -10,7 +10,7 @@ import msgspec
 
 
 class CacheControl(msgspec.Struct, frozen=True, tag="ephemeral"):
-    """What stands up to and including the block that has it is kept by the server for the next request."""
+    """What stands up to and including the block that has it is cached by the server for the next request."""
 
 
 class _Block(msgspec.Struct, omit_defaults=True, kw_only=True, gc=False):

@@ -92,7 +92,7 @@ class ChatAnswer:
             raise failure("cut", "the answer broke off before its end")
         if self._finish == "error":
             raise in_stream("it could not finish its answer")
-        yield from self._said(self._thinking.end())
+        yield from self._of_kinds(self._thinking.end())
         words, calls = self._written.end()
         yield from self._text(words)
         for number, call in enumerate(calls):
@@ -110,7 +110,7 @@ class ChatAnswer:
             if kind == "reasoning":
                 yield from self._reasoning(words)
             elif kind == "text":
-                yield from self._said(self._thinking.feed(words))
+                yield from self._of_kinds(self._thinking.feed(words))
             elif kind == "refusal":
                 self._refused = True
                 yield from self._text(words)
@@ -129,11 +129,11 @@ class ChatAnswer:
         return [CallFragment(0, None, delta.function_call)]
 
     def released(self) -> Iterator[Piece]:
-        """What was held back is words: the answer goes on with calls, or broke off."""
-        yield from self._said(self._thinking.end())
+        """What was held back is text: the answer continues with calls, or broke off."""
+        yield from self._of_kinds(self._thinking.end())
         yield from self._text(self._written.give_up())
 
-    def _said(self, found: list[tuple[Kind, str]]) -> Iterator[Piece]:
+    def _of_kinds(self, found: list[tuple[Kind, str]]) -> Iterator[Piece]:
         for kind, words in found:
             yield from self._reasoning(words) if kind == "reasoning" else self._text(self._written.feed(words))
 

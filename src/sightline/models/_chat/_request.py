@@ -43,7 +43,7 @@ def encoded(request: ModelRequest, facts: ModelFacts) -> bytes:
 
 
 def _fill_in_dialect(body: wire.ChatRequest, request: ModelRequest, facts: ModelFacts) -> None:
-    told = effort(facts, request.thinking)
+    level = effort(facts, request.thinking)
     if facts.provider == "openai":
         body.max_completion_tokens = request.max_output
         body.prompt_cache_key = request.cache_key[:64]
@@ -51,9 +51,9 @@ def _fill_in_dialect(body: wire.ChatRequest, request: ModelRequest, facts: Model
         body.max_tokens = request.max_output
     if facts.provider == "openrouter":
         body.usage = {"include": True}
-        body.reasoning = {"effort": told} if told else None
+        body.reasoning = {"effort": level} if level else None
     else:
-        body.reasoning_effort = told
+        body.reasoning_effort = level
 
 
 def _messages(request: ModelRequest, facts: ModelFacts) -> list[wire.ChatMessage]:
@@ -68,7 +68,7 @@ def _messages(request: ModelRequest, facts: ModelFacts) -> list[wire.ChatMessage
         match message:
             case AssistantMessage():
                 own = (message.api, message.model) == (API, facts.id)
-                sent += _answer(message, ids.keep if own else ids.of)
+                sent += _answer(message, ids.native if own else ids.of)
             case ToolMessage():
                 sent.append(_result(message, ids, shown, images=images))
             case _:
@@ -84,7 +84,7 @@ def _answer(message: AssistantMessage, id_of: Callable[[CallPart], str]) -> list
 
 
 def _call(call: CallPart, ident: str) -> wire.MadeCall:
-    # What is no JSON object goes back as none: templates of local servers fail on it. The result says what was wrong.
+    # What is no JSON object goes back as none: templates of local servers fail on it. The result has what was wrong.
     return wire.MadeCall(ident, wire.CalledFunction(tool_name(call.name), _json.encode(call.args).decode()))
 
 

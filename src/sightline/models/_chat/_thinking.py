@@ -28,7 +28,7 @@ class InlineThinking:
         return self._think(text) if self._state == "thinking" else self._between(text)
 
     def end(self) -> list[tuple[Kind, str]]:
-        """The answer is over, or goes on with something else than words."""
+        """The answer is over, or continues with something else than text."""
         held, self._held = self._held, ""
         if self._state == "thinking":
             return _thinking(held.rstrip())

@@ -1,4 +1,4 @@
-"""What Chat Completions is asked, as it goes over the wire. Its answers: `sightline.chat_completions`."""
+"""Requests of Chat Completions as they go over the wire. Its answers: `sightline.chat_completions`."""
 
 from typing import Literal, Union
 
@@ -73,5 +73,5 @@ class ChatRequest(msgspec.Struct, omit_defaults=True, kw_only=True):
     max_completion_tokens: int = 0
     reasoning_effort: str = ""
     reasoning: dict[str, str] | None = None  # OpenRouter's form of it
-    usage: dict[str, bool] | None = None  # OpenRouter tells the cost when asked
+    usage: dict[str, bool] | None = None  # makes OpenRouter report the cost
     prompt_cache_key: str = ""

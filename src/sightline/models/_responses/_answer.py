@@ -2,7 +2,7 @@
 
 An answer is a list of items: messages, reasoning, calls. Each is added, its inside is sent as deltas and once more
 whole, and it is done; the last event (`response.completed`, `.incomplete` or `.failed`) repeats all of them. Servers
-leave out parts of that, so whatever comes first is taken and what is said again adds only what is new. An `error` event
+leave out parts of that, so whatever comes first is taken and what is repeated adds only what is new. An `error` event
 ends the stream at any place. Unknown events and items are passed over.
 """
 
@@ -32,7 +32,7 @@ class ResponsesAnswer:
     def __init__(self, assembly: Assembly, price: Callable[[Usage], float | None]) -> None:
         self._assembly = assembly
         self._price = price
-        self._said: dict[object, list[str]] = {}  # texts and thoughts by block, to tell what is said again
+        self._received: dict[object, list[str]] = {}  # texts and thoughts by block, to recognise repetitions
         self._thought_kind: dict[object, tuple[object, int | None]] = {}  # event and part of a thought's last words
         self._indexes: dict[str, object] = {}  # of items by their ids
         self._stop_reason: StopReason | None = None
@@ -74,7 +74,7 @@ class ResponsesAnswer:
         return self._assembly.done(self._stop_reason)
 
     def _index(self, event: wire.ResponsesEvent) -> object:
-        """What tells the item apart: its place, or its id from a server that does not say the place."""
+        """What identifies the item: its place, or its id from a server that does not send the place."""
         ident = event.item_id or _id(event.item or {})
         if ident is None:
             return event.output_index
@@ -106,7 +106,7 @@ class ResponsesAnswer:
         key = ("reasoning", index)
         thought = _texts(item.get("summary")) or _texts(item.get("content"))
         rest = self._rest(key, thought)
-        self._said.setdefault(key, []).append(rest)
+        self._received.setdefault(key, []).append(rest)
         opaque = item if item.get("encrypted_content") else None
         if (rest or opaque is not None) and (piece := self._assembly.reasoning(key, rest, opaque=opaque)) is not None:
             yield piece
@@ -120,14 +120,14 @@ class ResponsesAnswer:
             return
         words = event.delta if part == last else _BETWEEN_THOUGHTS + event.delta
         self._thought_kind[key] = (kind, part)
-        self._said.setdefault(key, []).append(words)
+        self._received.setdefault(key, []).append(words)
         if (piece := self._assembly.reasoning(key, words)) is not None:
             yield piece
 
     def _text(self, place: tuple[object, object], words: object) -> Iterator[Piece]:
         if not words or not isinstance(words, str):
             return
-        self._said.setdefault(place, []).append(words)
+        self._received.setdefault(place, []).append(words)
         if (piece := self._assembly.text(("text", *place), words)) is not None:
             yield piece
 
@@ -166,9 +166,9 @@ class ResponsesAnswer:
             self._stop_reason = _ENDINGS.get(reason or "", "length")
 
     def _rest(self, key: object, whole: object) -> str:
-        """What is new of a text that is said whole after its pieces."""
-        said = "".join(self._said.get(key, ()))
-        return whole[len(said) :] if isinstance(whole, str) and whole.startswith(said) else ""
+        """What is new of a text that is sent whole after its pieces."""
+        before = "".join(self._received.get(key, ()))
+        return whole[len(before) :] if isinstance(whole, str) and whole.startswith(before) else ""
 
     def _count(self, reported: wire.ResponsesTokens) -> None:
         read, made = reported.input_tokens_details, reported.output_tokens_details

@@ -23,14 +23,14 @@ class ResponsesModel(ServedModel):
     api = API
     BASE_URL = "https://api.openai.com/v1"
 
-    _summaries = True  # until the server says that this account has none
+    _summaries = True  # until the server reports that this account has none
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         return retried(lambda: self._attempt(request), self._transport.retry, sleep=self._sleep)
 
     async def _attempt(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         try:
-            async with aclosing(self._asked(encoded(request, self.facts, summaries=self._summaries))) as pieces:
+            async with aclosing(self._answer(encoded(request, self.facts, summaries=self._summaries))) as pieces:
                 async for piece in pieces:
                     yield piece
             return
@@ -38,11 +38,11 @@ class ResponsesModel(ServedModel):
             if not (self._summaries and is_about_summaries(error)):
                 raise
             self._summaries = False
-        async with aclosing(self._asked(encoded(request, self.facts, summaries=False))) as pieces:
+        async with aclosing(self._answer(encoded(request, self.facts, summaries=False))) as pieces:
             async for piece in pieces:
                 yield piece
 
-    async def _asked(self, body: bytes) -> AsyncGenerator[Piece, None]:
+    async def _answer(self, body: bytes) -> AsyncGenerator[Piece, None]:
         assembly = Assembly(self.api, self.facts.id)
         answer = ResponsesAnswer(assembly, self._price)
         try:

@@ -85,15 +85,15 @@ class _Input:
             if isinstance(part, ReasoningPart):
                 thoughts += _thought(part) if own else []
                 continue
-            item = self._said(part, own=own)
+            item = self._item(part, own=own)
             if item is not None:
                 items += [*thoughts, item]
                 thoughts = []
         return items
 
-    def _said(self, part: TextPart | CallPart, *, own: bool) -> object:
+    def _item(self, part: TextPart | CallPart, *, own: bool) -> object:
         if isinstance(part, CallPart):
-            ident = self._ids.keep(part) if own else self._ids.of(part)
+            ident = self._ids.native(part) if own else self._ids.of(part)
             return wire.CallItem(ident, tool_name(part.name), _json.encode(part.args).decode())
         return wire.AssistantItem([wire.OutputText(part.text)]) if part.text.strip() else None
 

@@ -8,7 +8,7 @@ What is understood, when it names a tool that was offered and holds nothing but 
     {"function": …, "parameters": {…}}      as a line or lines of its own
 
 The name stands under `name`, `function`, `tool` or `tool_name` (or inside an object under `function`), the arguments
-under `arguments`, `parameters`, `args` or `input`, as an object or as its JSON text. Where nothing but the JSON says
+under `arguments`, `parameters`, `args` or `input`, as an object or as its JSON text. Where nothing but the JSON shows
 that it is a call, it needs arguments and no other fields: a model may also show a tool's description. Inside a fence
 that is no call, only what is marked counts.
 

@@ -21,7 +21,7 @@ _line_end = re.compile("[ \t\r]*(\n?)")
 
 
 class CallCandidate:
-    """What may be a call, from its opening on. Once it is decided, `calls` says what it is."""
+    """What may be a call, from its opening on. Once it is decided, `calls` has the result."""
 
     def __init__(self, opening: str, names: Collection[str]) -> None:
         self.decided = False
@@ -32,7 +32,7 @@ class CallCandidate:
         self._closing = "```" if opening.endswith("```") else f"</{opening[1:]}" if opening[1:-1] in _TAGS else ""
         self._pieces = [opening]
         self._size = len(opening)
-        self._pending = ""  # read, not yet enough to go on
+        self._pending = ""  # read, not yet enough to decide
         self._texts: list[str] = []  # JSON texts that are whole
         self._begin_value()
         self._step = self._fence_line if opening.endswith("```") else self._value

@@ -1,4 +1,4 @@
-"""The JSON of a call that was written as words: what it says, how far it goes, and whether it can be one."""
+"""The JSON of a call that was written as words: its calls, how far it extends, and whether it can be one."""
 
 import re
 from collections.abc import Collection
@@ -52,7 +52,7 @@ class Extent:
             elif mark == '"':
                 self._in_text = not self._in_text
                 self._text = "" if self._in_text else self._text
-            elif not self._goes_on(mark):
+            elif not self._continues(mark):
                 return found.start() if self.invalid else at
         if self._in_text:
             self._add(piece[at:])
@@ -61,7 +61,7 @@ class Extent:
     def _add(self, text: str) -> None:
         self._text += text[: _LONGEST_KEY + 1 - len(self._text)]
 
-    def _goes_on(self, mark: str) -> bool:
+    def _continues(self, mark: str) -> bool:
         """Whether what comes after a mark outside of a text still belongs to it."""
         if mark == ":":
             outermost = self._open in (["}"], ["]", "}"])

@@ -1,4 +1,4 @@
-"""From what a person calls a model to the model: roles, and names that say only what matters.
+"""From what the user calls a model to the model: roles, and short names.
 
 How a loose name is understood (`sonnet`, `opus 4.5`, `gpt5 mini`):
 

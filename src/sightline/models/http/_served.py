@@ -11,7 +11,7 @@ from sightline.models.http._transport import Transport
 
 
 class ServedModel:
-    """`price` says what a usage costs in US dollars; without it the server does where it can, or the price table."""
+    """`price`: what a usage costs in US dollars; without it the server does where it can, or the price table."""
 
     api = ""
     BASE_URL = ""

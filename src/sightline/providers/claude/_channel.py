@@ -43,7 +43,7 @@ from sightline.text import clean_line, clean_text
 _SECONDS_TO_OPEN = 60.0
 _REMEMBERED_AT_MOST = 256  # of texts sent in one run, of tasks, of events between runs
 _HINT = f"update Claude Code: npm install -g {COMMAND.package}"
-# Without it a result does not say whether more follows by itself.
+# Without it a result does not show whether more follows by itself.
 _ENVIRONMENT = {"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS": "1"}
 
 

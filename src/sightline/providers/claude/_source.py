@@ -2,7 +2,7 @@
 
 Rules of this wire:
 
-- One JSON object per line, told apart by `type` and, for `system`, by `subtype`.
+- One JSON object per line, distinguished by `type` and, for `system`, by `subtype`.
 - An `assistant` line holds one finished content block; blocks of one model message share `message.id`. A `user` line
   holds tool results, or text the CLI put in itself.
 - With partial messages every block comes twice: as `stream_event` deltas and then as a full `assistant` line, which
@@ -11,7 +11,7 @@ Rules of this wire:
   start, as deltas of a new message) and may carry another message id.
 - Lines of a subagent name the call that started it in `parent_tool_use_id`. A subagent in the background outlives its
   call; its end is a `task_notification`, after which the CLI opens another round with a second `init` and `result`.
-- A failed request is a `<synthetic>` assistant line and a `result` with `is_error`, whatever its `subtype` says.
+- A failed request is a `<synthetic>` assistant line and a `result` with `is_error`, whatever its `subtype`.
 """
 
 import re
@@ -49,7 +49,7 @@ from sightline.providers._refusal import REFUSED
 from sightline.providers._source import Handler, ProviderSource, converted, remember, reread
 from sightline.providers.claude import _wire as wire
 from sightline.providers.claude._partial import PartialBlocks
-from sightline.providers.claude._reading import as_answered, as_shown, goes_on
+from sightline.providers.claude._reading import as_answered, as_shown, in_background
 from sightline.providers.claude._tasks import Tasks
 from sightline.providers.claude._wire import Line
 from sightline.text import clean_line, clean_text
@@ -78,7 +78,7 @@ class ClaudeSource(ProviderSource):
         super().__init__()
         self._partial: dict[str, PartialBlocks] = {}  # agent path → blocks that arrive as deltas
         self._read: dict[str, Usage] = {}  # agent path → what its message under way began with
-        self._rounds = [False]  # for each round without a result yet, whether anything was said in it
+        self._rounds = [False]  # for each round without a result yet, whether it had any text
 
     @cached_property
     def _agents(self) -> AgentPaths:
@@ -102,7 +102,7 @@ class ClaudeSource(ProviderSource):
 
     @property
     def has_background(self) -> bool:
-        """Whether a subagent goes on although the call that started it has returned."""
+        """Whether a subagent runs although the call that started it has returned."""
         return self._delegates and bool(self._background)
 
     def parse_events(self, line: bytes) -> list[Event]:
@@ -188,11 +188,11 @@ class ClaudeSource(ProviderSource):
         task = task if isinstance(task, str) else prompt
         path = self._agents.begin(native_id, name, self._agent)
         if args.get("run_in_background") is True:
-            self._goes_on(path)
+            self._add_background(path)
         task = clean_line(task) if isinstance(task, str) else ""
         return AgentStarted(path, name, task, call=ident)
 
-    def _goes_on(self, path: str) -> None:
+    def _add_background(self, path: str) -> None:
         """The subagent outlives the call that started it."""
         remember(self._background, path, None, _AGENTS_AT_MOST)
 
@@ -228,8 +228,8 @@ class ClaudeSource(ProviderSource):
             self._planned(self._tasks.ended(native_id, text), events)
         if not path:
             return
-        if path in self._background or goes_on(text):
-            self._goes_on(path)
+        if path in self._background or in_background(text):
+            self._add_background(path)
         else:
             events.append(AgentEnded(path, failed))
 
@@ -269,7 +269,7 @@ class ClaudeSource(ProviderSource):
         return events
 
     def _read_tokens(self, message: object) -> None:
-        """What the model read is said when a message begins, what it wrote when it ends."""
+        """The tokens read are reported when a message begins, those written when it ends."""
         start = converted(message, wire.MessageStart)
         usage = None if start is None else _usage(start.usage)
         if usage is not None and len(self._read) < _AGENTS_AT_MOST:
@@ -329,20 +329,20 @@ class ClaudeSource(ProviderSource):
     def _ended(self, line: wire.ClaudeResult, raw: bytes) -> list[Event]:
         events: list[Event] = []
         # A background subagent opens another round before the first has its result: a result is the oldest round's.
-        round_said = self._rounds[0]
+        round_has_text = self._rounds[0]
         if len(self._rounds) > 1:
             del self._rounds[0]
         else:
             self._rounds[0], self._begun = False, False
-        said = line.result if isinstance(line.result, str) else ""
+        result = line.result if isinstance(line.result, str) else ""
         if line.is_error:
-            text = clean_text(said) or "; ".join(clean_line(item) for item in line.errors if isinstance(item, str))
+            text = clean_text(result) or "; ".join(clean_line(item) for item in line.errors if isinstance(item, str))
             text = text or clean_line(line.subtype)
             if text != self._last_error:
                 events.append(Error(text))
-        elif said and not round_said:
+        elif result and not round_has_text:
             # The answer to one of the CLI's own commands stands nowhere but here.
-            events.append(Text(clean_text(said), self.new_block()))
+            events.append(Text(clean_text(result), self.new_block()))
         self._last_error = ""
         refused = [] if self.attended else _refused(line.permission_denials)
         events += [Notice(f"refused: {call}", "warning") for call in refused]
@@ -393,7 +393,7 @@ def _usage(usage: wire.ClaudeTokenUsage | None) -> Usage | None:
 
 
 def _refused(denials: object) -> list[str]:
-    """The calls that were not allowed, with nobody there to ask, in a few words each."""
+    """The calls that were refused without a user to ask, in a few words each."""
     calls = []
     for denial in denials[:_REFUSED_AT_MOST] if isinstance(denials, list) else []:
         native = denial.get("tool_name") if isinstance(denial, dict) else None

@@ -1,4 +1,4 @@
-"""The plan Claude Code keeps, put together from the calls that change it.
+"""The plan of Claude Code, put together from the calls that change it.
 
 Older versions write the whole plan each time (`TodoWrite`). Newer ones add a task (`TaskCreate`), learn its number from
 the call's result, and change it by that number (`TaskUpdate`).
@@ -20,7 +20,7 @@ class Tasks:
 
     def __init__(self) -> None:
         self._tasks: dict[str, TodoTask] = {}
-        self._asked: dict[str, str] = {}  # call that adds a task → what is to be done
+        self._pending: dict[str, str] = {}  # call that adds a task → what is to be done
 
     def called(self, native: str, native_id: str, args: object) -> Plan | None:
         if not isinstance(args, dict):
@@ -29,14 +29,14 @@ class Tasks:
             return plan_from(args)
         if native == "TaskCreate":
             subject = args.get("subject")
-            if isinstance(subject, str) and len(self._asked) < _TASKS_AT_MOST:
-                self._asked[native_id] = subject
+            if isinstance(subject, str) and len(self._pending) < _TASKS_AT_MOST:
+                self._pending[native_id] = subject
             return None
         return self._updated(args)
 
     def ended(self, native_id: str, text: str) -> Plan | None:
-        """A call has its result; one that added a task says its number there."""
-        subject = self._asked.pop(native_id, None)
+        """A call has its result; one that added a task has its number there."""
+        subject = self._pending.pop(native_id, None)
         number = _created(text)
         if subject is None or number is None or len(self._tasks) >= _TASKS_AT_MOST:
             return None

@@ -28,8 +28,6 @@ COMMON_NAMES = {
 
 
 class LineType(msgspec.Struct, gc=False):
-    """object line."""
-
     type: str
 
 

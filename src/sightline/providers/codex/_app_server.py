@@ -167,7 +167,7 @@ class AppServer(RpcChannel):
             self._steering = asyncio.get_running_loop().create_task(self.steer(f"I refused this. {reason}"))
 
     def _note_changes(self, params: dict[str, object]) -> None:
-        """What a file change is about to do, for when it is asked about."""
+        """Store what a file change is about to do, for a request about it."""
         item = params.get("item", params)
         changes = item.get("changes") if isinstance(item, dict) else None
         id = (item.get("id") or item.get("itemId")) if isinstance(item, dict) else None

@@ -1,14 +1,14 @@
-"""What Codex's app-server tells, as events.
+"""The notifications of Codex's app-server as events.
 
 Rules of this wire:
 
 - One JSON message per line. Everything names its thread; threads other than the one that was prompted are subagents.
 - An item has a type and an id that ties `item/started`, its deltas and `item/completed` together. The end has the whole
-  of what the deltas brought, and more where some were not sent: of a command, what it printed before anybody listened.
-- A subagent's thread speaks before the call that started it has ended, which is where it is named. What it says until
-  then is held back: it is that call's.
+  of what the deltas brought, and more where some were not sent: of a command, what it printed before deltas were sent.
+- A subagent's thread speaks before the call that started it has ended, which is where it is named. Its messages until
+  then are held back.
 - A turn is all the work on one prompt. `thread/tokenUsage/updated` follows each request to the model.
-- An `error` that will be retried says so; another one is said once more by `turn/completed`.
+- An `error` that will be retried is marked; another one is repeated by `turn/completed`.
 """
 
 from collections.abc import Callable
@@ -93,7 +93,7 @@ class AppServerSource(ProviderSource):
             return self.unreadable(line, str(error))
         events: list[Event] = []
         path = self._path_of(parsed.threadId, events)
-        if path and method == _TURN_ENDED:  # which is the end of the subagent, and its parent's to say
+        if path and method == _TURN_ENDED:  # which is the end of the subagent, an event of its parent
             ended = self._agent_ended(parsed.threadId, failed=parsed.turn.status == "failed")
             return [*events, *of_agent(path.rpartition("/")[0], ended)]
         self._agent = path
@@ -125,7 +125,7 @@ class AppServerSource(ProviderSource):
         return []
 
     def _path_of(self, thread: str, events: list[Event]) -> str:
-        """The path of the subagent a thread is; one nobody announced begins here."""
+        """The path of the subagent a thread is; one that was never announced begins here."""
         if not thread or not self.thread or thread == self.thread:
             return ""
         path = self._agents.get(thread)
@@ -137,12 +137,12 @@ class AppServerSource(ProviderSource):
     # Words
 
     def _on_text(self, delta: wire.CodexDelta) -> list[Event]:
-        return self._say(Text, delta.itemId, 0, delta.delta)
+        return self._add_text(Text, delta.itemId, 0, delta.delta)
 
     def _on_thought(self, delta: wire.CodexDelta) -> list[Event]:
-        return self._say(Reasoning, delta.itemId, delta.summaryIndex + delta.contentIndex, delta.delta)
+        return self._add_text(Reasoning, delta.itemId, delta.summaryIndex + delta.contentIndex, delta.delta)
 
-    def _say(self, kind: type[Text] | type[Reasoning], item: str, part: int, text: str) -> list[Event]:
+    def _add_text(self, kind: type[Text] | type[Reasoning], item: str, part: int, text: str) -> list[Event]:
         if not text:
             return []
         block, shown = self._shown.get((item, part), (0, 0))
@@ -157,7 +157,7 @@ class AppServerSource(ProviderSource):
         events: list[Event] = []
         for number, text in enumerate(parts):
             shown = self._shown.get((item, number), (0, 0))[1]
-            events += self._say(kind, item, number, text[shown:])
+            events += self._add_text(kind, item, number, text[shown:])
             self._shown.pop((item, number), None)
         return events
 
@@ -192,7 +192,7 @@ class AppServerSource(ProviderSource):
         self._spawning.discard(item.id)
         events += self._agents_changed(item, ident)
         if item.tool == "wait":
-            content = ""  # what a subagent said was shown as its own
+            content = ""  # the text of a subagent was shown as its own
         code, took = item.exitCode, None if item.durationMs is None else item.durationMs / 1000
         details = _details_of(item)
         result = ToolResult(ident, content, details, failed, code, took, item.id)

@@ -10,8 +10,8 @@ Rules of this wire:
 - A `web_search` knows its query only when it completes. (It also has the key `id` twice; the last one counts.)
 - A subagent is a thread. `spawn_agent` names it when it completes; `wait` reports its end and its last words. Nothing
   else of it is on the wire, and newer models' spawns are not even that.
-- When the connection breaks, an `error` line says `Reconnecting... n/m` and texts that were already sent come again
-  under new ids. object other `error` line is a failure, and `turn.failed` says the same once more.
+- When the connection breaks, an `error` line reads `Reconnecting... n/m` and texts that were already sent come again
+  under new ids. Any other `error` line is a failure, and `turn.failed` repeats it.
 """
 
 import re
@@ -109,7 +109,7 @@ class CodexSource(ProviderSource):
         if words is None:
             words = self._words = Resend()
         elif words.expecting:
-            return self._say_again(text, Text, words)
+            return self._resent(text, Text, words)
         self._blocks_seen = block = self._blocks_seen + 1
         words.show(text, block)
         return [Text(text, block)]
@@ -122,18 +122,18 @@ class CodexSource(ProviderSource):
         if thoughts is None:
             thoughts = self._thoughts = Resend()
         elif thoughts.expecting:
-            return self._say_again(text, Reasoning, thoughts)
+            return self._resent(text, Reasoning, thoughts)
         block = self.new_block()
         thoughts.show(text, block)
         return [Reasoning(text, block)]
 
-    def _say_again(self, text: str, kind: type[Text] | type[Reasoning], said: Resend) -> list[Event]:
+    def _resent(self, text: str, kind: type[Text] | type[Reasoning], texts: Resend) -> list[Event]:
         """A text after a broken stream: it may be one that was shown, or continue it."""
-        rest, repeats = said.rest(text)
-        block = said.continues
+        rest, repeats = texts.rest(text)
+        block = texts.continues
         if rest and (not block or block != self._blocks_seen):
             block = self.new_block()
-        said.show(text, block)
+        texts.show(text, block)
         if not rest:
             return []
         event = kind(rest, block)
@@ -244,7 +244,7 @@ class CodexSource(ProviderSource):
         return [use, self._plan.as_state(), result]
 
     def _plan_completed(self, item: TodoList, line: bytes) -> list[Event]:
-        """The turn is about to end. This repeats the last plan, which is news to nobody unless it was never shown."""
+        """The turn is about to end. This repeats the last plan, which is shown only if it never was."""
         if self._plan is None:
             return self._planned(item, line)
         plan = plan_of(item)
@@ -300,9 +300,9 @@ class CodexSource(ProviderSource):
             self._last_error = message
             return [_error(message)]
         attempt = int(retry.group(1))  # counted anew for every response
-        for said in (self._words, self._thoughts):
-            if said is not None:
-                said.broke(self._settled, once_more=attempt > 1)
+        for texts in (self._words, self._thoughts):
+            if texts is not None:
+                texts.broke(self._settled, once_more=attempt > 1)
         text = clean_text(message)
         again = RetryState(text, attempt, int(retry.group(2)))
         return [again.as_state(), Notice(text, "warning")]

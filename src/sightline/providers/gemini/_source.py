@@ -6,7 +6,7 @@ Rules of this wire:
 - The assistant's words come as deltas only. Nothing marks the end of a text: it ends where another kind of line begins.
 - Line order is model order within a response; its results come together once all its calls are done.
 - `output` is what a terminal would display, often nothing. A command that failed, or that the CLI refused to run, has
-  the status `success`; only the word `Blocked:` tells the latter.
+  the status `success`; only the word `Blocked:` shows the latter.
 - A subagent is one `invoke_agent` call with an empty result. Nothing of its inside is on the wire.
 - After a broken response the deltas start over with no marker, so words may be shown twice. Thinking is never sent.
 """
@@ -145,7 +145,7 @@ class GeminiSource(ProviderSource):
     # Words
 
     def _message(self, parsed: GeminiMessage) -> list[Event]:
-        """object message, however odd its text."""
+        """Any message, however odd its text."""
         if parsed.role != "assistant":
             return [*self._end_text(), User(clean_text(parsed.content))]
         events: list[Event] = [] if parsed.delta else self._end_text()
@@ -253,7 +253,7 @@ def _is_refusal(native_id: str, output: str) -> bool:
 
 
 def _is_withheld(native_id: str) -> bool:
-    """Whether a tool that is said not to exist is one of its own, which the approval level does not offer."""
+    """Whether a tool reported as missing is one of its own, which the approval level does not offer."""
     return native_id.partition("__")[0] in _COMMON_NAMES
 
 

@@ -1,8 +1,8 @@
-"""Telling a response that is sent again, after its stream broke, from news.
+"""Telling a resent response from a new one, after its stream broke.
 
 Words arrive in pieces here, cut differently each time, so what was shown is compared as one text: as long as the new
 pieces agree with it they are passed over, the first that goes beyond adds only the rest, and one that differs brings
-back all that was passed over. Nothing is compared while the stream is healthy: a model may say the same thing twice.
+back all that was passed over. Nothing is compared while the stream is healthy: a model may write the same thing twice.
 """
 
 # Past this a response is not compared: sent again, it is shown again.

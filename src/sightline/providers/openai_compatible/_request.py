@@ -12,12 +12,12 @@ RETRIES = 3
 _RETRIES_AT_MOST = 10
 _KEY_NAMES = frozenset(("api_key", "apikey", "api-key", "key", "token", "authorization", "headers"))
 OPTIONS = ("base_url", "stream", "tools", "temperature", "max_tokens", "system", "retries", "extra")
-# Every call must be answered before the conversation may go on; this is the truth about it.
+# Every call must be answered before the conversation may continue; this is the truth about it.
 _NOT_RUN = "not run: this call was only shown to the user"
 
 
 def endpoint(base_url: str) -> str:
-    """The address that is asked, whether the base URL ends before or after `/chat/completions`."""
+    """The address of the request, whether the base URL ends before or after `/chat/completions`."""
     path, mark, query = base_url.partition("?")
     path = path.rstrip("/").removesuffix("/chat/completions")
     return f"{path}/chat/completions{mark}{query}"
@@ -86,7 +86,7 @@ def request_body(ask: ProviderPrompt, model: str, messages: list[dict[str, objec
 
 
 def declared_tools(tools: object) -> list[dict[str, object]]:
-    """Tools as the API wants them, from its own form or from `{name: {description, parameters}}`."""
+    """Tools as the API takes them, from its own form or from `{name: {description, parameters}}`."""
     declared: list[dict[str, object]] = []
     for tool in tools if isinstance(tools, list) else [tools]:
         if isinstance(tool, dict) and isinstance(tool.get("type"), str):

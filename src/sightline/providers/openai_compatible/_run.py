@@ -1,7 +1,7 @@
 """One prompt for a chat completions server, as a run: events or bytes for a reader, then an outcome.
 
 The work is done by a task of its own, so that cancelling or a timeout ends it at once, wherever it waits. Giving up the
-iteration ends it too. What happens between us and the server is in `_chat_work`.
+iteration ends it too. The exchange with the server is in `_work`.
 """
 
 import asyncio
@@ -92,7 +92,7 @@ class ChatRun:
             await self._room.wait()
 
     def _end(self, task: "asyncio.Task[None]") -> list[Event]:
-        """Settle the outcome; returns the events that are still to be told about it."""
+        """Settle the outcome; returns the events that are still to be published."""
         turns = self._work.source.turns
         problem = None if task.cancelled() else task.exception()
         if self._cancelled:

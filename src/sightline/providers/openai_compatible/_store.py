@@ -1,4 +1,4 @@
-"""Conversations with chat completions servers, which keep none: one file each, under an id of ours.
+"""Conversations with chat completions servers, which store none: one file each, under an id of ours.
 
 The file holds the messages as they are sent. It is replaced as a whole, so a reader sees the old or the new one, and
 only its owner can read it.
@@ -42,7 +42,7 @@ def load_conversation(ident: str) -> StoredConversation:
 
 
 def save_conversation(conversation: StoredConversation) -> None:
-    """Keep it for next time; OSError when that is not possible."""
+    """Store it for next time; OSError when that is not possible."""
     folder = data_folder() / "chat"
     private_folder(folder)
     new = folder / f".{conversation.id}.{secrets.token_hex(4)}"

@@ -4,7 +4,7 @@ A whole response is read like a stream of one chunk. Rules:
 
 - Text and thinking are passed on at once; what is contiguous is one block, with one filter of its own.
 - A call is shown once, when its arguments are complete: when the next call or text begins and they are whole JSON, or
-  when the response finishes. Calls keep the model's order. A call that was cut off is announced as such, never shown
+  when the response finishes. Calls stay in the model's order. A call that was cut off is announced as such, never shown
   as made.
 - A response is over with `[DONE]`, with the next response, or, for a whole body, at once. Usage may come after
   `finish_reason`, so the turn ends only then.
@@ -77,7 +77,7 @@ class ChatTurns:
         return [RunStarted(session, model), TurnStarted()]
 
     def start_over(self) -> None:
-        """Nothing was shown of the response under way; it is asked for again."""
+        """Nothing was shown of the response under way; it is requested again."""
         self._forget_response()
 
     def take(self, body: ChatBody, raw: bytes) -> list[Event]:
@@ -90,8 +90,8 @@ class ChatTurns:
             self._meet(body, events)
         else:
             self._steady = True
-        if body.usage is not None and (told := body.tokens()) is not None:
-            self._turn_usage, self._turn_cost = told.usage(), told.dollars()
+        if body.usage is not None and (reported := body.tokens()) is not None:
+            self._turn_usage, self._turn_cost = reported.usage(), reported.dollars()
         for choice in body.choices or ():
             if choice.index:
                 continue
@@ -105,7 +105,7 @@ class ChatTurns:
         return events
 
     def done(self) -> list[Event]:
-        """The server said that the response is over."""
+        """The server ended the response."""
         events: list[Event] = []
         if self._in_turn:
             self._end_turn(events, whole=True)
@@ -119,7 +119,7 @@ class ChatTurns:
         return events + self._end_run("")
 
     def stop(self, reason: str, exit_code: int) -> list[Event]:
-        """The run was cut off from our side: what is unfinished stays so, and nobody is to blame."""
+        """The run was cut off from our side: what is unfinished stays so, and is no failure."""
         events: list[Event] = []
         if self._in_turn:
             self._finish = self._finish or reason
@@ -127,8 +127,8 @@ class ChatTurns:
         return events + self._end_run(reason, exit_code)
 
     def _meet(self, body: ChatBody, events: list[Event]) -> None:
-        """A body with another id. It begins a response when it says so; but some servers give every chunk its own id,
-        a role in each, and others an empty id to what comes before the answer."""
+        """A body with another id, which begins a response if it has a role or a message. But some servers give every
+        chunk its own id, a role in each, and others an empty id to what comes before the answer."""
         begins = any(choice.message or (choice.delta and choice.delta.role) for choice in body.choices or ())
         if begins and self._in_turn and body.id and self._response and (self._steady or self._finish):
             self._end_or_break(events)
@@ -152,7 +152,7 @@ class ChatTurns:
             self._continue(content, events)  # nearly every chunk there is
         elif content or delta.reasoning_content or delta.reasoning or delta.thinking or delta.refusal:
             for kind, words in pieces(delta):
-                self._say(kind, words, events)
+                self._add_words(kind, words, events)
         if delta.tool_calls is not None or delta.function_call is not None:
             for fragment in delta.calls():
                 self._fragment(fragment, events)
@@ -160,7 +160,7 @@ class ChatTurns:
     def _message(self, message: AnswerMessage, finish_reason: object, events: list[Event]) -> None:
         self._raw = _CLEAN
         for kind, words in pieces(message):
-            self._say(kind, clean_text(words), events)
+            self._add_words(kind, clean_text(words), events)
         self._note_finish(finish_reason, events)
         for call in message.calls():
             use = whole_call(self._source.open_call(""), call)
@@ -172,7 +172,7 @@ class ChatTurns:
 
     # Words
 
-    def _say(self, kind: str, words: str, events: list[Event]) -> None:
+    def _add_words(self, kind: str, words: str, events: list[Event]) -> None:
         """Words that may begin a block."""
         kind = "text" if kind == "refusal" else kind
         if self._calls:
@@ -198,12 +198,12 @@ class ChatTurns:
                 events.append(Reasoning(words, self._block))
             return
         if self._again.expects_words:
-            words = self._told_again(words, events)
+            words = self._resent(words, events)
         if words:
             self._again.showed(words)
             events.append(Text(words, self._block))
 
-    def _told_again(self, words: str, events: list[Event]) -> str:
+    def _resent(self, words: str, events: list[Event]) -> str:
         words, differs = self._again.rest(words)
         if differs:
             events.append(Notice("what follows may repeat what is shown above"))
@@ -240,7 +240,7 @@ class ChatTurns:
             events.append(ToolArgs(call.id, call.name, delta))
 
     def _release(self, events: list[Event], *, blank: bool) -> None:
-        """Show the calls that are complete, in order; `blank` says whether one without arguments is."""
+        """Show the calls that are complete, in order; `blank`: whether one without arguments is."""
         calls = self._calls
         while calls and (calls[0].is_complete() or (blank and calls[0].is_blank())):
             self._show(calls.pop(0), events)

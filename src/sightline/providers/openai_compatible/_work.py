@@ -1,14 +1,14 @@
-"""The work of one prompt for a chat completions server: settings, the request, its answer, the kept conversation.
+"""The work of one prompt for a chat completions server: settings, the request, its answer, the stored conversation.
 
 Rules:
 
 - The status is looked at before the body. Bodies and streams are read by the same source, line by line, each line up
-  to `LINE_CAP`; a server that answers the other way than it was asked is understood all the same.
+  to `LINE_CAP`; a server that answers in the other form than requested is understood all the same.
 - 429, 5xx and connections that fail are tried again, visibly, until something of the answer was shown. Then nothing is
   tried again: the answer would be another one.
 - The key goes into one header. Whatever comes back is masked before it becomes an event or a message; only the bytes
-  of a successful answer that were asked for raw are untouched.
-- The conversation is kept when an answer arrived whole. Read raw, an answer is not parsed, and so not kept.
+  of a successful answer that were requested raw are untouched.
+- The conversation is stored when an answer arrived whole. Read raw, an answer is not parsed, and so not stored.
 """
 
 import asyncio
@@ -104,7 +104,7 @@ class ChatWork:
         if settings.file_is_open:
             warning = f"others can read {settings.file}, which holds an API key"
             opening.append(Notice(warning, "warning", f"chmod 600 {settings.file}"))
-        await self._tell(opening)
+        await self._publish(opening)
         stream = await self._answer(client, settings, payload)
         if not self.raw:
             await self._close(stream.end(), StoredConversation(id=conversation.id, model=model, messages=messages))
@@ -133,7 +133,7 @@ class ChatWork:
         delay = delay_before(attempt, failure)
         again = RetryState(failure.message, attempt, retries, delay).as_state()
         text = f"{failure.message}; retrying in {delay:g} s ({attempt} of {retries})"
-        await self._tell([again, Notice(text, "warning", failure.hint)])
+        await self._publish([again, Notice(text, "warning", failure.hint)])
         await self._sleep(delay)
 
     async def _attempt(
@@ -155,7 +155,7 @@ class ChatWork:
                     body = await _beginning(response)
                     raise refused(settings, response.status_code, response.headers, body, self._now())
                 if not is_first:
-                    await self._tell([RetryState.over()])
+                    await self._publish([RetryState.over()])
                 await self._read(response, settings, stream)
         except (httpx2.HTTPError, httpx2.InvalidURL) as problem:
             connecting = isinstance(problem, (httpx2.ConnectError, httpx2.ConnectTimeout))
@@ -169,12 +169,12 @@ class ChatWork:
                 self._shown = True
                 await self._emit(chunk)
                 continue
-            await self._tell(stream.feed(mask.feed(chunk)))
+            await self._publish(stream.feed(mask.feed(chunk)))
             if self.source.is_done:
                 return
-        await self._tell(stream.feed(mask.end()))
+        await self._publish(stream.feed(mask.end()))
 
-    async def _tell(self, events: list[Event]) -> None:
+    async def _publish(self, events: list[Event]) -> None:
         if self.raw or not events:
             return
         for event in events:
@@ -186,8 +186,8 @@ class ChatWork:
         await self._emit(events)
 
     async def _close(self, closing: list[Event], conversation: StoredConversation) -> None:
-        """Tell what the end of the answer holds, keep the conversation, and then say that the run is over."""
-        await self._tell(closing[:-1])
+        """Publish the end of the answer, store the conversation, and then publish the end of the run."""
+        await self._publish(closing[:-1])
         last = closing[-1:]
         if self.source.turns.answers and not self.source.turns.failed:
             conversation.messages += reply_messages("".join(self.words), self._calls)
@@ -197,7 +197,7 @@ class ChatWork:
             except (OSError, ValueError) as problem:
                 text = f"the conversation cannot be stored: {getattr(problem, 'strerror', '') or problem}"
                 last.insert(0, Notice(text, "warning", "it cannot be resumed"))
-        await self._tell(last)
+        await self._publish(last)
 
 
 async def _beginning(response: "httpx2.Response") -> bytes:

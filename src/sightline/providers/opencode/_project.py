@@ -36,10 +36,10 @@ def _others(cwd: str, home: str, environ: Mapping[str, str]) -> Iterator[str]:
 def _is_complete(folder: str) -> bool:
     if not os.path.isdir(os.path.join(folder, "node_modules")):
         return False
-    wanted = {_PACKAGE, *_names(_json(folder, "package.json"))}
+    needed = {_PACKAGE, *_names(_json(folder, "package.json"))}
     packages = _json(folder, "package-lock.json").get("packages")
     root = packages.get("") if isinstance(packages, dict) else None
-    return wanted <= set(_names(root if isinstance(root, dict) else {}))
+    return needed <= set(_names(root if isinstance(root, dict) else {}))
 
 
 def _names(package: Mapping[str, object]) -> Iterator[str]:

@@ -9,7 +9,7 @@ Rules of this wire:
 - `callID` is the model API's own id; the part's `id` is what repeats when the same part is printed again.
 - A shell command that failed is `completed`; its exit code is in the metadata, as null when it was aborted. A call to a
   tool that does not exist is a completed call of `invalid`.
-- What a file says is in the output between marks for the model, and as it is in the metadata (`display`). A command
+- The text of a file is in the output between marks for the model, and as it is in the metadata (`display`). A command
   that printed nothing has `(no output)` for its output.
 - A subagent is one `task` call with its answer. Its own session is not printed.
 - There is no closing line and no total. The last `step_finish` has a reason other than `tool-calls`; a failure is an
@@ -71,9 +71,9 @@ _is_refusal = re.compile(
     r"The user rejected permission|The user has specified a rule which prevents"
     rf"|.{{0,80}}Model tried to call unavailable tool '(?:{'|'.join(_COMMON_NAMES)})'"
 ).match
-_SILENT = "(no output)"  # said to the model of a command that printed nothing
+_SILENT = "(no output)"  # for the model: a command that printed nothing
 _UNFINISHED = frozenset(("pending", "running"))
-_WHOLE = frozenset(("tool-calls", "stop"))  # the model said all it wanted to
+_WHOLE = frozenset(("tool-calls", "stop"))  # the answer of the model is complete
 _CONTINUES = frozenset(("tool-calls", "unknown"))  # another step follows
 
 _DONE_AT_MOST = 1024
@@ -156,13 +156,13 @@ class OpenCodeSource(ProviderSource):
             return []
         words = self._words
         if words.expecting or part.id == self._text_id:
-            return self._say_again(part.id, text)
+            return self._resent(part.id, text)
         self._text_id = part.id
         self._blocks_seen = block = self._blocks_seen + 1
         words.show(text, block)
         return [Text(text, block)]
 
-    def _say_again(self, ident: str, text: str) -> list[Event]:
+    def _resent(self, ident: str, text: str) -> list[Event]:
         """A text after a broken stream, or the same part once more: only what was not shown is news."""
         words = self._words
         if ident and ident == self._text_id and words.shown:
