@@ -10,7 +10,7 @@
 import re
 from collections.abc import Sequence
 
-from sightline.conversation import CallPart, Content, ImagePart, Message, TextPart, ToolMessage, UserMessage
+from sightline.conversation import CallPart, Content, Message, TextPart, ToolMessage, UserMessage
 
 NO_RESULT = "No result: the call was not carried out."
 NO_OUTPUT = "(no output)"
@@ -97,9 +97,5 @@ def sendable(parts: Sequence[Content], *, images: bool) -> list[Content]:
         elif part.data and images:
             fit.append(part)
         else:
-            fit.append(TextPart(_named(part)))
+            fit.append(TextPart(f"[image not shown: {part.url or part.media_type}]"))
     return fit
-
-
-def _named(image: ImagePart) -> str:
-    return f"[image not shown: {image.url or image.media_type}]"

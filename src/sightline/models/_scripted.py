@@ -146,12 +146,8 @@ def _turn_after(turns: list[ScriptedTurn], answers: int) -> int:
     """The number of the turn that follows so many answers; a turn that only fails is none."""
     if not answers:
         return 0
-    answering = [number for number, turn in enumerate(turns) if _answers(turn)]
+    answering = [at for at, turn in enumerate(turns) if not (turn.blocks and isinstance(turn.blocks[0], ErrorBlock))]
     return answering[answers - 1] + 1 if answers <= len(answering) else len(turns)
-
-
-def _answers(turn: ScriptedTurn) -> bool:
-    return not (turn.blocks and isinstance(turn.blocks[0], ErrorBlock))
 
 
 def _pieces(assembly: Assembly, key: int, block: Block) -> Iterator[Piece]:

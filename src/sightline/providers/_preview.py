@@ -14,26 +14,9 @@ _ENOUGH = 512
 # The first of these fields with something in it is the preview. What is acted on comes before what describes it, and a
 # command before the folder it runs in.
 _FIELDS = (
-    "file_path",
-    "filePath",
-    "path",
-    "command",
-    "cmd",
-    "script",
-    "notebook_path",
-    "absolute_path",
-    "pattern",
-    "query",
-    "url",
-    "dir_path",
-    "description",
-    "subject",
-    "title",
-    "task",
-    "message",
-    "prompt",
-    "skill",
-    "tool",
+    *("file_path", "filePath", "path", "command", "cmd", "script", "notebook_path", "absolute_path"),
+    *("pattern", "query", "url", "dir_path", "description", "subject", "title", "task", "message", "prompt"),
+    *("skill", "tool"),
 )
 _COMMANDS = frozenset(("command", "cmd", "script"))
 _NUMBERS = frozenset((int, float, bool, type(None)))
@@ -196,11 +179,7 @@ def _only_word(command: str, start: int) -> str | None:
 def _unquoted(word: str) -> str:
     """What stands between double quotes."""
     inner = word[1:-1]
-    return _unescape_double.sub(_escaped, inner) if "\\" in inner else inner
-
-
-def _escaped(match: "re.Match[str]") -> str:
-    return match[1]
+    return _unescape_double.sub(r"\1", inner) if "\\" in inner else inner
 
 
 def _from_argv(argv: list[object]) -> str:

@@ -6,9 +6,9 @@ from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from sightline.events import Error, Event
+from sightline.events import CallEnding, Error, Event, RunEnded, Text, ToolResult, call_ending
 from sightline.exceptions import OutsideFailure
-from sightline.providers._source import DisplayEventSource
+from sightline.providers._source import DisplayEventSource, ProviderSource
 
 # auto: the provider's own behaviour. The others go from asking for everything to allowing everything, and are only
 # ever used when the user chose them.
@@ -105,16 +105,6 @@ class StopsAgents(Channel, Protocol):
         """False when it does not run."""
 
 
-def channel_in(module: str, name: str) -> Callable[[ProviderPrompt], Channel]:
-    """The channel of that class, which is imported when it is first used."""
-
-    def channel(ask: ProviderPrompt) -> Channel:
-        made: Channel = getattr(import_module(module), name)(ask)
-        return made
-
-    return channel
-
-
 class CommandLine(msgspec.Struct, frozen=True, kw_only=True):
     """How a provider's CLI is started. The prompt goes in on stdin: no length limit, no quoting, not in `ps`."""
 
@@ -151,3 +141,65 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
         """The approval levels that mean something to it. `auto` is up to its own settings."""
         known = self.command.approvals if self.command is not None else {}
         return [level for level in APPROVALS if level == "auto" or level in known]
+
+
+def cli_provider(
+    source: type[ProviderSource],
+    recognises: Callable[[bytes], bool],
+    command: CommandLine,
+    channel: str,
+    *,
+    title: str,
+    steers: bool = False,
+) -> Provider:
+    """A provider that is a CLI. `channel`: the class of its channel as `module:name`, imported on first use."""
+
+    def open_channel(ask: ProviderPrompt) -> Channel:
+        module, _, name = channel.partition(":")
+        made: Channel = getattr(import_module(module), name)(ask)
+        return made
+
+    return Provider(
+        name=source.provider,
+        title=title,
+        source=source,
+        recognises=recognises,
+        command=command,
+        steers=steers,
+        channel=open_channel,
+    )
+
+
+REFUSED = "refused"  # the stop reason of a run
+REFUSED_EXIT_CODE = 3
+
+
+def refused_details() -> dict[str, object]:
+    """The details of the result of such a call, as our own agent has them."""
+    return CallEnding(ended=REFUSED).as_details()
+
+
+def is_refusal(event: Event) -> bool:
+    if isinstance(event, RunEnded):
+        return event.stop_reason == REFUSED and not event.agent
+    return isinstance(event, ToolResult) and call_ending(event.details).ended == REFUSED
+
+
+class ProviderWords:
+    """The text of a run's root agent: each block of it begins on a line of its own."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._block = 0
+
+    def add(self, event: Text) -> None:
+        if event.agent or not event.text:
+            return
+        if self._parts and event.block != self._block and not self._parts[-1].endswith("\n"):
+            self._parts.append("\n")
+        self._parts.append(event.text)
+        self._block = event.block
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)

@@ -11,7 +11,8 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from sightline.events import UNKNOWN_CAP, Event, Unknown, Usage
+from sightline.events import UNKNOWN_CAP, Event, Reasoning, Text, Unknown, Usage
+from sightline.providers._resend import Resend, may_repeat
 from sightline.text import escape_controls
 
 K = TypeVar("K")
@@ -76,6 +77,24 @@ class ProviderSource:
         """Our id for a call that ends now."""
         ident = self._open_calls.pop(native_id, "")
         return ident or self.open_call("")
+
+    def show_rest(
+        self,
+        texts: Resend,
+        text: str,
+        rest: str,
+        block: int,
+        *,
+        repeats: bool,
+        kind: type[Text] | type[Reasoning] = Text,
+    ) -> list[Event]:
+        """The events of a text that was sent again: the `rest` that is new continues a `block`, or begins one."""
+        if rest and (not block or block != self._blocks_seen):
+            block = self.new_block()
+        texts.show(text, block)
+        if not rest:
+            return []
+        return [may_repeat(), kind(rest, block)] if repeats and kind is Text else [kind(rest, block)]
 
     def unreadable(self, line: bytes, reason: str) -> list[Event]:
         return [unknown(line, len(line), reason)]
@@ -176,3 +195,13 @@ def decode_leniently(line: bytes) -> object:
     import json
 
     return json.loads(line.decode("utf-8", "replace"))
+
+
+def first_object(head: bytes) -> dict[str, object]:
+    """The JSON object on the first line; empty when there is none."""
+    line = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
+    try:
+        value = msgspec.json.decode(line)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -4,6 +4,7 @@ A key that is probably a misspelling of a known one is reported and then read as
 finger is one finding and what is inside it is still checked.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
@@ -154,3 +155,13 @@ class FlowReader:
 
 def _kind(node: yaml.Node) -> str:
     return _KINDS.get(type(node), "a value")
+
+
+_name = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+
+
+def check_name(reader: FlowReader, node: yaml.Node, name: str, what: str) -> None:
+    if _name.fullmatch(name) is None:
+        reader.report(
+            node, f"{what} cannot be {name!r}", "use letters, digits, _ and -, at most 64, beginning with a letter or _"
+        )

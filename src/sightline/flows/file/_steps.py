@@ -13,8 +13,7 @@ from sightline.flows.file._condition import Condition, parse_condition
 from sightline.flows.file._document import SIZE_CAP, place
 from sightline.flows.file._findings import suggestion
 from sightline.flows.file._model import AgentStep, CommandStep, OutputFormat, StepRetry
-from sightline.flows.file._names import check_name
-from sightline.flows.file._reader import FlowReader
+from sightline.flows.file._reader import FlowReader, check_name
 from sightline.flows.file._template import Reference, Template, TemplateMistake, parse_template
 from sightline.flows.running._prepare import NATIVE
 from sightline.flows.running._shell import parse_shell
@@ -210,7 +209,8 @@ class _StepReader:
     def _approval(self, provider: str | None) -> Approval:
         node = self._fields.get("approval")
         level = None if node is None else self._reader.choice(node, "approval", APPROVALS)
-        if node is not None and level and provider and level not in (known := _known_levels(provider)):
+        known = get_provider(provider).levels if provider and provider != NATIVE else list(APPROVALS)
+        if node is not None and level and level not in known:
             hint = f"choose one of: {', '.join(known)}"
             self._reader.report(node, f"{provider} has no approval level {level}", hint)
         return level or "auto"
@@ -283,10 +283,6 @@ class _StepReader:
 
 def _providers() -> tuple[str, ...]:
     return (NATIVE, *provider_names())
-
-
-def _known_levels(provider: str) -> list[Approval]:
-    return list(APPROVALS) if provider == NATIVE else get_provider(provider).levels
 
 
 def _known_options(provider: str | None) -> list[str] | None:

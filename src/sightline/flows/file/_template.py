@@ -198,8 +198,7 @@ def _walk(value: object, reference: Reference) -> object:
         except (KeyError, IndexError, ValueError, TypeError):
             where = ".".join(reference.path[:depth])
             raise OutsideFailure(
-                f"{one_line(reference.source)}: there is no {segment} in {where}",
-                f"it has {_contents(value)}",
+                f"{one_line(reference.source)}: there is no {segment} in {where}", f"it has {_contents(value)}"
             ) from None
     return value
 

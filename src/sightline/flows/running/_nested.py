@@ -10,28 +10,20 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sightline.events import (
-    AgentEnded,
-    AgentStarted,
-    Error,
-    Event,
-    Notice,
-    Reasoning,
-    Request,
-    RequestResolved,
-    Text,
-    ToolArgs,
-    ToolConnection,
-    ToolOutput,
-    ToolResult,
-    ToolUpdate,
-    ToolUse,
-    of_agent,
-    of_source,
-)
+import sightline.events as ev
+from sightline.events import Event, Reasoning, Text, ToolArgs, ToolResult, ToolUse
 from sightline.flows.running._channel import FLOW, EventChannel
 
-_WITH_ID = (ToolUse, ToolArgs, ToolOutput, ToolUpdate, ToolConnection, ToolResult, Request, RequestResolved)
+_WITH_ID = (
+    ToolUse,
+    ToolArgs,
+    ev.ToolOutput,
+    ev.ToolUpdate,
+    ev.ToolConnection,
+    ToolResult,
+    ev.Request,
+    ev.RequestResolved,
+)
 
 
 class Nested:
@@ -54,11 +46,11 @@ class Nested:
 
     def publish(self, *events: Event) -> None:
         """What the step itself does: now, for what is rare."""
-        self._channel.publish(*of_agent(self._step, list(events)))
+        self._channel.publish(*ev.of_agent(self._step, list(events)))
 
     async def put(self, events: Sequence[Event]) -> None:
         """What the step itself does, as fast as it is read."""
-        await self._channel.put(of_source(FLOW, of_agent(self._step, list(events))))
+        await self._channel.put(ev.of_source(FLOW, ev.of_agent(self._step, list(events))))
 
     async def relay(self, events: list[Event]) -> None:
         """What its provider does, as fast as it is read."""
@@ -79,12 +71,12 @@ class Nested:
         if isinstance(event, (Text, Reasoning)):
             changes["block"] = block = event.block + self._blocks_before
             self._blocks = max(self._blocks, block + 1)
-        elif isinstance(event, (Error, Notice)):
+        elif isinstance(event, (ev.Error, ev.Notice)):
             changes["text"] = f"{self._step}: {event.text}"
         elif isinstance(event, _WITH_ID):
             changes["id"] = self.id(event.id)
-        elif isinstance(event, (AgentStarted, AgentEnded)):
+        elif isinstance(event, (ev.AgentStarted, ev.AgentEnded)):
             changes["path"] = self._path(event.path)
-            if isinstance(event, AgentStarted) and event.call:
+            if isinstance(event, ev.AgentStarted) and event.call:
                 changes["call"] = self.id(event.call)
-        return of_agent(self._path(event.agent), [msgspec.structs.replace(event, **changes)])
+        return ev.of_agent(self._path(event.agent), [msgspec.structs.replace(event, **changes)])

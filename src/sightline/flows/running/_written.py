@@ -44,15 +44,7 @@ class ChildOutput:
         if not content and not self._dropped:
             return []
         dropped, self._dropped = self._dropped, 0
-        return [
-            ToolOutput(
-                self._call,
-                content,
-                stream=self._stream,
-                offset=offset,
-                dropped=dropped,
-            )
-        ]
+        return [ToolOutput(self._call, content, stream=self._stream, offset=offset, dropped=dropped)]
 
     def _store(self, content: str) -> None:
         if len(content) > self._room:

@@ -65,8 +65,11 @@ class AnthropicAnswer:
         self._ended: dict[int, int] = {}  # how many blocks have ended under an index
         self.is_over = False
 
-    def read(self, data: bytes) -> Piece | None:
-        event = _decoded(data)
+    def read(self, data: bytes) -> list[Piece]:
+        piece = self._piece(_decoded(data))
+        return [] if piece is None else [piece]
+
+    def _piece(self, event: wire.AnthropicEvent) -> Piece | None:
         match event.type:
             case "content_block_delta":
                 return self._delta(self._key(event.index), event.delta or wire.AnthropicDelta())

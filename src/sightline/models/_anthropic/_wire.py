@@ -141,17 +141,8 @@ class AnthropicErrorBody(msgspec.Struct):
     error: AnthropicError
 
 
-READ = frozenset(
-    {
-        "message_start",
-        "content_block_start",
-        "content_block_delta",
-        "content_block_stop",
-        "message_delta",
-        "message_stop",
-        "error",
-    }
-)
+_BLOCK_EVENTS = ("content_block_start", "content_block_delta", "content_block_stop")
+READ = frozenset(("message_start", *_BLOCK_EVENTS, "message_delta", "message_stop", "error"))
 event_decoder = msgspec.json.Decoder(AnthropicEvent)
 type_decoder = msgspec.json.Decoder(EventType)
 error_decoder = msgspec.json.Decoder(AnthropicErrorBody)

@@ -34,6 +34,8 @@ _STOP_REASONS: dict[str, StopReason] = {
 class GeminiAnswer:
     """Takes events in, gives pieces out."""
 
+    is_over = False  # only the end of the stream shows it
+
     def __init__(self, assembly: Assembly, price: Callable[[Usage], float | None]) -> None:
         self._assembly = assembly
         self._price = price

@@ -21,7 +21,7 @@ from sightline.conversation import (
     ToolMessage,
     UserMessage,
 )
-from sightline.models._api import ModelFacts, ModelRequest, ToolSpec
+from sightline.models._api import ModelFacts, ModelRequest
 from sightline.models._gemini import _wire as wire
 from sightline.models._gemini._schema import translated
 from sightline.models._history import NO_OUTPUT, consistent, sendable, tool_name
@@ -43,11 +43,14 @@ _BEGINNING = "(The conversation continues.)"
 
 def encoded(request: ModelRequest, facts: ModelFacts) -> bytes:
     name = model_name(facts)
+    declared = [
+        wire.Declaration(spec.name, spec.description, translated(bytes(spec.parameters))) for spec in request.tools
+    ]
     body = wire.GeminiRequest(
         contents=_Contents(signed_calls=_needs_signatures(name), images=facts.images is not False).of(request.messages),
         system_instruction=wire.Content([wire.Part(text=request.system)]) if request.system.strip() else None,
-        tools=[wire.GeminiTools([_declaration(spec) for spec in request.tools])] if request.tools else [],
-        tool_config=_forced(request.tool_choice) if request.tool_choice else None,
+        tools=[wire.GeminiTools(declared)] if declared else [],
+        tool_config=wire.ToolConfig(wire.CallingConfig("ANY", [request.tool_choice])) if request.tool_choice else None,
         generation_config=_generation(request, facts, name),
     )
     return _json.encode(body)
@@ -59,14 +62,6 @@ def model_name(facts: ModelFacts) -> str:
 
 def _needs_signatures(name: str) -> bool:
     return name.startswith("gemini-") and not name.startswith(_BUDGETED)
-
-
-def _declaration(spec: ToolSpec) -> wire.Declaration:
-    return wire.Declaration(spec.name, spec.description, translated(bytes(spec.parameters)))
-
-
-def _forced(tool: str) -> wire.ToolConfig:
-    return wire.ToolConfig(wire.CallingConfig("ANY", [tool]))
 
 
 def _generation(request: ModelRequest, facts: ModelFacts, name: str) -> wire.GenerationConfig | None:

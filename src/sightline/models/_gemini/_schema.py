@@ -10,18 +10,8 @@ from functools import lru_cache
 
 import msgspec
 
-_SUPPORTED = (
-    "description",
-    "minItems",
-    "maxItems",
-    "minProperties",
-    "maxProperties",
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "pattern",
-)
+_BOUNDS = ("minItems", "maxItems", "minProperties", "maxProperties", "minimum", "maximum", "minLength", "maxLength")
+_SUPPORTED = ("description", "pattern", *_BOUNDS)
 _FORMATS = {"string": ("date-time",), "integer": ("int32", "int64"), "number": ("float", "double")}
 _SCHEMAS_AT_MOST = 5000  # references can double at every step
 _ANYTHING = {"type": "string"}

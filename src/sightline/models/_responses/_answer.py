@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from sightline.chat_completions import converted, dollars, tokens
 from sightline.conversation import StopReason
 from sightline.events import Usage
-from sightline.models._api import Piece
+from sightline.models._api import Done, Piece
 from sightline.models._assembly import Assembly
 from sightline.models._responses import _wire as wire
 from sightline.models.http import _json
 from sightline.models.http._failing import failure, quoted
-from sightline.models.http._openai_failure import in_stream
+from sightline.models.http._openai_failure import decoded_part, in_stream
 
 LAST_EVENTS = frozenset({"response.completed", "response.incomplete", "response.failed", "error"})
 
@@ -45,7 +45,7 @@ class ResponsesAnswer:
     def read(self, data: bytes) -> Iterator[Piece]:
         if data == b"[DONE]":
             return
-        event = _decoded(data)
+        event = decoded_part(wire.event_decoder, data)
         kind = event.type
         if event.kind == "response":
             yield from self._end(_whole(data))
@@ -59,7 +59,8 @@ class ResponsesAnswer:
         elif kind == "response.function_call_arguments.done":
             yield from self._whole_arguments(self._index(event), event.arguments)
         elif kind == "response.output_item.added":
-            yield from self._begin(self._index(event), event.item or {})
+            index, item = self._index(event), event.item or {}
+            yield from self._call(index, item) if item.get("type") == "function_call" else ()
         elif kind == "response.output_item.done":
             yield from self._finish(self._index(event), event.item or {})
         elif kind in ("response.completed", "response.incomplete", "response.failed", "response.cancelled"):
@@ -67,7 +68,7 @@ class ResponsesAnswer:
         elif kind == "error" or event.error:
             raise in_stream(event.error or {"message": event.message, "code": event.code})
 
-    def end(self) -> Piece:
+    def done(self) -> Done:
         """The stream has ended; ModelError when the answer had not."""
         if self._stop_reason is None:
             raise failure("cut", "the answer broke off before its end")
@@ -80,10 +81,6 @@ class ResponsesAnswer:
             return event.output_index
         known = self._indexes.setdefault(ident, ident if event.output_index is None else event.output_index)
         return known if event.output_index is None else event.output_index
-
-    def _begin(self, index: object, item: dict[str, object]) -> Iterator[Piece]:
-        if item.get("type") == "function_call":
-            yield from self._call(index, item)
 
     def _finish(self, index: object, item: dict[str, object]) -> Iterator[Piece]:
         match item.get("type"):
@@ -192,15 +189,6 @@ def _id(item: dict[str, object]) -> str | None:
 def _texts(parts: object) -> str:
     texts = [part.get("text") for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
     return _BETWEEN_THOUGHTS.join([text for text in texts if isinstance(text, str)])
-
-
-def _decoded(data: bytes) -> wire.ResponsesEvent:
-    try:
-        return _json.decode(wire.event_decoder, data)
-    except ValueError:
-        if data.rstrip().endswith(b"}"):
-            raise failure("protocol", f"a part of the answer cannot be read: {quoted(data)}") from None
-        raise failure("cut", "the answer broke off before its end") from None
 
 
 def _whole(data: bytes) -> wire.Response:

@@ -9,15 +9,7 @@ What the API insists on:
 - Only models that think take `reasoning` and `include`, and only some accounts may have summaries of it.
 """
 
-from sightline.conversation import (
-    AssistantMessage,
-    CallPart,
-    Content,
-    ImagePart,
-    ReasoningPart,
-    TextPart,
-    ToolMessage,
-)
+from sightline.conversation import AssistantMessage, CallPart, Content, ImagePart, ReasoningPart, TextPart, ToolMessage
 from sightline.models._api import ModelFacts, ModelRequest
 from sightline.models._effort import effort, thinks
 from sightline.models._history import NO_OUTPUT, CallIds, consistent, sendable, tool_name

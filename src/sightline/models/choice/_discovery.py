@@ -54,12 +54,7 @@ class KeyVendor(msgspec.Struct, frozen=True):
 # In the order in which they are preferred.
 VENDORS = (
     KeyVendor(
-        "anthropic",
-        "anthropic",
-        "anthropic",
-        ("ANTHROPIC_API_KEY",),
-        ("ANTHROPIC_BASE_URL",),
-        prefixes=("claude-",),
+        "anthropic", "anthropic", "anthropic", ("ANTHROPIC_API_KEY",), ("ANTHROPIC_BASE_URL",), prefixes=("claude-",)
     ),
     KeyVendor(
         "openai",

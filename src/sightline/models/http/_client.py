@@ -321,17 +321,14 @@ async def _unpacked(raw: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, N
 
 def _request(method: str, way: _Way, url: SplitResult, headers: Mapping[str, str], body: bytes) -> bytes:
     target = quote(url.path or "/", _VISIBLE) + (f"?{quote(url.query, _VISIBLE)}" if url.query else "")
-    given = {"host": _authority(way.address), **_lower(headers), **_authorization(way.address)}
+    lowered = {name.lower(): value for name, value in headers.items()}
+    given = {"host": _authority(way.address), **lowered, **_authorization(way.address)}
     if body or method == "POST":
         given["content-length"] = str(len(body))
     if way.proxy is not None and way.address.scheme == "http":
         target = f"http://{given['host']}{target}"
         given |= _authorization(way.proxy, "proxy-")
     return _encoded(f"{method} {target} HTTP/1.1", given) + body
-
-
-def _lower(headers: Mapping[str, str]) -> dict[str, str]:
-    return {name.lower(): value for name, value in headers.items()}
 
 
 def _encoded(first: str, headers: Mapping[str, str]) -> bytes:

@@ -7,12 +7,15 @@ few of them, so a conversation that is too long is known by its words too.
 
 import re
 from collections.abc import Mapping
+from typing import TypeVar
 
 import msgspec
 
 from sightline.models._api import ErrorKind, ModelError
 from sightline.models.http import _json
 from sightline.models.http._failing import failure, http_failure, kind_of_status, quoted
+
+T = TypeVar("T")
 
 _KIND_OF_CODE: dict[str, ErrorKind] = {
     "context_length_exceeded": "overflow",
@@ -48,6 +51,16 @@ _try_again = re.compile(r"try again in (\d+(?:\.\d+)?)\s?(ms|s)\b")
 
 
 _decoder = msgspec.json.Decoder(object)
+
+
+def decoded_part(decoder: msgspec.json.Decoder[T], data: bytes) -> T:
+    """An event of a streamed answer; ModelError when it cannot be read."""
+    try:
+        return _json.decode(decoder, data)
+    except ValueError:
+        if data.rstrip().endswith(b"}"):
+            raise failure("protocol", f"a part of the answer cannot be read: {quoted(data)}") from None
+        raise failure("cut", "the answer broke off before its end") from None
 
 
 def classify(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:

@@ -17,14 +17,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from sightline.exceptions import UserMistake
 from sightline.models._api import ErrorKind, ModelError
-from sightline.models.http._client import (
-    HttpAnswer,
-    HttpClient,
-    HttpFailure,
-    HttpSilent,
-    HttpUnconnected,
-    HttpUnusable,
-)
+from sightline.models.http._client import HttpAnswer, HttpClient, HttpFailure, HttpSilent, HttpUnconnected, HttpUnusable
 from sightline.models.http._sse import EVENT_LIMIT, LAST, EventTooLong, ServerEvent, Splitter
 from sightline.settings import RetrySettings
 from sightline.text import clean_line, without_credentials
@@ -104,7 +97,7 @@ class Transport:
                             return
                         heard = heard if event.event == _PING else time.monotonic()
                     if time.monotonic() - heard > self._pinged_seconds:
-                        raise _nothing_new(self.where)
+                        raise ModelError("cut", f"{self.where} stopped sending", "try again later")
             if (rest := splitter.end()) is not None:
                 yield rest
             elif not splitter.found and "event-stream" not in response.headers.get("content-type", ""):
@@ -208,10 +201,6 @@ async def _beginning(response: HttpAnswer, limit: int) -> bytes:
 def _not_events(where: str, body: bytes) -> ModelError:
     reason = clean_line(body[:_QUOTED].decode("utf-8", "replace"))
     return ModelError("protocol", f"{where} did not answer with events: {reason}", "check the base URL and the API")
-
-
-def _nothing_new(where: str) -> ModelError:
-    return ModelError("cut", f"{where} stopped sending", "try again later")
 
 
 def _failure(problem: HttpFailure, where: str, *, answering: bool) -> ModelError:

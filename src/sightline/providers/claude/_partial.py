@@ -110,7 +110,7 @@ class PartialBlocks:
         if streamed is None:
             return []
         if isinstance(streamed, tuple):
-            return [self._args(*streamed, args)] if args else []
+            return [ToolArgs(*streamed, clean_text(args))] if args else []
         if not piece:
             return []
         streamed.add(piece)
@@ -177,9 +177,6 @@ class PartialBlocks:
             return []
         kind = Reasoning if streamed.thought else Text
         return [kind(text, streamed.block)]
-
-    def _args(self, ident: str, name: str, delta: str) -> ToolArgs:
-        return ToolArgs(ident, name, clean_text(delta))
 
 
 def _whole_characters(text: str) -> str:

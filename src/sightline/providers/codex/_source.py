@@ -17,31 +17,16 @@ Rules of this wire:
 import re
 
 import msgspec
+from msgspec.structs import astuple
 
-from sightline.events import (
-    AgentEnded,
-    AgentStarted,
-    Error,
-    Event,
-    Notice,
-    Reasoning,
-    RetryState,
-    RunEnded,
-    RunStarted,
-    Text,
-    TodoState,
-    ToolResult,
-    ToolUse,
-    TurnStarted,
-    Usage,
-)
+import sightline.events as ev
+from sightline.events import Event, Reasoning, Text, ToolResult, ToolUse
 from sightline.providers._agents import AgentPaths
 from sightline.providers._failure import hint_in, human_message
-from sightline.providers._opening import first_object
 from sightline.providers._preview import preview, preview_command
-from sightline.providers._refusal import refused_details
-from sightline.providers._resend import Resend, may_repeat
-from sightline.providers._source import Handler, ProviderSource, is_suspect, reread
+from sightline.providers._provider import refused_details
+from sightline.providers._resend import Resend
+from sightline.providers._source import Handler, ProviderSource, first_object, is_suspect, reread
 from sightline.providers.codex import _wire as wire
 from sightline.providers.codex._calls import DESCRIPTIONS, OUTCOMES, Call, plan_of
 from sightline.providers.codex._wire import CodexCommand, CollabCall, ItemCompleted, ItemStarted, TodoList
@@ -60,7 +45,7 @@ _reconnecting = re.compile(r"Reconnecting\W+(\d{1,6})/(\d{1,6})", re.ASCII).matc
 class CodexSource(ProviderSource):
     provider = "codex"
     _settled = 0  # the last block before a call that was carried out
-    _plan: TodoState | None = None
+    _plan: ev.TodoState | None = None
     _last_error = ""
     _searches: tuple[str, ...] = ()  # begun, query not known yet
 
@@ -80,7 +65,7 @@ class CodexSource(ProviderSource):
         if kind is ItemCompleted:
             item = parsed.item
             return _COMPLETED[type(item)](self, item, line)
-        if kind is ItemStarted:
+        if kind is ItemStarted or kind is wire.ItemUpdated:
             item = parsed.item
             return _STARTED[type(item)](self, item, line)
         return _HANDLERS[kind](self, parsed, line)
@@ -90,14 +75,6 @@ class CodexSource(ProviderSource):
         return [self._use(wire.WebSearch(ident), b"") for ident in searches]
 
     # Items
-
-    def _completed(self, parsed: wire.ItemCompleted, line: bytes) -> list[Event]:
-        item = parsed.item
-        return _COMPLETED[type(item)](self, item, line)
-
-    def _started(self, parsed: wire.ItemStarted | wire.ItemUpdated, line: bytes) -> list[Event]:
-        item = parsed.item
-        return _STARTED[type(item)](self, item, line)
 
     def _message(self, item: wire.AgentMessage, line: bytes) -> list[Event]:
         text = item.text
@@ -130,20 +107,13 @@ class CodexSource(ProviderSource):
     def _resent(self, text: str, kind: type[Text] | type[Reasoning], texts: Resend) -> list[Event]:
         """A text after a broken stream: it may be one that was shown, or continue it."""
         rest, repeats = texts.rest(text)
-        block = texts.continues
-        if rest and (not block or block != self._blocks_seen):
-            block = self.new_block()
-        texts.show(text, block)
-        if not rest:
-            return []
-        event = kind(rest, block)
-        return [may_repeat(), event] if repeats and kind is Text else [event]
+        return self.show_rest(texts, text, rest, texts.continues, repeats=repeats, kind=kind)
 
     def _nothing(self, item: object, line: bytes) -> list[Event]:
         return []
 
     def _warned(self, item: wire.CodexWarning, line: bytes) -> list[Event]:
-        return [Notice(clean_text(item.message), "warning")]
+        return [ev.Notice(clean_text(item.message), "warning")]
 
     # Calls
 
@@ -259,11 +229,11 @@ class CodexSource(ProviderSource):
             for thread in item.receiver_thread_ids:
                 if thread not in agents:
                     path, task = agents.begin(thread, "agent"), clean_text(item.prompt or "")
-                    events.append(AgentStarted(path, "agent", task, call=call))
+                    events.append(ev.AgentStarted(path, "agent", task, call=call))
         for thread, state in item.agents_states.items():
             if state.status in _ENDED and thread in agents:
                 failed = state.status in ("errored", "not_found")
-                events.append(AgentEnded(agents.end(thread), failed))
+                events.append(ev.AgentEnded(agents.end(thread), failed))
         return events
 
     # The run
@@ -273,16 +243,16 @@ class CodexSource(ProviderSource):
         if self._calls_seen or self._blocks_seen:  # item ids begin again with every thread
             self._open_calls.clear()
             self._forget_turn()
-        events.append(RunStarted(clean_line(parsed.thread_id)))
+        events.append(ev.RunStarted(clean_line(parsed.thread_id)))
         return events
 
     def _turn_started(self, parsed: wire.CodexTurnStarted, line: bytes) -> list[Event]:
-        return [TurnStarted()]
+        return [ev.TurnStarted()]
 
     def _turn_completed(self, parsed: wire.TurnCompleted, line: bytes) -> list[Event]:
         events = self.end_events() if self._searches else []
         self._forget_turn()
-        events.append(RunEnded(_usage(parsed.usage)))
+        events.append(ev.RunEnded(None if parsed.usage is None else ev.Usage(*astuple(parsed.usage))))
         return events
 
     def _turn_failed(self, parsed: wire.TurnFailed, line: bytes) -> list[Event]:
@@ -291,7 +261,7 @@ class CodexSource(ProviderSource):
         if message != self._last_error or not message:
             events.append(_error(message))
         self._forget_turn()
-        return [*events, RunEnded(is_error=True)]
+        return [*events, ev.RunEnded(is_error=True)]
 
     def _failed(self, parsed: wire.CodexErrorLine, line: bytes) -> list[Event]:
         message = parsed.message
@@ -304,8 +274,8 @@ class CodexSource(ProviderSource):
             if texts is not None:
                 texts.broke(self._settled, once_more=attempt > 1)
         text = clean_text(message)
-        again = RetryState(text, attempt, int(retry.group(2)))
-        return [again.as_state(), Notice(text, "warning")]
+        again = ev.RetryState(text, attempt, int(retry.group(2)))
+        return [again.as_state(), ev.Notice(text, "warning")]
 
     def _forget_turn(self) -> None:
         if self._words is not None:
@@ -340,9 +310,6 @@ _COMPLETED: dict[type, Handler[CodexSource]] = {
     wire.TodoList: CodexSource._plan_completed,
 }
 _HANDLERS: dict[type, Handler[CodexSource]] = {
-    wire.ItemCompleted: CodexSource._completed,
-    wire.ItemStarted: CodexSource._started,
-    wire.ItemUpdated: CodexSource._started,
     wire.ThreadStarted: CodexSource._thread_started,
     wire.CodexTurnStarted: CodexSource._turn_started,
     wire.TurnCompleted: CodexSource._turn_completed,
@@ -351,20 +318,8 @@ _HANDLERS: dict[type, Handler[CodexSource]] = {
 }
 
 
-def _error(message: str) -> Error:
-    return Error(human_message(message) or "codex reported an error", hint_in(message))
-
-
-def _usage(usage: wire.CodexTokenUsage | None) -> Usage | None:
-    if usage is None:
-        return None
-    return Usage(
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.cached_input_tokens,
-        usage.cache_write_input_tokens,
-        usage.reasoning_output_tokens,
-    )
+def _error(message: str) -> ev.Error:
+    return ev.Error(human_message(message) or "codex reported an error", hint_in(message))
 
 
 def recognises(head: bytes) -> bool:

@@ -15,28 +15,14 @@ from typing import Union
 
 import msgspec
 
-from sightline.events import (
-    AgentEnded,
-    AgentStarted,
-    Error,
-    Event,
-    Notice,
-    RunEnded,
-    RunStarted,
-    Text,
-    TodoState,
-    ToolResult,
-    ToolUse,
-    Usage,
-    User,
-)
+import sightline.events as ev
+from sightline.events import Event, Text, ToolResult, ToolUse
 from sightline.providers._agents import AgentPaths
 from sightline.providers._failure import hint_in, human_message
-from sightline.providers._opening import first_object
 from sightline.providers._plan import plan_from
 from sightline.providers._preview import shown_args
-from sightline.providers._refusal import refused_details
-from sightline.providers._source import Handler, ProviderSource, is_suspect, reread
+from sightline.providers._provider import refused_details
+from sightline.providers._source import Handler, ProviderSource, first_object, is_suspect, reread
 from sightline.text import StreamFilter, clean_line, clean_text
 
 _COMMON_NAMES = {
@@ -147,7 +133,7 @@ class GeminiSource(ProviderSource):
     def _message(self, parsed: GeminiMessage) -> list[Event]:
         """Any message, however odd its text."""
         if parsed.role != "assistant":
-            return [*self._end_text(), User(clean_text(parsed.content))]
+            return [*self._end_text(), ev.User(clean_text(parsed.content))]
         events: list[Event] = [] if parsed.delta else self._end_text()
         if self._filter is None:
             self._filter = StreamFilter()
@@ -176,18 +162,18 @@ class GeminiSource(ProviderSource):
         args, arg = shown_args(parsed.parameters, name, line)
         use = ToolUse(ident, name, native, arg, args, native_id)
         if name == "Todo":
-            return [use, TodoState(plan_from(args)).as_state()]
+            return [use, ev.TodoState(plan_from(args)).as_state()]
         if native == "invoke_agent" and isinstance(args, dict):
             return [use, self._agent_started(native_id, ident, args)]
         return [use]
 
-    def _agent_started(self, handle: str, call: str, args: dict[str, object]) -> AgentStarted:
+    def _agent_started(self, handle: str, call: str, args: dict[str, object]) -> ev.AgentStarted:
         name, task = args.get("agent_name"), args.get("prompt")
         name = clean_line(name) if isinstance(name, str) else ""
         task = task if isinstance(task, str) else ""
         if self._agents is None:
             self._agents = AgentPaths()
-        return AgentStarted(self._agents.begin(handle, name), name or "agent", task, call=call)
+        return ev.AgentStarted(self._agents.begin(handle, name), name or "agent", task, call=call)
 
     def _result(self, parsed: GeminiResult, line: bytes) -> list[Event]:
         native_id, content, error = parsed.tool_id, parsed.output or "", parsed.error
@@ -209,7 +195,7 @@ class GeminiSource(ProviderSource):
             content = clean_text(content)
         result = ToolResult(ident, content, details, failed, None, None, native_id)
         if self._agents is not None and (path := self._agents.end(native_id)):
-            return [AgentEnded(path, failed), result]
+            return [ev.AgentEnded(path, failed), result]
         return [result]
 
     # The run
@@ -217,25 +203,25 @@ class GeminiSource(ProviderSource):
     def _started(self, parsed: Init, line: bytes) -> list[Event]:
         if self._calls_seen:
             self._open_calls.clear()
-        return [RunStarted(clean_line(parsed.session_id), clean_line(parsed.model or ""))]
+        return [ev.RunStarted(clean_line(parsed.session_id), clean_line(parsed.model or ""))]
 
     def _troubled(self, parsed: Trouble, line: bytes) -> list[Event]:
         text = human_message(parsed.message)
         if parsed.severity == "warning":
-            return [Notice(text, "warning")]
-        return [Error(text, hint_in(text))]
+            return [ev.Notice(text, "warning")]
+        return [ev.Error(text, hint_in(text))]
 
     def _ended(self, parsed: End, line: bytes) -> list[Event]:
         stats, error = parsed.stats, parsed.error
         usage = None
         if stats is not None:
-            usage = Usage(stats.input_tokens, stats.output_tokens, stats.cached, None, None, stats.total_tokens)
+            usage = ev.Usage(stats.input_tokens, stats.output_tokens, stats.cached, None, None, stats.total_tokens)
         failed = parsed.status == "error"
-        ended = RunEnded(usage, is_error=failed)
+        ended = ev.RunEnded(usage, is_error=failed)
         if not failed:
             return [ended]
         message = error.message if error is not None and error.message else "the run failed"
-        return [Error(human_message(message), hint_in(message)), ended]
+        return [ev.Error(human_message(message), hint_in(message)), ended]
 
 
 _HANDLERS: dict[type, Handler[GeminiSource]] = {

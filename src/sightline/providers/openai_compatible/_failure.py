@@ -51,7 +51,7 @@ def refused(
 def not_reached(settings: EndpointSettings, problem: Exception, *, connecting: bool, slow: bool) -> ChatFailure:
     """The connection could not be made, or broke. A request to a slow server is not repeated."""
     reason = Mask(settings.api_key).text(excerpt(str(problem))) or type(problem).__name__
-    where = _where(settings.base_url)
+    where = excerpt(settings.base_url.partition("?")[0])  # a query may hold a secret
     if slow:
         return ChatFailure(f"no answer from {where}: {reason}", "try again, or set a timeout")
     if connecting:
@@ -128,8 +128,3 @@ def _hint(settings: EndpointSettings, status: int) -> str:
     if status < 400:
         return "the base URL redirects: use the address it redirects to"
     return "check the model name and the options" if settings.model else "name a model"
-
-
-def _where(base_url: str) -> str:
-    """The address without its query, which may hold more than a person should see in a log."""
-    return excerpt(base_url.partition("?")[0])

@@ -12,27 +12,83 @@ A whole response is read like a stream of one chunk. Rules:
 - When a stream broke and the response is sent again, words and calls that were shown are not shown twice.
 """
 
+import sightline.events as ev
 from sightline.chat_completions import AnswerMessage, CallFragment, ChatBody, pieces
-from sightline.events import (
-    Error,
-    Event,
-    ModelState,
-    Notice,
-    Reasoning,
-    RunEnded,
-    RunStarted,
-    Text,
-    ToolArgs,
-    TurnEnded,
-    TurnStarted,
-    Usage,
-)
+from sightline.events import Event, Reasoning, Text, ToolArgs
 from sightline.providers._failure import hint_for
 from sightline.providers._source import ProviderSource, add, add_usage, is_suspect
-from sightline.providers.openai_compatible._again import RepeatedResponse
 from sightline.providers.openai_compatible._calls import CallInProgress, is_complete, whole_call
 from sightline.providers.openai_compatible._wire import error_status, error_text
 from sightline.text import StreamFilter, clean_line, clean_text
+
+# Past this a response is not compared: sent again, it is shown again.
+_REMEMBERED_AT_MOST = 256 * 1024
+_CALLS_REMEMBERED = 256
+
+
+class RepeatedResponse:
+    """What was shown of the response under way, and how far its repetition agrees with that, after its stream broke.
+
+    Text arrives in pieces, cut differently each time, so what was shown is compared as one text: as long as the new
+    pieces agree with it they are passed over, the first that goes beyond adds only the rest, and one that differs
+    brings back all that was passed over. Nothing is compared while the stream is healthy.
+    """
+
+    def __init__(self) -> None:
+        self.settle()
+
+    def settle(self) -> None:
+        """The response arrived whole: nothing of it will come again."""
+        self._shown: list[str] = []
+        self._size = 0
+        self._calls: list[tuple[str, object]] = []
+        self._expected = ""
+        self._agreed = 0  # characters of the expected words that came again
+        self.expects_words = False
+        self._expected_calls: list[tuple[str, object]] = []
+
+    def broke(self) -> None:
+        """The stream of the response broke; the next response may be its repetition."""
+        if not self.expects_words:
+            self._expected = "".join(self._shown) if self._size <= _REMEMBERED_AT_MOST else ""
+        self._agreed = 0
+        self.expects_words = bool(self._expected)
+        self._expected_calls = list(self._calls)
+
+    def showed(self, words: str) -> None:
+        if self._size <= _REMEMBERED_AT_MOST:
+            self._size += len(words)
+            self._shown.append(words)
+
+    def rest(self, words: str) -> tuple[str, bool]:
+        """What of these words is to be shown, and whether they contradict what was shown."""
+        expected = self._expected[self._agreed :]
+        if expected.startswith(words):
+            self._agreed += len(words)
+            self.expects_words = self._agreed < len(self._expected)
+            return "", False
+        self.expects_words = False
+        if words.startswith(expected):
+            return words[len(expected) :], False
+        self._shown, self._size = [], 0
+        return self._expected[: self._agreed] + words, True
+
+    @property
+    def expects_calls(self) -> bool:
+        return bool(self._expected_calls)
+
+    def is_known(self, name: str, args: object) -> bool:
+        """Whether this call was shown before the break; if not, it is remembered as shown."""
+        call = (name, args)
+        if self._expected_calls:
+            if self._expected_calls[0] == call:
+                del self._expected_calls[0]
+                return True
+            self._expected_calls, self._calls = [], []
+        if len(self._calls) < _CALLS_REMEMBERED:
+            self._calls.append(call)
+        return False
+
 
 # A response with more calls than this at once is broken or hostile; the oldest are then shown as they are.
 _CALLS_AT_MOST = 256
@@ -50,7 +106,7 @@ class ChatTurns:
         self._in_turn = False
         self._model = ""
         self._last_finish = ""
-        self._usage: Usage | None = None  # of the run so far
+        self._usage: ev.Usage | None = None  # of the run so far
         self._cost: float | None = None
         self.failed = False
         self.answers = 0  # responses that arrived whole
@@ -63,7 +119,7 @@ class ChatTurns:
         self._steady = False  # more than one chunk has that id
         self._streamed = False
         self._finish = ""
-        self._turn_usage: Usage | None = None
+        self._turn_usage: ev.Usage | None = None
         self._turn_cost: float | None = None
         self._kind = ""  # of the block under way
         self._block = 0
@@ -74,7 +130,7 @@ class ChatTurns:
         """A run that is known to begin before its first byte arrives."""
         self._in_run = self._in_turn = True
         self._model = model
-        return [RunStarted(session, model), TurnStarted()]
+        return [ev.RunStarted(session, model), ev.TurnStarted()]
 
     def start_over(self) -> None:
         """Nothing was shown of the response under way; it is requested again."""
@@ -135,13 +191,13 @@ class ChatTurns:
         model = clean_line(body.model) if isinstance(body.model, str) else ""
         if not self._in_run:
             self._in_run, self._model = True, model
-            events.append(RunStarted(model=model))
+            events.append(ev.RunStarted(model=model))
         elif model and model != self._model:
             self._model = model
-            events.append(ModelState(model).as_state())
+            events.append(ev.ModelState(model).as_state())
         if not self._in_turn:
             self._in_turn = True
-            events.append(TurnStarted())
+            events.append(ev.TurnStarted())
         if body.id or self._response is None:
             self._response = body.id
 
@@ -180,7 +236,7 @@ class ChatTurns:
         if kind != self._kind:
             self._close_block(events)
             if kind == "other":
-                events.append(Notice(f"a part of type {clean_line(words)[:80]} is not shown"))
+                events.append(ev.Notice(f"a part of type {clean_line(words)[:80]} is not shown"))
                 return
             self._kind = kind
             self._block = self._source.new_block()
@@ -206,7 +262,7 @@ class ChatTurns:
     def _resent(self, words: str, events: list[Event]) -> str:
         words, differs = self._again.rest(words)
         if differs:
-            events.append(Notice("what follows may repeat what is shown above"))
+            events.append(ev.Notice("what follows may repeat what is shown above"))
         return words
 
     def _close_block(self, events: list[Event]) -> None:
@@ -261,7 +317,7 @@ class ChatTurns:
 
     def _announce_cut(self, name: str, events: list[Event]) -> None:
         cut = f"a call of {name or 'a tool'} was cut off before its arguments were complete"
-        events.append(Notice(cut, level="warning"))
+        events.append(ev.Notice(cut, level="warning"))
 
     # Ends
 
@@ -281,14 +337,14 @@ class ChatTurns:
             text, hint = "the server sent no chat completion", "check the base URL: it usually ends in /v1"
         else:
             text, hint = "the stream ended early", "what is shown may be incomplete; ask again"
-        events.append(Error(text, hint))
+        events.append(ev.Error(text, hint))
         self._again.broke()
         self._end_turn(events, whole=False)
 
     def _end_turn(self, events: list[Event], *, whole: bool) -> None:
         self._close_block(events)
         self._finish_calls(events, whole=whole)
-        events.append(TurnEnded(self._turn_usage, self._turn_cost, self._finish))
+        events.append(ev.TurnEnded(self._turn_usage, self._turn_cost, self._finish))
         self._usage = add_usage(self._usage, self._turn_usage)
         self._cost = add(self._cost, self._turn_cost)
         if whole:
@@ -302,10 +358,10 @@ class ChatTurns:
         events: list[Event] = []
         if not self._in_run:
             self._in_run = True
-            events.append(RunStarted())
+            events.append(ev.RunStarted())
         self._close_block(events)
         self._finish_calls(events, whole=False)
-        events.append(Error(f"API error: {text}", hint))
+        events.append(ev.Error(f"API error: {text}", hint))
         self.failed = True
         if self._in_turn:
             self._finish = "error"
@@ -317,4 +373,4 @@ class ChatTurns:
             return []
         self._in_run = False
         reason = reason or ("error" if self.failed else self._last_finish)
-        return [RunEnded(self._usage, self._cost, reason, self.failed, exit_code)]
+        return [ev.RunEnded(self._usage, self._cost, reason, self.failed, exit_code)]

@@ -4,7 +4,7 @@ Rules:
 
 - The server takes a password, made for it: other programs on the machine are not to steer it.
 - It prints where it listens in its first lines. The stream of events is opened before the first prompt, so that nothing
-  is missed, and not earlier: requesting it makes the server load the project (see `_project`).
+  is missed, and not earlier: requesting it makes the server load the project (see `loads_offline`).
 - A run begins with `prompt_async` and is over when its session is idle after it was busy. One that is stopped is over
   when the server has answered that.
 """
@@ -13,26 +13,17 @@ import asyncio
 import os
 import re
 import secrets
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from sightline.events import (
-    ApprovalState,
-    ContextState,
-    Error,
-    Event,
-    Request,
-    RequestResolved,
-    RetryState,
-    RunEnded,
-    RunStarted,
-    Unknown,
-    of_agent,
-)
+import sightline.events as ev
+from sightline.events import Event
 from sightline.exec import Process, UntrustedProgram
+from sightline.handles import read_at_most
 from sightline.providers._binary import binary_words
 from sightline.providers._channel_run import ChannelRun
 from sightline.providers._provider import NotInstalled, ProviderPrompt, Unreachable
@@ -41,7 +32,6 @@ from sightline.providers._source import read_line
 from sightline.providers._stream import EventStream
 from sightline.providers.opencode._command import COMMAND
 from sightline.providers.opencode._printed import data_folder
-from sightline.providers.opencode._project import loads_offline
 from sightline.providers.opencode._server_requests import Answer, permission, question
 from sightline.providers.opencode._server_source import Talk, used_in
 from sightline.providers.opencode._source import error_event
@@ -103,13 +93,13 @@ class OpenCodeServer(OpenRequests):
         self._busy = self._stopping = False
         self._failure = None
         run = self._run = ChannelRun("opencode", self._session, self._interrupt, self._end)
-        approval = ApprovalState(ask.approval).as_state()
-        begun = RunStarted(clean_line(self._session), clean_line(ask.model), clean_line(ask.cwd))
+        approval = ev.ApprovalState(ask.approval).as_state()
+        begun = ev.RunStarted(clean_line(self._session), clean_line(ask.model), clean_line(ask.cwd))
         await run.put([approval, begun])
         try:
             await self._post(f"/session/{self._session}/prompt_async", _prompt(ask))
         except Unreachable as problem:
-            await run.fail(Error(problem.message, problem.hint))
+            await run.fail(ev.Error(problem.message, problem.hint))
         return run
 
     async def steer(self, text: str) -> bool:
@@ -225,7 +215,7 @@ class OpenCodeServer(OpenRequests):
         self._session = ""
         if self._run is not None:
             hint = "send it again: the conversation is resumed"
-            await self._run.fail(Error(text, hint))
+            await self._run.fail(ev.Error(text, hint))
         if self._process is not None and self._process.exit_code is None:
             self._later(self._process.end())
 
@@ -249,7 +239,7 @@ class OpenCodeServer(OpenRequests):
         if self._run is not None and not self._run.over:
             # Its last events come with the answer, on another connection.
             await asyncio.sleep(_SECONDS_AFTER_STOP if self._busy else 0)
-            await self._run.put([RunEnded(stop_reason="cancelled")])
+            await self._run.put([ev.RunEnded(stop_reason="cancelled")])
 
     async def _end(self) -> None:
         if self._process is not None and self._process.exit_code is None:
@@ -260,7 +250,7 @@ class OpenCodeServer(OpenRequests):
             await self._post(path, body)
         except Unreachable as problem:
             if self._run is not None:
-                await self._run.put([Error(problem.message, problem.hint)])
+                await self._run.put([ev.Error(problem.message, problem.hint)])
 
     async def _post(self, path: str, body: dict[str, object]) -> object:
         return await self._request("POST", path, body)
@@ -293,11 +283,11 @@ class OpenCodeServer(OpenRequests):
         if not line.startswith(b"data:"):
             return []
         event = read_line(line, _decoder, len(b"data:"))
-        if isinstance(event, Unknown):
+        if isinstance(event, ev.Unknown):
             return [event]
         session = event.properties.get("sessionID")
         talk = self._talks.get(session) if isinstance(session, str) else None
-        return [] if talk is None else of_agent(talk.agent, self._of_talk(talk, event.type, event.properties))
+        return [] if talk is None else ev.of_agent(talk.agent, self._of_talk(talk, event.type, event.properties))
 
     def _of_talk(self, talk: Talk, kind: str, fields: dict[str, object]) -> list[Event]:
         part, info = fields.get("part"), fields.get("info")
@@ -310,7 +300,7 @@ class OpenCodeServer(OpenRequests):
                 events = talk.on_part(part)
                 self._know_child(talk, part)
                 used = None if talk.agent else used_in(events)
-                context = [ContextState(used).as_state()] if used else []
+                context = [ev.ContextState(used).as_state()] if used else []
                 return [*events, *context]
             case "permission.asked":
                 return self._open_request(permission(fields, self._call(talk, fields), self._ask.cwd))
@@ -319,7 +309,7 @@ class OpenCodeServer(OpenRequests):
             case "permission.replied" | "question.replied" | "question.rejected":
                 ident = clean_line(str(fields.get("requestID")))
                 self._requests.pop(ident, None)
-                return [RequestResolved(ident)]
+                return [ev.RequestResolved(ident)]
             case _ if not talk.agent:
                 return self._of_run(kind, fields)
         return []
@@ -334,15 +324,15 @@ class OpenCodeServer(OpenRequests):
                 self._busy = True
             case "session.status" if isinstance(status, dict) and status.get("type") == "retry":
                 reason = clean_text(str(status.get("message", "")))
-                again = RetryState.of({"reason": reason, "attempt": status.get("attempt")}) or RetryState(reason)
+                again = ev.RetryState.of({"reason": reason, "attempt": status.get("attempt")}) or ev.RetryState(reason)
                 return [again.as_state()]
             case "session.idle" if (self._busy or self._failure is not None) and not self._stopping:
                 failed = [] if self._failure is None else [error_event(self._failure)]
                 self._busy, self._failure = False, None
-                return [*failed, RunEnded(is_error=bool(failed))]
+                return [*failed, ev.RunEnded(is_error=bool(failed))]
         return []
 
-    def _open_request(self, translated: tuple[Request, Answer] | None) -> list[Event]:
+    def _open_request(self, translated: tuple[ev.Request, Answer] | None) -> list[Event]:
         if translated is None:
             return []
         request, to_post = translated
@@ -376,3 +366,51 @@ def _prompt(ask: ProviderPrompt) -> dict[str, object]:
     if ask.approval in _AGENTS:
         body["agent"] = _AGENTS[ask.approval]
     return body
+
+
+_PACKAGE = "@opencode-ai/plugin"
+_READ_AT_MOST = 16 * 1024 * 1024
+_KINDS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
+
+
+def loads_offline(cwd: str, environ: Mapping[str, str]) -> bool:
+    """Whether OpenCode can load a project without a request to a package registry.
+
+    Loading one takes it seconds, so it is better done before the first prompt. But OpenCode then installs a package of
+    its own into each folder that it reads settings from, unless the lock file there lists it. Nothing is to leave the
+    machine before the user has sent something: so a project is loaded early only where nothing is missing.
+    """
+    home = environ.get("HOME") or os.path.expanduser("~")
+    settings = os.path.join(environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "opencode")
+    # Its own folder is made when it is missing, the others are left out.
+    return _is_complete(settings) and all(map(_is_complete, _other_folders(cwd or os.getcwd(), home, environ)))
+
+
+def _other_folders(cwd: str, home: str, environ: Mapping[str, str]) -> Iterator[str]:
+    above = [Path(cwd), *Path(cwd).parents, Path(home)]
+    named = [Path(environ["OPENCODE_CONFIG_DIR"])] if environ.get("OPENCODE_CONFIG_DIR") else []
+    for folder in [*(one / ".opencode" for one in above), *named]:
+        if folder.is_dir():
+            yield str(folder)
+
+
+def _is_complete(folder: str) -> bool:
+    if not os.path.isdir(os.path.join(folder, "node_modules")):
+        return False
+    needed = {_PACKAGE, *_names(_read_json(folder, "package.json"))}
+    packages = _read_json(folder, "package-lock.json").get("packages")
+    root = packages.get("") if isinstance(packages, dict) else None
+    return needed <= set(_names(root if isinstance(root, dict) else {}))
+
+
+def _names(package: Mapping[str, object]) -> Iterator[str]:
+    for kind in _KINDS:
+        listed = package.get(kind)
+        yield from listed if isinstance(listed, dict) else ()
+
+
+def _read_json(folder: str, name: str) -> dict[str, object]:
+    try:
+        return msgspec.json.decode(read_at_most(os.path.join(folder, name), _READ_AT_MOST), type=dict[str, object])
+    except (OSError, ValueError, RecursionError):
+        return {}

@@ -38,10 +38,7 @@ _causes: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"trusted directory|skip-git-repo-check|folder trust|not trusted",
             "work inside a Git repository, or start {binary} once in this folder and trust it",
         ),
-        (
-            r"root/sudo",
-            "run it as a normal user",
-        ),
+        (r"root/sudo", "run it as a normal user"),
         (
             r"no conversation found|valid session|session not found|no rollout found|error resuming session",
             "check the session id; a session belongs to the folder it was started in",

@@ -19,26 +19,21 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from sightline.events import (
-    ApprovalState,
-    Error,
-    Event,
-    Notice,
-    RetryState,
-    RunEnded,
-    RunStarted,
-    Text,
-    ToolResult,
-    ToolUse,
-    Unknown,
-    of_source,
-)
+import sightline.events as ev
+from sightline.events import Error, Event, RunEnded, RunStarted, Text, ToolResult, ToolUse, Unknown, of_source
 from sightline.exec import GRACE, Process, UntrustedProgram
 from sightline.providers._binary import binary_words
-from sightline.providers._provider import CommandLine, Provider, ProviderOutcome, ProviderPrompt, Run
-from sightline.providers._refusal import REFUSED_EXIT_CODE, is_refusal
+from sightline.providers._provider import (
+    REFUSED_EXIT_CODE,
+    CommandLine,
+    Provider,
+    ProviderOutcome,
+    ProviderPrompt,
+    ProviderWords,
+    Run,
+    is_refusal,
+)
 from sightline.providers._stream import EventStream
-from sightline.providers._words import ProviderWords
 from sightline.text import clean_line, clean_text
 
 if TYPE_CHECKING:
@@ -204,8 +199,8 @@ class CliRun:
         for line in lines:
             shown = self._command.log_line(line.decode("utf-8", "replace"))
             if shown:
-                self._logged.append(Notice(clean_line(shown), "warning"))
-                self._logged.append(RetryState(clean_line(shown)).as_state())
+                self._logged.append(ev.Notice(clean_line(shown), "warning"))
+                self._logged.append(ev.RetryState(clean_line(shown)).as_state())
         if self._logged and self._log_ready is not None:
             self._log_ready.set()
 
@@ -232,7 +227,7 @@ class CliRun:
     def _opening_events(self) -> list[Event]:
         level = self._ask.approval
         flags = list(self._command.approvals.get(level, ()))
-        events: list[Event] = [ApprovalState(level, flags).as_state()]
+        events: list[Event] = [ev.ApprovalState(level, flags).as_state()]
         if self._provider.source is None:
             events.append(RunStarted(model=clean_line(self._ask.model), cwd=clean_line(self._ask.cwd)))
         return events
@@ -264,7 +259,7 @@ class CliRun:
                 call = self._calls.pop(event.id, "")
                 if event.details is not None and is_refusal(event):
                     self._forbidden = True
-                    added.append(Notice(f"refused: {call or 'a call'}", "warning"))
+                    added.append(ev.Notice(f"refused: {call or 'a call'}", "warning"))
             elif isinstance(event, RunEnded):
                 self._ended = event
                 self._forbidden = self._forbidden or is_refusal(event)
@@ -278,7 +273,7 @@ class CliRun:
         if self._ask.resume in ("", self._session):
             return []
         text = f"session {self._ask.resume} could not be resumed: this is session {self._session}"
-        return [Notice(clean_line(text), "warning", "check the session id")]
+        return [ev.Notice(clean_line(text), "warning", "check the session id")]
 
     def _closing_events(self, held_back: list[Event]) -> list[Event]:
         """What the source still had, then what only we know: why it failed, and that it is over."""
