@@ -6,18 +6,16 @@
   tokens, with the others it is among them (`cached_in_input`). Output tokens include the thinking.
 """
 
-import re
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
 from sightline.events import Usage
+from sightline.models._catalogue import of_version
 
 _TABLE = Path(__file__).parent / "data" / "prices.toml"
 _MILLION = 1_000_000
-# A version of a model that costs what the model does: -20250929, -2025-08-07, -latest.
-_version = re.compile(r"-(?:20\d{6}|20\d\d-\d\d-\d\d|latest)\Z")
 
 
 class Rates(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -58,7 +56,7 @@ def price_of(model_id: str, provider: str) -> Price | None:
     if provider not in PriceTable.__struct_fields__[1:]:
         return None
     models: dict[str, Price] = getattr(price_table(), provider).models
-    return models.get(model_id) or models.get(_version.sub("", model_id))
+    return of_version(models, model_id)
 
 
 def cost(model_id: str, provider: str, usage: Usage | None) -> float | None:

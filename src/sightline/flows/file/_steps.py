@@ -209,10 +209,11 @@ class _StepReader:
     def _approval(self, provider: str | None) -> Approval:
         node = self._fields.get("approval")
         level = None if node is None else self._reader.choice(node, "approval", APPROVALS)
-        known = get_provider(provider).levels if provider and provider != NATIVE else list(APPROVALS)
-        if node is not None and level and level not in known:
-            hint = f"choose one of: {', '.join(known)}"
-            self._reader.report(node, f"{provider} has no approval level {level}", hint)
+        if node is not None and level and provider and provider != NATIVE:
+            known = get_provider(provider).levels
+            if level not in known:
+                hint = f"choose one of: {', '.join(known)}"
+                self._reader.report(node, f"{provider} has no approval level {level}", hint)
         return level or "auto"
 
     def _prompt(self) -> Template | None:

@@ -122,8 +122,6 @@ class ClaudeChannel(ProgramChannel):
             return False
         return True
 
-    # The conversation
-
     async def _use_model(self, model: str) -> None:
         if model != self._model:
             self._model = model
@@ -151,8 +149,6 @@ class ClaudeChannel(ProgramChannel):
     async def _withdrawn(self, uuid: str) -> bool:
         answer = await self._call("cancel_async_message", message_uuid=uuid)
         return isinstance(answer, dict) and answer.get("cancelled") is True
-
-    # Messages
 
     def _send_text(self, text: str) -> None:
         uuid, read = str(uuid4()), self._new_id()

@@ -85,9 +85,6 @@ def translate_request(request: object, origin: RequestOrigin) -> TranslatedReque
         return None
 
 
-# Approvals
-
-
 def _approval(request: _ToolUse, origin: RequestOrigin) -> TranslatedRequest:
     native = clean_line(request.tool_name)
     tool = wire.COMMON_NAMES.get(native, native)
@@ -195,9 +192,6 @@ def _rule(rule: object) -> str:
     return ""
 
 
-# Questions
-
-
 def _question(
     args: dict[str, object], questions: list[_Question], answers: dict[str, str], origin: RequestOrigin, number: int = 0
 ) -> TranslatedRequest:
@@ -223,9 +217,6 @@ def _allow(args: dict[str, object]) -> dict[str, object]:
 
 def _deny(message: str) -> dict[str, object]:
     return {"behavior": "deny", "message": message}
-
-
-# Diffs
 
 
 def diff_of(args: dict[str, object], cwd: str) -> str:

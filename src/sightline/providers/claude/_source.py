@@ -140,8 +140,7 @@ class ClaudeSource(ProviderSource):
         try:
             parsed = _decode(line)
         except (ValueError, RecursionError) as error:
-            parsed = reread(line, _decoder)
-            if parsed is None:
+            if (parsed := reread(line, _decoder)) is None:
                 return [] if _is_silent(line) else self.unreadable(line, str(error))
         kind = type(parsed)
         if kind in _OF_AGENTS and parsed.parent_tool_use_id:
@@ -160,8 +159,6 @@ class ClaudeSource(ProviderSource):
         events = ev.of_agent(path, _HANDLERS[type(parsed)](self, parsed, raw))
         self._agent = ""
         return [*begun, *events]
-
-    # Words, thoughts and calls
 
     def _assistant(self, line: wire.Assistant, raw: bytes) -> list[Event]:
         events: list[Event] = []
@@ -227,8 +224,6 @@ class ClaudeSource(ProviderSource):
         """The subagent outlives the call that started it."""
         remember(self._background, path, None, _AGENTS_AT_MOST)
 
-    # Results
-
     def _user(self, line: wire.UserLine, raw: bytes) -> list[Event]:
         events: list[Event] = []
         content = line.message.content
@@ -267,8 +262,6 @@ class ClaudeSource(ProviderSource):
     def _planned(self, plan: list[ev.TodoTask] | None, events: list[Event]) -> None:
         if plan is not None:
             events.append(ev.TodoState(plan).as_state())
-
-    # Deltas
 
     def _stream_event(self, line: wire.StreamEvent, raw: bytes) -> list[Event]:
         event = line.event
@@ -315,8 +308,6 @@ class ClaudeSource(ProviderSource):
             if block.text or block.thinking:
                 return partial.delta(index, block.text or block.thinking, "")
         return []
-
-    # The run
 
     def _system(self, line: wire.System, raw: bytes) -> list[Event]:
         match line.subtype:

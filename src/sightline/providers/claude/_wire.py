@@ -58,10 +58,6 @@ class ClaudeMessage(msgspec.Struct, gc=False):
     model: str = ""
 
 
-class ClaudeUserMessage(msgspec.Struct, gc=False):
-    content: str | list[ContentBlock]
-
-
 class ClaudeDelta(msgspec.Struct, gc=False):
     text: str = ""
     thinking: str = ""
@@ -95,7 +91,7 @@ class Assistant(msgspec.Struct, gc=False, tag_field="type", tag="assistant"):
 
 
 class UserLine(msgspec.Struct, gc=False, tag_field="type", tag="user"):
-    message: ClaudeUserMessage
+    message: ClaudeMessage
     parent_tool_use_id: str | None = None
     isSynthetic: bool = False
     subagent_type: str | None = None

@@ -235,8 +235,6 @@ class AppServer(RpcChannel):
             return False
         return True
 
-    # The conversation
-
     async def _open(self) -> None:
         if self.is_running:
             return
@@ -264,8 +262,6 @@ class AppServer(RpcChannel):
     async def _interrupt(self) -> None:
         if self._turn and not await self._accepts("turn/interrupt", threadId=self._thread, turnId=self._turn):
             await self._end_program()
-
-    # Messages
 
     def _exit_error(self, exit_code: int | None, stderr: str) -> Unreachable:
         from sightline.providers.running import _explain

@@ -220,8 +220,6 @@ class AppServerSource(ProviderSource):
             events.append(ev.AgentStarted(path, "agent"))
         return path
 
-    # Words
-
     def _on_text(self, delta: CodexDelta) -> list[Event]:
         return self._add_text(Text, delta.itemId, 0, delta.delta)
 
@@ -246,8 +244,6 @@ class AppServerSource(ProviderSource):
             events += self._add_text(kind, item, number, text[shown:])
             self._shown.pop((item, number), None)
         return events
-
-    # Items
 
     def _on_started(self, params: ItemParams) -> list[Event]:
         item = params.item
@@ -319,8 +315,6 @@ class AppServerSource(ProviderSource):
         plan = ev.TodoState([ev.TodoTask(step.step, _STATUSES.get(step.status, step.status)) for step in params.plan])
         ident = self.open_call("")
         return [ToolUse(ident, "Todo", "update_plan", "", {"items": plan.value}), plan.as_state(), ToolResult(ident)]
-
-    # The run
 
     def _on_tokens(self, params: Used) -> list[Event]:
         last, window = params.tokenUsage.last, params.tokenUsage.modelContextWindow

@@ -58,8 +58,7 @@ class CodexSource(ProviderSource):
         try:
             parsed = _decode(line)
         except (ValueError, RecursionError) as error:
-            parsed = reread(line, _decoder)
-            if parsed is None:
+            if (parsed := reread(line, _decoder)) is None:
                 return self._other_item(line) or self.unreadable(line, str(error))
         kind = type(parsed)
         if kind is ItemCompleted:
@@ -73,8 +72,6 @@ class CodexSource(ProviderSource):
     def end_events(self) -> list[Event]:
         searches, self._searches = self._searches, ()
         return [self._use(wire.WebSearch(ident), b"") for ident in searches]
-
-    # Items
 
     def _message(self, item: wire.AgentMessage, line: bytes) -> list[Event]:
         text = item.text
@@ -114,8 +111,6 @@ class CodexSource(ProviderSource):
 
     def _warned(self, item: wire.CodexWarning, line: bytes) -> list[Event]:
         return [ev.Notice(clean_text(item.message), "warning")]
-
-    # Calls
 
     def _command_started(self, item: CodexCommand, line: bytes) -> list[Event]:
         native_id, command = item.id, item.command
@@ -235,8 +230,6 @@ class CodexSource(ProviderSource):
                 failed = state.status in ("errored", "not_found")
                 events.append(ev.AgentEnded(agents.end(thread), failed))
         return events
-
-    # The run
 
     def _thread_started(self, parsed: wire.ThreadStarted, line: bytes) -> list[Event]:
         events = self.end_events() if self._searches else []  # of a run that was killed

@@ -91,8 +91,6 @@ class GeminiChannel(RpcChannel):
     async def steer(self, text: str) -> bool:
         return False
 
-    # The conversation
-
     async def _open(self, ask: ProviderPrompt) -> None:
         if self._session and ask.resume not in ("", self._session):
             await self.close()
@@ -151,8 +149,6 @@ class GeminiChannel(RpcChannel):
             events += [RequestResolved(request), *self._source.refused(pending.native_call, _STOPPED)]
         self._requests.clear()
         return events
-
-    # Messages
 
     def _exit_error(self, exit_code: int | None, stderr: str) -> Unreachable:
         from sightline.providers.running import _explain

@@ -61,8 +61,6 @@ class ChannelSource(GeminiSource):
         self._silent = self._silent and not events
         return events
 
-    # Words
-
     def _on_text(self, update: dict[str, object]) -> list[Event]:
         text = _text_of(update)
         if text.startswith(_MODE) and text.removeprefix(_MODE) in _MODES:
@@ -72,8 +70,6 @@ class ChannelSource(GeminiSource):
     def _on_thought(self, update: dict[str, object]) -> list[Event]:
         text = clean_text(_text_of(update).removeprefix(_NO_SUBJECT))
         return [*self._end_text(), *([Reasoning(text, self.new_block())] if text else [])]
-
-    # Calls
 
     def call_requested(self, call: GeminiCall) -> tuple[list[Event], ToolUse]:
         """The events that come before the request, and the call as it was published."""
@@ -128,8 +124,6 @@ class ChannelSource(GeminiSource):
         events = self._result(GeminiResult(call.toolCallId, status, call.text), b"")
         details = ev.DiffFact(path=path, diff=diff).as_details() if diff else None
         return [replace(event, details=details) if isinstance(event, ToolResult) else event for event in events]
-
-    # The run
 
     def _on_plan(self, update: dict[str, object]) -> list[Event]:
         plan = plan_from({"items": clean_value(update.get("entries"))})

@@ -108,8 +108,7 @@ class GeminiSource(ProviderSource):
         try:
             parsed = _decode(line)
         except (ValueError, RecursionError) as error:
-            parsed = reread(line, _decoder)
-            if parsed is None:
+            if (parsed := reread(line, _decoder)) is None:
                 return self.unreadable(line, str(error))
         if type(parsed) is not GeminiMessage:
             if self._block:
@@ -127,8 +126,6 @@ class GeminiSource(ProviderSource):
 
     def end_events(self) -> list[Event]:
         return self._end_text()
-
-    # Words
 
     def _message(self, parsed: GeminiMessage) -> list[Event]:
         """Any message, however odd its text."""
@@ -148,8 +145,6 @@ class GeminiSource(ProviderSource):
         held = self._filter.end() if self._filter is not None else ""
         block, self._block, self._filter = self._block, 0, None
         return [Text(held, block)] if held else []
-
-    # Calls
 
     def _call(self, parsed: GeminiToolUse, line: bytes) -> list[Event]:
         native, native_id = parsed.tool_name, parsed.tool_id
@@ -197,8 +192,6 @@ class GeminiSource(ProviderSource):
         if self._agents is not None and (path := self._agents.end(native_id)):
             return [ev.AgentEnded(path, failed), result]
         return [result]
-
-    # The run
 
     def _started(self, parsed: Init, line: bytes) -> list[Event]:
         if self._calls_seen:

@@ -1,6 +1,6 @@
 """What is sent to a chat completions server: options checked, messages put together, tools declared."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -11,7 +11,20 @@ from sightline.providers._provider import ProviderPrompt
 RETRIES = 3
 _RETRIES_AT_MOST = 10
 _KEY_NAMES = frozenset(("api_key", "apikey", "api-key", "key", "token", "authorization", "headers"))
-OPTIONS = ("base_url", "stream", "tools", "temperature", "max_tokens", "system", "retries", "extra")
+# What each option must be, and the test for it.
+OPTIONS: dict[str, tuple[str, Callable[[object], bool]]] = {
+    "base_url": ("a text", lambda value: isinstance(value, str)),
+    "stream": ("true or false", lambda value: isinstance(value, bool)),
+    "tools": ("a list of tools", lambda value: isinstance(value, list | dict)),
+    "temperature": ("a number", lambda value: isinstance(value, int | float) and not isinstance(value, bool)),
+    "max_tokens": ("a whole number above 0", lambda value: type(value) is int and value > 0),
+    "system": ("a text", lambda value: isinstance(value, str)),
+    "retries": (
+        f"a whole number from 0 to {_RETRIES_AT_MOST}",
+        lambda value: type(value) is int and 0 <= value <= _RETRIES_AT_MOST,
+    ),
+    "extra": ("a mapping", lambda value: isinstance(value, dict)),
+}
 # Every call must be answered before the conversation may continue; this is the truth about it.
 _NOT_RUN = "not run: this call was only shown to the user"
 
@@ -33,38 +46,9 @@ def check_options(options: Mapping[str, object]) -> None:
     for name, value in options.items():
         if name not in OPTIONS:
             raise UserMistake(f"unknown option '{name}'", f"use one of: {', '.join(OPTIONS)}")
-        if not _fits(name, value):
-            raise UserMistake(f"option {name} must be {_EXPECTED[name]}", "")
-
-
-_EXPECTED = {
-    "base_url": "a text",
-    "system": "a text",
-    "stream": "true or false",
-    "temperature": "a number",
-    "max_tokens": "a whole number above 0",
-    "retries": f"a whole number from 0 to {_RETRIES_AT_MOST}",
-    "tools": "a list of tools",
-    "extra": "a mapping",
-}
-
-
-def _fits(name: str, value: object) -> bool:
-    match name:
-        case "base_url" | "system":
-            return isinstance(value, str)
-        case "stream":
-            return isinstance(value, bool)
-        case "temperature":
-            return isinstance(value, (int, float)) and not isinstance(value, bool)
-        case "max_tokens":
-            return type(value) is int and value > 0
-        case "retries":
-            return type(value) is int and 0 <= value <= _RETRIES_AT_MOST
-        case "tools":
-            return isinstance(value, (list, dict))
-        case _:
-            return True
+        expected, fits = OPTIONS[name]
+        if not fits(value):
+            raise UserMistake(f"option {name} must be {expected}", "")
 
 
 def request_body(ask: ProviderPrompt, model: str, messages: list[dict[str, object]]) -> dict[str, object]:

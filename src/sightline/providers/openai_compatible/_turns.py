@@ -226,8 +226,6 @@ class ChatTurns:
                 events.append(use)
         self._end_turn(events, whole=True)
 
-    # Words
-
     def _add_words(self, kind: str, words: str, events: list[Event]) -> None:
         """Words that may begin a block."""
         kind = "text" if kind == "refusal" else kind
@@ -273,8 +271,6 @@ class ChatTurns:
             self._raw = raw  # other words of the same line may follow
         self._kind = ""
 
-    # Calls
-
     def _fragment(self, fragment: CallFragment, events: list[Event]) -> None:
         calls = self._calls
         if calls and calls[-1].takes(fragment):
@@ -318,8 +314,6 @@ class ChatTurns:
     def _announce_cut(self, name: str, events: list[Event]) -> None:
         cut = f"a call of {name or 'a tool'} was cut off before its arguments were complete"
         events.append(ev.Notice(cut, level="warning"))
-
-    # Ends
 
     def _note_finish(self, reason: object, events: list[Event]) -> None:
         self._finish = clean_line(reason)[:80] if isinstance(reason, str) and reason else "stop"

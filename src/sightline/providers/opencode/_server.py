@@ -22,11 +22,11 @@ import msgspec
 
 import sightline.events as ev
 from sightline.events import Event
-from sightline.exec import Process, UntrustedProgram
+from sightline.exec import Process
 from sightline.handles import read_at_most
-from sightline.providers._binary import binary_words
+from sightline.providers._binary import start_channel
 from sightline.providers._channel_run import ChannelRun
-from sightline.providers._provider import NotInstalled, ProviderPrompt, Unreachable
+from sightline.providers._provider import ProviderPrompt, Unreachable
 from sightline.providers._requests import ONCE, OpenRequest, OpenRequests
 from sightline.providers._source import read_line
 from sightline.providers._stream import EventStream
@@ -122,8 +122,6 @@ class OpenCodeServer(OpenRequests):
         if self._client is not None:
             await self._client.aclose()
 
-    # The server
-
     async def _start(self, ask: ProviderPrompt) -> None:
         if self._process is not None and self._process.exit_code is None:
             return
@@ -132,16 +130,10 @@ class OpenCodeServer(OpenRequests):
         if COMMAND.environment is not None:
             environment |= COMMAND.environment(ask)
         self._data = data_folder({**os.environ, **environment})
-        arguments = ["serve", "--hostname", "127.0.0.1", "--port", "0"]
-        try:
-            argv = [*binary_words(self._binary, ask.cwd, environment), *arguments]
-            process = self._process = Process(argv, cwd=ask.cwd, env=environment)
-        except UntrustedProgram as refused:
-            raise Unreachable(clean_line(refused.message), refused.hint) from None
-        except FileNotFoundError:
-            raise NotInstalled("opencode is not installed", _HINT) from None
-        except (OSError, ValueError) as problem:
-            raise Unreachable(clean_line(f"opencode serve cannot be started: {problem}"), _HINT) from None
+        argv = [self._binary, "serve", "--hostname", "127.0.0.1", "--port", "0"]
+        process = self._process = start_channel(
+            argv, "opencode serve", cwd=ask.cwd, env=environment, hint=_HINT, program="opencode"
+        )
         listening: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._later(self._watch(process, listening))
         try:
@@ -275,8 +267,6 @@ class OpenCodeServer(OpenRequests):
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-    # Events
 
     def parse_events(self, line: bytes) -> list[Event]:
         """One line of the stream; those that are no data are skipped."""

@@ -179,8 +179,7 @@ class OpenCodeSource(ProviderSource):
         try:
             parsed = _decode(line)
         except (ValueError, RecursionError) as error:
-            parsed = reread(line, _decoder)
-            if parsed is None:
+            if (parsed := reread(line, _decoder)) is None:
                 return self.unreadable(line, str(error))
         kind = type(parsed)
         if self._run != _RUNNING or (kind in _BEGINNINGS and parsed.sessionID != self._session):
@@ -221,8 +220,6 @@ class OpenCodeSource(ProviderSource):
         self._open_calls.clear()
         self._done_before, self._done = (), set()
 
-    # Words
-
     def _text(self, part: OpencodeText, line: bytes) -> list[Event]:
         text = part.text
         if (0x5C in line or 0x7F in line or not line.isascii()) and is_suspect(line):  # mostly spares a call
@@ -258,8 +255,6 @@ class OpenCodeSource(ProviderSource):
         rest = thoughts.rest(text)[0] if thoughts.expecting else text
         thoughts.show(text)
         return [Reasoning(rest, self.new_block())] if rest else []
-
-    # Calls
 
     def _call(self, part: OpencodeCall, line: bytes) -> list[Event]:
         key = part.id or part.callID
@@ -334,8 +329,6 @@ class OpenCodeSource(ProviderSource):
             details = refused_details()
         events.append(ToolResult(ident, content, details, failed, code, duration, native_id))
         return events
-
-    # The run
 
     def _step_started(self, part: OpencodeStep, line: bytes) -> list[Event]:
         if part.messageID == self._message_id and part.messageID:
