@@ -15,7 +15,7 @@ from sightline.flows.file._findings import suggestion
 from sightline.flows.file._model import AgentStep, CommandStep, OutputFormat, StepRetry
 from sightline.flows.file._reader import FlowReader, check_name
 from sightline.flows.file._template import Reference, Template, TemplateMistake, parse_template
-from sightline.flows.running._prepare import NATIVE
+from sightline.flows.running._attempts import NATIVE
 from sightline.flows.running._shell import parse_shell
 from sightline.handles import NotRegular, read_at_most
 from sightline.providers import APPROVALS, Approval, get_provider, provider_names

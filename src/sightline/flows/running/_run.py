@@ -18,10 +18,10 @@ from sightline.flows.file._graph import delegation_mode
 from sightline.flows.file._inputs import require_inputs
 from sightline.flows.file._model import AgentStep, CommandStep, Flow
 from sightline.flows.file._template import Reference, Template, Values, as_text
+from sightline.flows.running._attempts import Attempt, OwnAgent, prepare
 from sightline.flows.running._channel import EventChannel
 from sightline.flows.running._nested import Nested
 from sightline.flows.running._outcome import AttemptEnd, FlowOutcome, StepResult, StepStatus, brief, outcome_of
-from sightline.flows.running._prepare import Attempt, OwnAgent, prepare
 from sightline.flows.running._shell import ShellCommand, command_line
 from sightline.text import clean_line, cut_graphemes
 

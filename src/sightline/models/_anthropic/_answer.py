@@ -146,8 +146,7 @@ class AnthropicAnswer:
         return None
 
     def _count(self, report: object) -> None:
-        """As the API counts: what came from the cache and what went there stands beside the input, and is no part of
-        it."""
+        """As the API counts: what came from the cache and what went there is no part of the input."""
         if self._tokens.update(report):
             counts = self._tokens
             usage = Usage(

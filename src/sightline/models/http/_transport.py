@@ -65,7 +65,7 @@ class Transport:
 
     @property
     def where(self) -> str:
-        """The address as a person may see it."""
+        """The address as it may be shown."""
         parts = self._address
         return clean_line(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}")
 

@@ -1,5 +1,4 @@
-"""Claude Code: how its stream is read (`_source`) and how its CLI is run: once per prompt (`_command`) or for a whole
-session (`_channel`)."""
+"""Claude Code: its stream (`_source`), and its CLI for one prompt (`_command`) or for a whole session (`_channel`)."""
 
 from sightline.providers._provider import cli_provider
 from sightline.providers.claude._command import COMMAND

@@ -17,7 +17,7 @@ def _arguments(ask: ProviderPrompt) -> list[str]:
 
 
 def channel_arguments(ask: ProviderPrompt) -> list[str]:
-    """Prompts as lines on stdin, and what it would ask a person on stdout."""
+    """Prompts as lines on stdin, and its requests on stdout."""
     asking = ["--input-format", "stream-json", "--permission-prompt-tool", "stdio"]
     return ["-p", *_streamed(ask), _PARTIAL, *asking, *_conversation(ask)]
 

@@ -99,7 +99,7 @@ _exit_code = re.compile(r"Exit code (\d{1,9})\b").match
 
 class ClaudeSource(ProviderSource):
     provider = "claude"
-    attended = False  # a person answers: what was refused they know
+    attended = False  # a user answers, who knows what was refused
     _begun = False  # the first of the rounds below
     _agent = ""  # whose line is being read
     _last_error = ""
@@ -232,7 +232,7 @@ class ClaudeSource(ProviderSource):
                 self._result(block, raw, events)
             elif block.text:
                 text = clean_text(block.text)
-                own = line.isSynthetic and not self._agent  # the CLI's own words, not a person's
+                own = line.isSynthetic and not self._agent  # text of the CLI, not of the user
                 events.append((ev.Notice if own else ev.User)(text))
         return events
 

@@ -1,5 +1,4 @@
-"""Codex: how its stream is read (`_source`) and how its CLI is run: once per prompt (`_command`) or for a
-whole session (`_app_server`)."""
+"""Codex: its stream (`_source`), and its CLI for one prompt (`_command`) or for a whole session (`_app_server`)."""
 
 from sightline.providers._provider import cli_provider
 from sightline.providers.codex._command import COMMAND

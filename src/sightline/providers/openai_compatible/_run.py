@@ -90,7 +90,8 @@ class ChatWork:
         import httpx2
 
         settings = load_settings(self._ask)
-        conversation = load_conversation(self._ask.resume) if self._ask.resume else new_conversation()
+        resume, new_id = self._ask.resume, f"chat-{secrets.token_hex(8)}"
+        conversation = load_conversation(resume) if resume else StoredConversation(id=new_id)
         timeout = httpx2.Timeout(_SILENCE_SECONDS, connect=_CONNECT_SECONDS)
         direct: dict[str, None] = {f"all://{host}": None for host in _LOOPBACK}
         return settings, conversation, httpx2.AsyncClient(timeout=timeout, mounts=direct)
@@ -222,10 +223,6 @@ def _headers(settings: EndpointSettings) -> dict[str, str]:
 
 
 _valid_id = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch
-
-
-def new_conversation() -> StoredConversation:
-    return StoredConversation(id=f"chat-{secrets.token_hex(8)}")
 
 
 def load_conversation(ident: str) -> StoredConversation:

@@ -1,5 +1,4 @@
-"""OpenCode: how its stream is read (`_source`) and how its CLI is run: once per prompt (`_command`) or for a
-whole session (`_server`)."""
+"""OpenCode: its stream (`_source`), and its CLI for one prompt (`_command`) or for a whole session (`_server`)."""
 
 from sightline.providers._provider import cli_provider
 from sightline.providers.opencode._command import COMMAND

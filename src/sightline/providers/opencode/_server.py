@@ -97,7 +97,7 @@ class OpenCodeServer(OpenRequests):
         begun = ev.RunStarted(clean_line(self._session), clean_line(ask.model), clean_line(ask.cwd))
         await run.put([approval, begun])
         try:
-            await self._post(f"/session/{self._session}/prompt_async", _prompt(ask))
+            await self._request("POST", f"/session/{self._session}/prompt_async", _prompt(ask))
         except Unreachable as problem:
             await run.fail(ev.Error(problem.message, problem.hint))
         return run
@@ -110,7 +110,7 @@ class OpenCodeServer(OpenRequests):
         if not child:
             return False
         try:
-            await self._post(f"/session/{child}/abort", {})
+            await self._request("POST", f"/session/{child}/abort", {})
         except Unreachable:
             return False
         return True
@@ -213,7 +213,7 @@ class OpenCodeServer(OpenRequests):
 
     async def _find_session(self, resume: str) -> str:
         if not resume:
-            made = await self._post("/session", {})
+            made = await self._request("POST", "/session", {})
         else:
             made = await self._request("GET", f"/session/{resume}")
         ident = made.get("id") if isinstance(made, dict) else None
@@ -224,7 +224,7 @@ class OpenCodeServer(OpenRequests):
     async def _interrupt(self) -> None:
         self._stopping = True
         try:
-            await self._post(f"/session/{self._session}/abort", {})
+            await self._request("POST", f"/session/{self._session}/abort", {})
         except Unreachable:
             await self._end()
             return
@@ -239,13 +239,10 @@ class OpenCodeServer(OpenRequests):
 
     async def _reply(self, path: str, body: dict[str, object]) -> None:
         try:
-            await self._post(path, body)
+            await self._request("POST", path, body)
         except Unreachable as problem:
             if self._run is not None:
                 await self._run.put([ev.Error(problem.message, problem.hint)])
-
-    async def _post(self, path: str, body: dict[str, object]) -> object:
-        return await self._request("POST", path, body)
 
     async def _request(self, method: str, path: str, body: dict[str, object] | None = None) -> object:
         import httpx2

@@ -1,4 +1,4 @@
-"""Why a provider's CLI failed, in words a person can act on.
+"""Why a provider's CLI failed, in words the user can act on.
 
 The CLIs report it in many ways and change their wording freely, so their output is matched loosely: a wrong guess costs
 a hint that does not help, a missed one leaves the CLI's own words, which are always shown.
@@ -185,7 +185,7 @@ def _bare(text: str) -> str:
 
 
 def _plain_lines(unread: str) -> str:
-    """Words for a person among lines of output: not the objects of a stream, and without what an escape did there."""
+    """Readable text among lines of output: not the objects of a stream, and without what an escape did there."""
     escape = chr(27)
     lines = unread.replace(escape_controls(escape), escape).split("\n")
     return clean_text("\n".join(line for line in lines if not line.lstrip().startswith("{")))
