@@ -116,14 +116,14 @@ async def test_plan_refuses_what_is_asked(tmp_path: Path) -> None:
 async def test_full_leaves_the_sandbox_and_any_other_level_goes_back(tmp_path: Path) -> None:
     """As when the session had begun with it, and the model is told the truth about it."""
     async with lab(tmp_path, [], settings={"permissions.sandbox": "true"}) as here:
-        system = here.agent.asking.system
+        system = here.agent.model_requests.system
         assert here.agent.workplace.limits().sandbox
         await told(here, level="full")
         assert not here.agent.workplace.limits().sandbox
-        assert "Commands run without a sandbox." in here.agent.asking.system
+        assert "Commands run without a sandbox." in here.agent.model_requests.system
         await told(here, level="edit")
         assert here.agent.workplace.limits().sandbox
-        assert here.agent.asking.system == system
+        assert here.agent.model_requests.system == system
 
 
 async def test_a_level_there_is_none_of_is_refused(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ async def test_settings_that_are_read_again_leave_the_chosen_level(tmp_path: Pat
         workspace = here.agent.workplace.cwd
         policy = Policy("full", ["read"], [], workspace)
         spec = AgentSpec(cwd=workspace, settings=here.agent.workplace.settings, policy=policy)
-        here.running.worker.settings_again = lambda: spec
+        here.running.worker.reload_settings = lambda: spec
         assert (await here.session.submit(Reload())).ok
         assert levels(here) == ["plan"]
         policy = here.agent.permissions.policy

@@ -41,7 +41,7 @@ async def session_in(
         return agent_spec(options)
 
     async with working(store_in(folder), asked()) as running:
-        running.worker.settings_again = asked
+        running.worker.reload_settings = asked
         here = Lab(running, store_in(folder))
         try:
             yield here
@@ -148,7 +148,7 @@ async def test_what_must_not_be_read_is_not_read_at_the_start(tmp_path: Path) ->
     (tmp_path / "work" / "AGENTS.md").write_text("the launch code is 1234")
     session = await begun(tmp_path, deny=["read(AGENTS.md)"])
     async with session_in(tmp_path, [], resume=session) as here:
-        assert "the launch code" not in here.agent.asking.system
+        assert "the launch code" not in here.agent.model_requests.system
 
 
 async def test_in_another_folder_a_rule_means_the_folder_it_was_given_in(tmp_path: Path) -> None:

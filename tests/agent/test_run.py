@@ -331,11 +331,11 @@ async def test_what_follows_from_the_policy_follows_it_at_once(tmp_path: Path) -
     """The sandbox, what searches leave out and what the model reads of it are derived, not copied."""
     async with lab(tmp_path, [], approval="auto", settings={"permissions.sandbox": "true"}) as here:
         agent, workplace = here.agent, here.agent.workplace
-        boxed = agent.asking.system
+        boxed = agent.model_requests.system
         assert (workplace.limits().sandbox, workplace.limits().is_denied) == (True, None)
         agent.permissions.set_level("full")
         assert not workplace.limits().sandbox
-        assert agent.asking.system != boxed
+        assert agent.model_requests.system != boxed
         policy = agent.permissions.policy
         agent.permissions.renew(policy.having("edit", [], ["read(secret/**)"]), [])
         is_denied = workplace.limits().is_denied

@@ -397,7 +397,7 @@ async def test_an_image_that_cannot_be_kept_is_said(tmp_path: Path, monkeypatch:
         return Outcome(text="look", images=(Image("image/png", b"x"),))
 
     async with lab(tmp_path, [[ODD], [{"text": "on"}]], tools=(Odd(work),)) as here:
-        monkeypatch.setattr(here.agent.workplace.artifacts, "keep", full)
+        monkeypatch.setattr(here.agent.workplace.artifacts, "store", full)
         assert (await here.run()).exit_code == 0
         told = next(text_of(message) for message in here.messages if isinstance(message, ToolMessage))
         assert "No space left" in told

@@ -402,8 +402,8 @@ def test_a_command_that_is_over_before_its_watcher_comes():
         "session = launch(store, spec, cwd='/')\n"
         "while store.is_running(session): time.sleep(0.01)\n"
         "print(session)\n"
-        "asked = views._Asked(store, spec, session, '')\n"
-        "raise SystemExit(asyncio.run(views._shown(asked, PLAIN, False, [])))\n"
+        "start = views._Start(store, spec, session, '')\n"
+        "raise SystemExit(asyncio.run(views._shown(start, PLAIN, False, [])))\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert done.returncode == 5, done.stderr

@@ -271,7 +271,7 @@ async def test_what_was_written_just_before_the_end_is_not_lost():
 
 async def test_silence_is_told(monkeypatch: pytest.MonkeyPatch):
     """After a while without output a status says so, with the time."""
-    monkeypatch.setattr("sightline.exec._silence._FIRST", (0.1, 0.3, 0.5))
+    monkeypatch.setattr("sightline.exec._output._SILENCES", (0.1, 0.3, 0.5))
     ran = sh("sleep 0.4; echo x; sleep 0.2")
     await ran.run()
     assert ran.statuses[:2] == ["running for 0.1 s, no output yet", "running for 0.3 s, no output yet"]

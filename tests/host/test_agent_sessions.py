@@ -287,19 +287,19 @@ async def test_what_fails_before_the_beginning_leaves_nothing(tmp_path: Path) ->
     async def hang() -> None:
         await asyncio.Event().wait()
 
-    told = Hooks.tell
+    notify_all = Hooks.notify
 
-    async def tell(self: Hooks, moment: Any, *args: Any) -> None:
+    async def notify(self: Hooks, moment: Any, *args: Any) -> None:
         if moment == "session_start":
             await hang()
-        await told(self, moment, *args)
+        await notify_all(self, moment, *args)
 
     async def enter() -> None:
         async with lab(tmp_path, []):
             pass
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Hooks, "tell", tell)
+        patch.setattr(Hooks, "notify", notify)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(enter(), 0.5)
     assert store_in(tmp_path).sessions() == []

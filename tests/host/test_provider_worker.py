@@ -46,7 +46,7 @@ from sightline.host import (
 )
 from sightline.host.provider._events import Translation
 from sightline.host.provider._worker import open_provider
-from sightline.host.session._shelf import SessionShelf
+from sightline.host.session._attachments import SessionShelf
 from sightline.journal import SessionReader, SessionTree, Store
 from sightline.secrets import Secrets
 from sightline.settings import StartOptions
@@ -529,12 +529,12 @@ async def test_steering_does_not_split_a_sentence(store: Store) -> None:
     async with a_session(store) as (session, _):
         translation = Translation(session.actor("claude", Secrets({})), "go", lambda started: None)
         translation.publish([Text("One sen", 1)])
-        translation.say(User("Look there.", [], "steer"))
+        translation.add_user_message(User("Look there.", [], "steer"))
         assert [user.text for user in translation.waiting] == ["Look there."]
         translation.publish([Text("Deep.", 7, agent="a-1"), State("context", 3), Text("tence.", 1)])
         translation.publish([Text("Another.", 2)])
         assert translation.waiting == []
-        translation.say(User("And there.", [], "steer"))
+        translation.add_user_message(User("And there.", [], "steer"))
         translation.close()
         session.flush()
         events = [event for event in SessionReader(session.folder).events() if isinstance(event, Text | User)]

@@ -276,7 +276,7 @@ async def test_a_session_that_was_used_is_kept_when_its_end_fails(
 
     monkeypatch.setattr(HostSession, "sync", broken)
     with pytest.raises(OSError, match="no"):  # noqa: PT012
-        async with working(store, spec, keep_unused=False) as it:
+        async with working(store, spec, remove_unused=True) as it:
             await it.session.submit(Shell("true", private=True))
             await it.session.wait()
     assert store.folder(it.session.id).is_dir()

@@ -14,7 +14,7 @@ from lab import Script
 from sightline.events import Event, RunEnded, Text, ToolUse, User
 from sightline.host import CommandReply, HostSession, Prompt
 from sightline.host.provider._worker import ProviderWorker, open_provider
-from sightline.host.session._shelf import SessionShelf
+from sightline.host.session._attachments import SessionShelf
 from sightline.journal import SessionReader, Store
 from sightline.settings import StartOptions
 from sightline.testing.place import Place, prepare_place

@@ -7,7 +7,7 @@ import pytest
 
 from sightline.exceptions import UserMistake
 from sightline.settings import Policy, load
-from sightline.settings.keeping import trust
+from sightline.settings.editing import trust
 from sightline.settings.rules._rules import parse_rule
 
 

@@ -11,7 +11,7 @@ from sightline.exceptions import SightlineError, UserMistake
 from sightline.paths import data_folder
 from sightline.settings import is_trusted, trust_of
 from sightline.settings._trust import trust, trusted_folders, untrust
-from sightline.settings.keeping import change_setting, remove_setting
+from sightline.settings.editing import change_setting, remove_setting
 
 
 def test_nothing_is_trusted_unless_said(tmp_path):

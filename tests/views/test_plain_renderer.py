@@ -128,8 +128,8 @@ def test_notices_and_errors_go_to_the_other_channel():
     """A person is told, with a hint, without touching the words."""
     renderer = PlainRenderer()
     assert renderer.render([Notice("slow down", "warning"), Error("refused", "log in first")]) == ""
-    assert renderer.told() == "warning: slow down\nerror: refused\nhint: log in first\n"
-    assert renderer.told() == ""
+    assert renderer.messages() == "warning: slow down\nerror: refused\nhint: log in first\n"
+    assert renderer.messages() == ""
 
 
 def delegation(*statuses, mode="parallel"):
@@ -189,9 +189,9 @@ def test_a_level_of_approval_that_was_asked_for_is_told():
     """And the provider's own behaviour is not worth a word."""
     renderer = PlainRenderer()
     renderer.render([State("approval", {"level": "auto", "flags": []})])
-    assert renderer.told() == ""
+    assert renderer.messages() == ""
     renderer.render([State("approval", {"level": "full", "flags": ["--yes"]})])
-    assert renderer.told() == "note: approval full: --yes\n"
+    assert renderer.messages() == "note: approval full: --yes\n"
 
 
 def test_malformed_steps_are_passed_over():

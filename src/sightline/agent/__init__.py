@@ -1,4 +1,4 @@
-"""Our own agent: the loop, what it is told, what it remembers, and what it may do."""
+"""Our own agent: its loop, its conversation, its permissions and its extensions."""
 
 from sightline._later import later
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sightline.agent.permissions._permissions import LEVELS as LEVELS
     from sightline.agent.permissions._permissions import level_left as level_left
     from sightline.agent.permissions._permissions import level_notice as level_notice
-    from sightline.agent.permissions._permissions import level_to_go_on_with as level_to_go_on_with
+    from sightline.agent.permissions._permissions import resumed_level as resumed_level
 
 if not TYPE_CHECKING:  # so that a wrong name is found by the type checker
     __getattr__, __dir__ = later(__name__, __file__)

@@ -4,10 +4,9 @@ It wires the parts, each with its own state: the conversation (memory, compactio
 and what follows from it), the model, and the loop (what waits, runs, calls). Rules:
 
 - It is a producer: what happens becomes events on its actor, and it takes orders through its methods only.
-- One run at a time. A prompt that comes while one is going on joins it, now (`steer`) or after (`follow_up`).
+- One run at a time. A prompt that comes during a run joins it, now (`steer`) or after (`follow_up`).
 - What is queued is published (`state` queue), and returned when the run is stopped.
-- Nothing else is done to the conversation while a run is going on or while it is compacted or moved: what is asked
-  for meanwhile is refused, and a prompt waits.
+- A run, a compaction and a move exclude each other: a second request is refused, and a prompt waits.
 """
 
 import asyncio
@@ -47,7 +46,7 @@ class Agent:
         conversation: AgentConversation,
         permissions: SessionPermissions,
         requests: OpenRequests,
-        asking: ModelRequests,
+        model_requests: ModelRequests,
         tools: ToolRegistry,
         workplace: Workplace,
         hooks: Hooks,
@@ -59,17 +58,19 @@ class Agent:
         self.memory = conversation.memory
         self.permissions = permissions
         self.requests = requests
-        self.asking = asking
+        self.model_requests = model_requests
         self.tools = tools
         self.workplace = workplace
         self.hooks = hooks
-        self.calls = CallRunner(actor, tools, workplace, permissions.approvals, hooks, self._add_result, self.keep)
-        self.todo = TodoReminders(actor, workplace, self.keep, self.let_model_know)
+        self.calls = CallRunner(
+            actor, tools, workplace, permissions.approvals, hooks, self._add_result, self.store_value
+        )
+        self.todo = TodoReminders(actor, workplace, self.store_value, self.add_unshown_message)
         self._queue = PromptQueue(actor)
-        self._inbox = Inbox(self._queue, conversation.say, tools, workplace, took_prompt=model.note_chosen)
+        self._inbox = Inbox(self._queue, conversation.add_prompt, tools, workplace, took_prompt=model.note_chosen)
         self._run: AgentRun | CommandRun | None = None
         self._task: asyncio.Task[RunOutcome] | None = None
-        self._rearranging: asyncio.Task[Any] | None = None  # a compaction or a move the user asked for
+        self._rearranging: asyncio.Task[Any] | None = None  # a compaction or a move the user requested
         self._closed = False
         self._when_idle: list[Callable[[], None]] = []
         self.commands: dict[str, Callable[[str], Awaitable[Any]]] = {}  # of extensions
@@ -92,8 +93,8 @@ class Agent:
         files: tuple[str, ...] = (),
         origin: str = "",
     ) -> None:
-        """Work on this, or have it join the work that is going on. Returns when it is accepted. `files`: artifact URLs
-        of what is no image."""
+        """Start a run with this, or add it to the current one. Returns when it is accepted. `files`: artifact URLs of
+        what is no image."""
         self._refuse_when_closed()
         if not text.strip() and not images and not files:
             raise UserMistake("the prompt is empty", "write what the agent should do")
@@ -112,27 +113,27 @@ class Agent:
         self._accept(QueuedPrompt(text=text, how=how, images=images, files=files, origin=origin))
 
     async def wait(self) -> RunOutcome | None:
-        """The end of the run that is going on, or of the last one."""
+        """The outcome of the current run, or of the last one."""
         return None if self._task is None else await asyncio.shield(self._task)
 
     def stop(self, reason: str = "cancelled") -> ReturnedPrompts:
         """End the run soon; what the user had queued is returned."""
-        given_back = self._queue.give_back()
+        returned = self._queue.take_back()
         self._queue.clear()
         if self._run is not None:
             self._run.stop(reason)
         if self._rearranging is not None:
             self._rearranging.cancel()
-        return given_back
+        return returned
 
     def unqueue(self) -> ReturnedPrompts:
-        """Return what the user had queued; the work goes on."""
-        return self._queue.give_back()
+        """Return what the user had queued; the run continues."""
+        return self._queue.take_back()
 
     async def deliver(self, job: JobSnapshot) -> None:
         """A job has ended: the model reads of it after what it is doing, or now."""
-        said = job.result_text if job.status == "completed" else job.error_text
-        text = f"Background job {job.id} ({job.label}) has ended: {job.status}.\n\n{said or ''}".rstrip()
+        result = job.result_text if job.status == "completed" else job.error_text
+        text = f"Background job {job.id} ({job.label}) has ended: {job.status}.\n\n{result or ''}".rstrip()
         self._accept(QueuedPrompt(text=text, how="follow_up", origin="job", job=job.id))
 
     async def compact(self, instructions: str = "") -> bool:
@@ -170,15 +171,16 @@ class Agent:
             raise UserMistake(f"no command {name}", f"extension commands here: {known}")
         return await command(args)
 
-    def tell_model(self, text: str, origin: str) -> None:
-        """Words of an extension's, with the next request: between a call and its result none may stand."""
+    def add_shown_message(self, text: str, origin: str) -> None:
+        """Add an extension's text to the next request: no message may stand between a call and its result."""
         if isinstance(self._run, AgentRun):
             self._queue.add(QueuedPrompt(text=text, how="steer", origin=origin))
         else:
-            self.conversation.say_for(origin, text)
+            self.conversation.add_extension_message(origin, text)
 
-    def let_model_know(self, text: str, origin: str) -> None:
-        """What the model reads with the next request and no view shows: it was seen to happen, or is a reminder."""
+    def add_unshown_message(self, text: str, origin: str) -> None:
+        """Add a text that the model reads with the next request and no view shows: views saw it happen, or it is a
+        reminder."""
         self._queue.add(QueuedPrompt(text=text, origin=origin, shown=False))
         self._take_unshown()
 
@@ -193,13 +195,13 @@ class Agent:
         if self.workplace.jobs is not None:
             await self.workplace.jobs.shutdown()
         await self.permissions.gateway.close()
-        await self.hooks.tell("session_end")
+        await self.hooks.notify("session_end")
         await self.model.close()
 
-    def keep(self, name: str, value: Any, shown: StateFact | None = None) -> None:
-        """Keep a value with the conversation, for a tool or an extension."""
-        self.conversation.keep(name, value, shown)
-        self.todo.kept(name)
+    def store_value(self, name: str, value: Any, shown: StateFact | None = None) -> None:
+        """Store a value with the conversation, for a tool or an extension."""
+        self.conversation.store_value(name, value, shown)
+        self.todo.on_stored(name)
 
     def _accept(self, queued: QueuedPrompt) -> None:
         self._queue.add(queued)
@@ -211,7 +213,7 @@ class Agent:
             raise UserMistake("the session is ending", "resume it when it has ended")
 
     def _take_unshown(self) -> None:
-        """Between a call and its result nothing may stand, and what is being rearranged is left alone."""
+        """Not between a call and its result, nor during a compaction or a move."""
         if not isinstance(self._run, AgentRun) and self._rearranging is None:
             self._inbox.take_unshown()
 
@@ -232,7 +234,7 @@ class Agent:
             model=self.model,
             conversation=self.conversation,
             inbox=self._inbox,
-            asking=self.asking,
+            model_requests=self.model_requests,
             calls=self.calls,
             approvals=self.permissions.approvals,
             workplace=self.workplace,

@@ -17,8 +17,7 @@ from sightline.agent.conversation._instructions import find_context_files, syste
 from sightline.agent.conversation._memory import Memory
 from sightline.agent.extensions._hooks import Hooks
 from sightline.agent.loop._model_request import ModelRequests
-from sightline.agent.loop._questions import asked
-from sightline.agent.loop._requests import OpenRequests
+from sightline.agent.loop._requests import OpenRequests, question_asker
 from sightline.agent.permissions._known_rules import KnownRule, known_rules
 from sightline.agent.permissions._permissions import SessionPermissions
 from sightline.events import Notice
@@ -31,34 +30,34 @@ from sightline.tools import ArtifactShelf, StoredHistory, Tool, ToolRegistry, Wo
 
 
 class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent is built from: what was asked for, and the settings, rules and tools that hold with it."""
+    """What an agent is built from: the start options, and the settings, rules and tools that apply with them."""
 
     cwd: Path
     settings: Settings
     policy: Policy
     options: StartOptions = StartOptions()
-    named_level: Approval | None = None  # that was named for this session now; the policy has it
-    rules: tuple[KnownRule, ...] = ()  # those of the policy, as far as it is known where they come from
+    named_level: Approval | None = None  # named for this session now; the policy has it
+    rules: tuple[KnownRule, ...] = ()  # those of the policy whose origin is known
     environ: Mapping[str, str] = {}
-    tools: tuple[Any, ...] = ()  # besides those there are, tools.Tool
-    notices: tuple[str, ...] = ()  # about the settings, to be told first
-    may_lack_model: bool = False  # begin even where there is no model to ask: the user may choose one
+    tools: tuple[Any, ...] = ()  # besides the built-in ones
+    notices: tuple[str, ...] = ()  # about the settings, to be published first
+    may_lack_model: bool = False  # start even without a model: the user may choose one
 
 
 def agent_spec(options: StartOptions, *, tools: Iterable[Tool[Any]] = (), may_lack_model: bool = False) -> AgentSpec:
-    """What the settings that hold in a folder say, what is remembered there, and what is asked for besides."""
+    """The spec for these options: with the settings of the folder and the rules remembered there."""
     cwd = Path(options.cwd)
-    asked = _one_of(Approval, options.approval, "approval")
+    level = _one_of(Approval, options.approval, "approval")
     _one_of(Thinking, options.thinking, "thinking")
     loaded = load(cwd, flags=options.flags)
     rules, remembered = loaded.settings.permissions, remembered_rules(cwd)
     given = loaded.given.get(("permissions", "approval"), [])
-    named = asked or (rules.approval if given and given[-1].source.kind == "flag" else None)
+    named = level or (rules.approval if given and given[-1].source.kind == "flag" else None)
     return AgentSpec(
         cwd=cwd,
         settings=loaded.settings,
         policy=Policy(
-            asked or rules.approval,
+            level or rules.approval,
             [*rules.allow, *remembered.allow, *options.allow],
             [*rules.deny, *remembered.deny, *options.deny],
             cwd,
@@ -84,7 +83,7 @@ def _one_of(kind: Any, word: str, what: str) -> Any:
 def build(
     spec: AgentSpec, actor: Actor, tree: SessionTree, artifacts: ArtifactShelf, local: Path, history: StoredHistory
 ) -> Agent:
-    """Everything but the extensions, which are added to it."""
+    """The agent without its extensions; `add_extensions` loads those."""
     settings, begun = spec.settings, time.time()
 
     def current() -> Settings:
@@ -109,7 +108,7 @@ def build(
         local=local,
         history=history,
         jobs=Jobs(max_running=settings.jobs.max_jobs, deliver=lambda job: agent.deliver(job)),
-        ask=asked(requests, lambda: actor.log.has_answers, actor.publish),
+        ask=question_asker(requests, lambda: actor.log.has_answers, actor.publish),
         attended=lambda: actor.log.has_answers,
         limits=lambda: permissions.limits(),
     )
@@ -131,18 +130,18 @@ def build(
         chosen=bool(spec.options.model) and spec.options.model != had,
     )
     tools = ToolRegistry([*_offered(settings), *spec.tools])
-    asking = ModelRequests(lambda: system(permissions.limits().sandbox), tools, artifacts, actor.log.id)
+    model_requests = ModelRequests(lambda: system(permissions.limits().sandbox), tools, artifacts, actor.log.id)
     conversation = AgentConversation(
-        memory, model, actor=actor, hooks=hooks, settings=current, system=lambda: asking.system
+        memory, model, actor=actor, hooks=hooks, settings=current, system=lambda: model_requests.system
     )
-    workplace.stored = conversation.kept
+    workplace.stored = conversation.stored
     agent = Agent(
         actor,
         model=model,
         conversation=conversation,
         permissions=permissions,
         requests=requests,
-        asking=asking,
+        model_requests=model_requests,
         tools=tools,
         workplace=workplace,
         hooks=hooks,

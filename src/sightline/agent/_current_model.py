@@ -1,4 +1,4 @@
-"""The model an agent asks, how long it thinks, and the models it asks in its place."""
+"""The model of an agent, its thinking level, and the models for images and small work."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 
@@ -51,7 +51,7 @@ class CurrentModel:
         self._actor = actor
         self._chosen = chosen
         self._before: list[Model] = []
-        self._seeing: Model | None = None  # asked in place of one that cannot see
+        self._seeing: Model | None = None  # answers for one that cannot see
 
     @property
     def facts(self) -> ModelFacts:
@@ -59,7 +59,7 @@ class CurrentModel:
 
     @property
     def name(self) -> str:
-        """As it can be asked for again."""
+        """The name that `choose` takes."""
         alone = not self.facts.provider or self.facts.id.startswith(f"{self.facts.provider}:")
         return self.facts.id if alone else f"{self.facts.provider}/{self.facts.id}"
 

@@ -1,4 +1,4 @@
-"""What a tool of ours is called to a person: by the name all providers share, from the first letter of a call on."""
+"""The names of our tools on screen: the ones all providers share."""
 
 from sightline.text import clean_line
 

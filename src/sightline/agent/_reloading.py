@@ -1,4 +1,4 @@
-"""Settings that changed while a session runs: which of them hold at once, and which only in a new one."""
+"""Settings that changed while a session runs: which of them apply at once, and which only in a new one."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -24,8 +24,8 @@ _WHEN_IT_BEGINS = (
 
 
 def take_settings(agent: "Agent", spec: AgentSpec) -> list[str]:
-    """Go by these from now on; the names of those that changed and hold only in a new session."""
-    from sightline.settings.keeping import changed_settings
+    """Apply these from now on; returns the names of those that changed and apply only in a new session."""
+    from sightline.settings.editing import changed_settings
 
     spec = with_stored_rules(spec, agent.memory.tree)
     changed = changed_settings(agent.workplace.settings, spec.settings)

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from sightline.cli._folder import current_folder
+from sightline.cli._environment import current_folder
 
 
 def show(arguments: argparse.Namespace) -> int:
@@ -42,7 +42,7 @@ def remove(arguments: argparse.Namespace) -> int:
 
 
 def path(arguments: argparse.Namespace) -> int:
-    from sightline.settings.keeping import settings_file
+    from sightline.settings.editing import settings_file
 
     return _write(f"{settings_file(current_folder(), project=arguments.project)}\n")
 
@@ -70,7 +70,7 @@ def rules(arguments: argparse.Namespace) -> int:
 
 def _folder(name: str) -> Path:
     """The folder named; without a name the project around us, else where we are."""
-    from sightline.settings.keeping import project_folder
+    from sightline.settings.editing import project_folder
 
     return Path(name) if name else project_folder(current_folder())
 

@@ -8,10 +8,10 @@ TYPE_CHECKING = False
 # A process can start before there is an event loop; what needs one, or is rarely used, is imported when asked for.
 if TYPE_CHECKING:
     from sightline.exec._command import Command as Command
+    from sightline.exec._forwarding import OutputForwarder as OutputForwarder
     from sightline.exec._jobs import CancelOutcome as CancelOutcome
     from sightline.exec._jobs import Jobs as Jobs
     from sightline.exec._jobs import JobSnapshot as JobSnapshot
-    from sightline.exec._passing import OutputForwarder as OutputForwarder
     from sightline.exec._spec import CommandSpec as CommandSpec
     from sightline.exec._spec import PassOn as PassOn
     from sightline.exec._spec import Sink as Sink

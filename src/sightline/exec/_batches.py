@@ -1,10 +1,10 @@
-"""When output goes out and how much of it: the rule that keeps a view live without drowning it. Has no clock.
+"""When output is published and how much of it: the rule for a view that is live and not flooded. Has no clock.
 
 - A piece goes out at once when 50 ms have passed since the last. Otherwise what there is waits for the mark, 100 ms
   after the last, or for 4 KB, whichever comes first.
-- In each 100 ms at most 50 KB go out, what a person could see. When they are used up, the rest waits for the end of the
-  100 ms, and only the last 50 KB of it are kept for then. The kept part begins after the end of a line if there is one
-  near, else with a whole character.
+- In each 100 ms at most 50 KB go out, what a reader could see. When they are used up, the rest waits for the end of the
+  100 ms, and only the last 50 KB of it remain then. They begin after the end of a line if there is one near, else with
+  a whole character.
 - Pieces are in order of arrival. Each is of one stream and covers `size` bytes from `offset`; `dropped` bytes before it
   were passed over. Pieces and dropped bytes together are exactly what was added.
 """
@@ -19,7 +19,7 @@ AT_ONCE = 0.05
 MARK = 0.1
 ENOUGH = 4 * 1024
 SEEN = 50 * 1024
-# A newline further into the kept part than this would cost more of it than a whole first line is worth.
+# A newline further into the remaining part than this would cost more of it than a whole first line is worth.
 _NEAR = 4 * 1024
 # What a change of stream counts as: two that take turns byte by byte must not become thousands of pieces.
 _TURN = 64
@@ -115,7 +115,7 @@ class Batches:
 
 
 def _clean_start(data: bytes, least: int) -> int:
-    """Where the kept part begins, when at least so much must go."""
+    """Where the remaining part begins, when at least so much must go."""
     newline = data.find(b"\n", least - 1, least + _NEAR)
     if newline >= 0:
         return newline + 1

@@ -3,14 +3,14 @@
 Rules:
 
 - `tool_use`, then `tool_output` in order of arrival, then one `tool_result`. Nothing a command does raises.
-- Every byte goes to the sink before anybody hears of it.
+- Every byte goes to the sink before it is published.
 - The end is the end of the process, and what its pipes hold then; never the end of a pipe, which a child it leaves in
-  the background may hold open. Such children are left alone, but nobody listens to them any more. Those of a sandboxed
-  command end with it: what it may do, it may do while it is watched.
+  the background may hold open. Such children are left alone, but their output is no longer read. Those of a sandboxed
+  command end with it: it may act only while it is watched.
 - A sandbox that cannot be set up is tried again, a few times: what it is made of may have changed meanwhile (`_setup`).
   What the program that sets it up wrote is the reason it failed, and no output of a command that never ran.
 - Cancelling and the timeout end all descendants: TERM, 5 s, KILL. What was written until then is read and shown first.
-- Somebody who wants every byte slows the command down when he is slow. He no longer does once it is being ended.
+- A slow receiver of every byte (`pass_on`) slows the command down, but no longer once it is being ended.
 """
 
 import asyncio
@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 
 from sightline.events import CommandFact, Event, Notice, ToolResult
 from sightline.exceptions import SightlineError
+from sightline.exec._output import OutputPublisher, tool_use
 from sightline.exec._spec import CommandSpec, PassOn, Sink
-from sightline.exec._telling import OutputPublisher, tool_use
 from sightline.exec.process import _guard, _orphans
 from sightline.exec.process._pipes import HELD_SECONDS, PIPE_CAPACITY, Output
 from sightline.exec.process._process import GRACE
@@ -38,7 +38,7 @@ _NOT_STARTED, _TIMED_OUT, _CANCELLED = 126, 124, 130
 
 
 class Command:
-    """Made, `run` once, and `cancel`led by anybody in the same loop."""
+    """Made, `run` once, and `cancel`led from anywhere in the same loop."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Command:
         self._loop: asyncio.AbstractEventLoop
         self._spawned: Spawned | None = None
         self._outputs: list[Output] = []
-        self._telling: OutputPublisher
+        self._output: OutputPublisher
         self._began = 0.0
         self._soon: asyncio.TimerHandle | None = None  # what waits to be shown
         self._later: asyncio.TimerHandle | None = None  # silence, the timeout, the end of the drain
@@ -83,7 +83,7 @@ class Command:
         self._loop = asyncio.get_running_loop()
         self._drained = self._loop.create_future()
         self._began = self._loop.time()
-        self._telling = OutputPublisher(self.id, self._sink, self._emit, self._began)
+        self._output = OutputPublisher(self.id, self._sink, self._emit, self._began)
         self._emit(tool_use(self.id, self._spec))
         try:
             failed = None if self._stopped else self._started()
@@ -93,7 +93,7 @@ class Command:
                 await asyncio.to_thread(self._box.cleanup)
 
     def cancel(self, *, force: bool = False) -> None:
-        """End it and everything it started, now or after having asked. Once it has ended by itself, nothing."""
+        """End it and everything it started, now (`force`) or after the grace. Once it has ended by itself, nothing."""
         if not self._stopped:
             self._stop("cancelled")
         if force:
@@ -125,7 +125,7 @@ class Command:
             from sightline.exec.sandbox._environment import filtered_environment
             from sightline.exec.sandbox._sandbox import sandboxed
 
-            check_program(argv, spec.cwd, env)  # what wraps it would start, and only say so in its output
+            check_program(argv, spec.cwd, env)  # what wraps it would start, and report it only in its output
             box = self._box = sandboxed(argv, spec.cwd, spec.sandbox)
             allowed = filtered_environment(env, passed=spec.passed, sandboxed=True)
             argv, env, handover = box.argv, {**allowed, **box.env}, box.handover
@@ -203,8 +203,8 @@ class Command:
 
     def _refusal(self) -> str:
         words = b"".join(data for _, data in self._launch_output).decode("utf-8", "replace").split("\n")
-        said = next((line.strip() for line in reversed(words) if line.strip()), "it did not say why")
-        return clean_line(f"the sandbox could not be set up: {said} (tried {self._attempts} times)")
+        reason = next((line.strip() for line in reversed(words) if line.strip()), "it did not say why")
+        return clean_line(f"the sandbox could not be set up: {reason} (tried {self._attempts} times)")
 
     # Output
 
@@ -230,8 +230,8 @@ class Command:
             output.late += len(data)
         self._take(output.stream, output.whole(data, now), now)
         if self._pass_on is not None:
-            wants_more = self._pass_on.offer(output.stream, data, lambda: self._resume(output))
-            if not wants_more and not self._stopped:
+            takes_more = self._pass_on.offer(output.stream, data, lambda: self._resume(output))
+            if not takes_more and not self._stopped:
                 output.pause()
         if output.holds:
             self._arm_soon(output.held_since + HELD_SECONDS)
@@ -239,8 +239,8 @@ class Command:
             self._drain_further()
 
     def _take(self, stream: str, data: bytes, now: float) -> None:
-        self._telling.take(stream, data, now)
-        due = self._telling.due()
+        self._output.take(stream, data, now)
+        due = self._output.due()
         if due is not None:
             self._arm_soon(due)
 
@@ -266,9 +266,9 @@ class Command:
         self._soon = None
         now = self._loop.time()
         self._release_held(now)
-        self._telling.tell_due(now)
+        self._output.publish_due(now)
         times = [output.held_since + HELD_SECONDS for output in self._outputs if output.holds]
-        due = self._telling.due()
+        due = self._output.due()
         if due is not None:
             times.append(due)
         if times:
@@ -280,7 +280,7 @@ class Command:
         if self._drain_until is not None:
             when = self._drain_until
         else:
-            when = self._telling.silent_until()
+            when = self._output.silent_until()
             if self._spec.timeout is not None and not self._stopped:
                 when = min(when, self._began + self._spec.timeout)
         self._later = self._loop.call_at(when, self._on_later)
@@ -293,9 +293,9 @@ class Command:
             return
         if self._spec.timeout is not None and not self._stopped and now >= self._began + self._spec.timeout:
             self._stop("timeout")
-        if now >= self._telling.silent_until():
+        if now >= self._output.silent_until():
             self._is_set_up()  # for what that removes: a command may write nothing for hours
-            self._telling.tell_silence(aloud=not self._stopped)
+            self._output.publish_silence(visible=not self._stopped)
         self._arm_later()
 
     # The end
@@ -332,7 +332,7 @@ class Command:
             self._drained.set_result(None)
 
     def _stop(self, why: str) -> None:
-        """End all of it. What is still in the pipes is read, however slow whoever wants it."""
+        """End all of it. What is still in the pipes is read, however slow the receiver is."""
         if self._drain_until is not None:
             if self._is_refused():  # it would be started again
                 self._stopped = why
@@ -389,16 +389,16 @@ class Command:
         return self._result("exit", code, "", returned)
 
     def _result(self, ended: str, exit_code: int, text: str, returned: int | None = None) -> ToolResult:
-        self._telling.finish()
+        self._output.finish()
         if self._spec.sandbox is not None and self._spec.sandbox.entrance is not None:
-            self._spec.sandbox.entrance.leave()  # before the end is told: nothing of a call follows that
+            self._spec.sandbox.entrance.leave()  # before the end is published: nothing of a call follows that
         fact = CommandFact(
             ended=ended,
-            told=[text] if ended == "cancelled" else None,
+            outcome_lines=[text] if ended == "cancelled" else None,
             artifact=self._artifact,
             bytes=self._sink.size,
-            kept=self._sink.kept,
-            binary=self._telling.is_binary,
+            stored=self._sink.stored,
+            binary=self._output.is_binary,
             signal=-returned if returned is not None and returned < 0 else None,
         )
         result = ToolResult(

@@ -3,13 +3,13 @@
 Rules:
 
 - A job is `running` until its work returns (`completed`), raises (`failed`) or it is cancelled. Cancelling changes the
-  status at once and for good; what the work still says afterwards is kept, but is no second ending.
+  status at once and for good; what the work still returns afterwards is stored, but is no second ending.
 - A wait is over when the first of the running jobs it watches ends, or after its time. It never ends a job, however it
   ends itself.
-- The end of a job is told once. Who watches it while it ends, or acknowledges it, has been told. Anyone else is told
-  through `deliver`, again and again with growing pauses until that succeeds. A wait that is cancelled has told nobody.
-  Who cancelled a job knows: that is not delivered.
-- An ended job is kept for a while and then forgotten with everything known about it.
+- The end of a job is reported once: to those who watch it while it ends or acknowledge it, else through `deliver`,
+  which is retried with growing pauses until it succeeds. A wait that is cancelled has reported nothing. A cancelled job
+  is not delivered: its canceller knows.
+- An ended job is stored for a while and then forgotten with everything known about it.
 - How many may run at once is limited. One that was cancelled no longer counts, even while its work is winding up.
 """
 
@@ -34,7 +34,7 @@ MAX_RUNNING = 15
 _MAX_RUNNING_BOUNDS = (1, 100)
 _PROGRESS_SECONDS = 0.5
 _RETRY_BASE, _RETRY_CAP, _RETRY_JITTER, _RETRY_DOUBLINGS = 0.5, 30.0, 0.2, 8
-_SECONDS_TO_WIND_UP = 10.0  # at a shutdown: a process is made to end after five
+_SECONDS_TO_WIND_UP = 10.0  # at a shutdown: a process is killed after five
 
 
 class JobSnapshot(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,11 +62,11 @@ class _Job:
         self.ended: float | None = None
         self.result_text: str | None = None
         self.error_text: str | None = None
-        self.kept_until = float("inf")
+        self.forget_at = float("inf")
         self.settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.watchers = 0
-        self.told = False  # nobody need hear of its end any more
-        self.acknowledged = False  # and whoever should hear of it read it himself
+        self.reported = False  # its end needs no delivery any more
+        self.acknowledged = False  # and its reader has read it
 
     def snapshot(self, now: float) -> JobSnapshot:
         return JobSnapshot(
@@ -108,7 +108,7 @@ class Jobs:
         self.on_change: Callable[[], None] = lambda: None  # one began or ended
 
     def register(self, kind: JobKind, label: str, start: Work, *, owner: str = "", id: str = "") -> str:
-        """Begin work. `start` returns what to say when it is done and raises when it failed."""
+        """Begin work. `start` returns the result text and raises when it failed."""
         self._forget_old()
         self._make_sure_there_is_room()
         self._count += 1
@@ -127,7 +127,7 @@ class Jobs:
         return None if job is None else job.snapshot(self._clock())
 
     def snapshots(self, owner: str | None = None) -> list[JobSnapshot]:
-        """Every job there is, oldest first, or those one agent began. Reading them tells nobody anything."""
+        """Every job there is, oldest first, or those one agent began. Reading them reports nothing."""
         self._forget_old()
         return self._now(job for job in self._jobs.values() if owner is None or job.owner == owner)
 
@@ -140,16 +140,16 @@ class Jobs:
         if job.status != "running":
             return "already_completed"
         self._end(job, "cancelled")
-        job.told = True
+        job.reported = True
         self._work[id].cancel()
         return "cancelled"
 
     def acknowledge(self, ids: Iterable[str]) -> None:
-        """Whoever should hear of the end of these has: no delivery, also none that is queued."""
+        """The ends of these were read: no delivery, also none that is queued."""
         for id in ids:
             job = self._jobs.get(id)
             if job is not None and job.status != "running":
-                job.told = job.acknowledged = True
+                job.reported = job.acknowledged = True
 
     def acknowledged(self, id: str) -> bool:
         """Whether the end of a job was acknowledged: a delivery that still waits to be read can be dropped."""
@@ -171,7 +171,7 @@ class Jobs:
     ) -> list[JobSnapshot]:
         """The watched jobs once one that was running has ended, or after `seconds`. None: all that run (of `owner`).
 
-        Unknown ids are passed over. What has ended among what is returned counts as told. `progress` gets the same
+        Unknown ids are passed over. What has ended among what is returned counts as reported. `progress` gets the same
         jobs at once and then twice a second.
         """
         self._forget_old()
@@ -186,7 +186,7 @@ class Jobs:
         finally:
             for job in watched:
                 job.watchers -= 1
-                self._deliver_if_untold(job)
+                self._deliver_if_unreported(job)
 
     async def shutdown(self) -> None:
         """Cancel everything, deliver nothing more, and see the work wound up, within reason."""
@@ -251,32 +251,35 @@ class Jobs:
         else:
             status, job.result_text = "completed", task.result()
         self._end(job, status)
-        self._deliver_if_untold(job)
+        self._deliver_if_unreported(job)
 
     def _end(self, job: _Job, status: JobStatus) -> None:
-        """The first ending stands; each gives whoever wants to read the rest its time."""
+        """The first ending stands; each restarts the retention."""
         now = self._clock()
-        job.kept_until = now + self._retention
+        job.forget_at = now + self._retention
         if job.status == "running":
             job.status = status
             job.ended = now
             job.settled.set_result(None)
             self.on_change()
 
-    def _deliver_if_untold(self, job: _Job) -> None:
+    def _deliver_if_unreported(self, job: _Job) -> None:
         if self._deliver is None or self._closed or job.id in self._deliveries:
             return
-        if job.status != "running" and not job.told and not job.watchers:
-            self._deliveries[job.id] = asyncio.get_running_loop().create_task(self._tell(job, self._deliver))
+        if job.status != "running" and not job.reported and not job.watchers:
+            self._deliveries[job.id] = asyncio.get_running_loop().create_task(
+                self._deliver_until_taken(job, self._deliver)
+            )
 
-    async def _tell(self, job: _Job, deliver: Callable[[JobSnapshot], Awaitable[None]]) -> None:
-        """Until it was heard. A watcher that comes in between takes over, and gives back what it did not tell."""
+    async def _deliver_until_taken(self, job: _Job, deliver: Callable[[JobSnapshot], Awaitable[None]]) -> None:
+        """Until it succeeds. A watcher that comes in between takes over; its wait restarts this if it reported
+        nothing."""
         failures = 0
         try:
-            while not job.told and not job.watchers:
+            while not job.reported and not job.watchers:
                 try:
                     await deliver(job.snapshot(self._clock()))
-                    job.told = True
+                    job.reported = True
                 except Exception:
                     await self._sleep(self._pause(failures))
                     failures += 1
@@ -296,7 +299,7 @@ class Jobs:
 
     def _forget_old(self) -> None:
         now = self._clock()
-        for id in [job.id for job in self._jobs.values() if job.kept_until <= now]:
+        for id in [job.id for job in self._jobs.values() if job.forget_at <= now]:
             del self._jobs[id]
 
 

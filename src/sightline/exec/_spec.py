@@ -1,4 +1,4 @@
-"""What a command is told and given: what to run, where its bytes go, who wants them besides."""
+"""The spec of a command, and where its bytes go."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -13,7 +13,7 @@ class CommandSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     argv: tuple[str, ...]
     cwd: str = ""
-    exact_cwd: bool = False  # it was judged by this very path: no part of that may be a link when it starts
+    exact_cwd: bool = False  # it was judged by this very path: no part of it may be a link when it starts
     env: dict[str, str] | None = None
     pty: bool = False
     columns: int = 80
@@ -21,23 +21,23 @@ class CommandSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     timeout: float | None = None
     sandbox: SandboxSpec | None = None
     passed: tuple[str, ...] = ()  # variables it gets in the sandbox although they are withheld
-    descriptors: tuple[int, ...] = ()  # what it has open besides its streams; closed by whoever opened them
+    descriptors: tuple[int, ...] = ()  # what it has open besides its streams; closed by the caller
 
 
 class Sink(Protocol):
-    """Where every byte goes first. What a disk does is never raised: `problem` says it, and `size` counts on."""
+    """Where every byte goes first. Failures of the disk are not raised: `problem` has them, `size` still counts."""
 
     @property
     def size(self) -> int:
-        """Bytes offered so far, kept or not: the offset of the next."""
+        """Bytes offered so far, stored or not: the offset of the next."""
 
     @property
-    def kept(self) -> int:
+    def stored(self) -> int:
         """Bytes really written."""
 
     @property
     def problem(self) -> str:
-        """Why bytes are no longer kept; empty while they are."""
+        """Why bytes are no longer stored; empty while they are."""
 
     def write(self, stream: str, data: bytes) -> None: ...
 
@@ -45,7 +45,7 @@ class Sink(Protocol):
 
 
 class PassOn(Protocol):
-    """Somebody who wants every byte as it came, at his own pace."""
+    """A receiver of every byte as it came, at its own pace."""
 
     def offer(self, stream: str, data: bytes, resume: Callable[[], None]) -> bool:
         """Takes the bytes in any case. False: offer no more of this stream until `resume` is called, in the loop."""

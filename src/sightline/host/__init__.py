@@ -1,4 +1,4 @@
-"""A running session: commands in, events out; attach, detach, reconnect. It outlives whoever watches it."""
+"""A running session: commands in, events out; attach, detach, reconnect. It outlives its views."""
 
 from sightline._later import later
 

@@ -35,7 +35,7 @@ class Digest(msgspec.Struct, frozen=True):
 
 
 def digest_of(project: Path) -> Digest:
-    """UserMistake or Unreadable when it cannot be told."""
+    """UserMistake or Unreadable when there is too much, or some cannot be read."""
     folder = project / PROJECT_FOLDER
     whole, left = hashlib.sha256(), _MOST_BYTES
     files: dict[Path, bytes] = {}

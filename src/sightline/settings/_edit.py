@@ -1,7 +1,7 @@
-"""Changing one setting in a file that a person wrote: the line it is about, and nothing else.
+"""Changing one setting in a file that a user wrote: its own line, and nothing else.
 
-Comments, order and spelling stay. Whatever the edit does is read back before it is kept: when the file would not say
-exactly what was asked for, it is left alone and the person told where to change it.
+Comments, order and spelling stay. The new text is parsed before it is written: when it would not hold exactly the
+requested change, the file is left alone and the user learns where to change it.
 """
 
 from collections.abc import Callable
@@ -21,13 +21,13 @@ def set_in_file(path: Path, key: Key, value: Any, *, private: bool = True) -> No
 
 
 def change_in_file(path: Path, key: Key, change: Callable[[Any], Any], *, private: bool = True) -> None:
-    """Write what `change` makes of the value that is there (None: there is none). Nobody else writes meanwhile."""
+    """Write what `change` makes of the value that is there (None: there is none). No other process writes meanwhile."""
     with held(path, private=private):
         text = read_settings_text(path) or ""
-        wanted = parse_toml(text, path)
-        value = change(_get(wanted, key))
-        _put(wanted, key, value)
-        _keep(path, text, with_value(text, key, value), key, wanted, private=private)
+        expected = parse_toml(text, path)
+        value = change(_get(expected, key))
+        _put(expected, key, value)
+        _write_checked(path, text, with_value(text, key, value), key, expected, private=private)
 
 
 def unset_in_file(path: Path, key: Key, *, private: bool = True) -> bool:
@@ -36,10 +36,10 @@ def unset_in_file(path: Path, key: Key, *, private: bool = True) -> bool:
         return False
     with held(path, private=private):
         text = read_settings_text(path) or ""
-        wanted = parse_toml(text, path)
-        if not _drop(wanted, key):
+        expected = parse_toml(text, path)
+        if not _drop(expected, key):
             return False
-        _keep(path, text, without(text, key), key, wanted, private=private)
+        _write_checked(path, text, without(text, key), key, expected, private=private)
         return True
 
 
@@ -87,8 +87,8 @@ def _without_empty_section(text: str, table: Key) -> str:
 def _joined(before: str, after: str) -> str:
     """Two sections, one empty row between them; at the end of a file none."""
     newline = "\r\n" if "\r\n" in before else "\n"
-    kept = before.rstrip("\r\n")
-    return kept + newline * (bool(kept) + bool(kept and after)) + after
+    begun = before.rstrip("\r\n")
+    return begun + newline * (bool(begun) + bool(begun and after)) + after
 
 
 def _neighbour(found: list[TomlEntry], key: Key) -> TomlEntry | None:
@@ -112,9 +112,9 @@ def _inserted(text: str, position: int, line: str, newline: str) -> str:
     return before + line + newline + text[position:]
 
 
-def _keep(path: Path, before: str, after: str, key: Key, wanted: dict[str, Any], *, private: bool) -> None:
+def _write_checked(path: Path, before: str, after: str, key: Key, expected: dict[str, Any], *, private: bool) -> None:
     try:
-        right = _without_empty(parse_toml(after, path)) == _without_empty(wanted)
+        right = _without_empty(parse_toml(after, path)) == _without_empty(expected)
     except UserMistake:
         right = False
     if not right:
@@ -148,7 +148,7 @@ def _drop(tree: Any, key: Key) -> bool:
 
 
 def _without_empty(tree: Any) -> Any:
-    """Empty tables say nothing."""
+    """Without empty tables."""
     if not isinstance(tree, dict):
         return tree
     pruned = {name: _without_empty(below) for name, below in tree.items()}

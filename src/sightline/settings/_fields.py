@@ -18,7 +18,7 @@ Kind: TypeAlias = Any  # a type of the tree: a section, str, list[str], Annotate
 # Rules add up, so that a project or a flag cannot lose a rule that denies; every other value replaces the one before.
 EXTENDED: frozenset[Key] = frozenset({("permissions", "allow"), ("permissions", "deny")})
 
-_LARGEST_SAID = 1_000_000
+_LARGEST_SHOWN = 1_000_000
 
 
 def kind_at(key: Key) -> Kind | None:
@@ -71,7 +71,7 @@ def value_at(settings: Any, key: Key) -> Any:
 
 
 def leaves(key: Key, kind: Kind, value: Any) -> list[tuple[Key, Any]]:
-    """What a value of a file says, setting by setting. A key below that the tree does not have is one of them."""
+    """The settings in a value of a file. A key below that the tree does not have is one of them."""
     open_table = kind is Any or is_table(kind)
     if not isinstance(value, dict) or not open_table or not value:
         return [(key, value)]
@@ -84,7 +84,7 @@ def leaves(key: Key, kind: Kind, value: Any) -> list[tuple[Key, Any]]:
 
 
 def checked(kind: Kind, value: Any) -> Any:
-    """The value as the tree wants it. ValueError, with what is wanted in words."""
+    """The value in the type of the tree. ValueError with a description of that type."""
     if kind is Any:
         return value
     if is_table(kind):
@@ -179,4 +179,4 @@ def describe(kind: Kind) -> str:
 
 def _limits(meta: Meta) -> str:
     least = f" above {meta.gt:g}" if meta.gt is not None else f" of at least {meta.ge}"
-    return least if meta.le is None or meta.le >= _LARGEST_SAID else f"{least} and at most {meta.le}"
+    return least if meta.le is None or meta.le >= _LARGEST_SHOWN else f"{least} and at most {meta.le}"

@@ -84,8 +84,8 @@ def _unwritable(path: Path, error: OSError) -> OutsideFailure:
 
 @contextlib.contextmanager
 def held(path: Path, *, private: bool = True) -> Iterator[None]:
-    """Nobody else changes the file meanwhile who asks the same way: one lock for all such files of a user, beside none
-    of them. OutsideFailure when another process has it for too long."""
+    """A lock against other changes: one for all such files of a user, beside none of them. OutsideFailure when another
+    process has it for too long."""
     lock = data_folder() / "settings.lock"
     try:
         _make_folder(path.parent, private=private)
@@ -96,8 +96,8 @@ def held(path: Path, *, private: bool = True) -> Iterator[None]:
         raise _unwritable(path, error) from None
     try:
         if not locks.acquire(descriptor, "exclusive", seconds=SECONDS):
-            said = f"cannot change {path}: {lock} is locked by another process"
-            raise OutsideFailure(said, "wait for the process that holds it, or end it, and try again")
+            problem = f"cannot change {path}: {lock} is locked by another process"
+            raise OutsideFailure(problem, "wait for the process that holds it, or end it, and try again")
         yield
     finally:
         os.close(descriptor)

@@ -1,10 +1,10 @@
-"""All sources together: defaults < the person's file < the project's file < the environment < options.
+"""All sources together: defaults < the user's file < the project's file < the environment < options.
 
 Rules:
 
-- A later source replaces what an earlier one said, setting by setting; permission rules add up instead.
-- A project's file counts in a folder the person trusts and nothing has changed since. Elsewhere it is not even read,
-  and a notice says so.
+- A later source replaces the value of an earlier one, setting by setting; permission rules add up instead.
+- A project's file counts in a folder the user trusts and nothing has changed since. Elsewhere it is not even read, and
+  a notice reports that.
 - Any mistake in any source is a SettingsInvalid with all of them: half a configuration is none.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """The settings, and for each that was given somewhere everything that was said, the winner last."""
+    """The settings, and for each that was given somewhere all its values, the winner last."""
 
     settings: Settings
     notices: list[str] = []
@@ -37,14 +37,14 @@ class Loaded(msgspec.Struct, frozen=True):
         return self.sources_of(path)[-1]
 
     def sources_of(self, path: str) -> "list[SettingOrigin]":
-        """Everybody whose word counts: one, or for rules that add up all who gave some."""
+        """The sources that count: one, or for rules that add up all that gave some."""
         from sightline.settings._fields import EXTENDED
         from sightline.settings._sources import SettingOrigin
         from sightline.settings._toml import split_key
 
         key = split_key(path)
-        said = [each.source for each in self.given.get(key, [])]
-        return (said if key in EXTENDED else said[-1:]) or [SettingOrigin("default")]
+        values = [each.source for each in self.given.get(key, [])]
+        return (values if key in EXTENDED else values[-1:]) or [SettingOrigin("default")]
 
 
 def load(cwd: Path, *, flags: Mapping[str, str] | None = None, environ: Mapping[str, str] = os.environ) -> Loaded:
@@ -101,10 +101,10 @@ def _built(given: "dict[Key, list[SourcedValue]]", mistakes: "list[SettingMistak
     from sightline.settings._fields import EXTENDED
 
     tree: dict[str, Any] = {}
-    for key, said in given.items():
-        value = said[-1].value
+    for key, values in given.items():
+        value = values[-1].value
         if key in EXTENDED:
-            value = list(dict.fromkeys(rule for each in said for rule in each.value))
+            value = list(dict.fromkeys(rule for each in values for rule in each.value))
         _put(tree, key, value)
     mistakes += _servers_without_address(tree, given)
     if mistakes:
@@ -132,7 +132,7 @@ def _servers_without_address(tree: dict[str, Any], given: "dict[Key, list[Source
     for name, server in tree.get("models", {}).get("servers", {}).items():
         if "base_url" not in server:
             key = ("models", "servers", name)
-            where = next(said[0].source.where for at, said in given.items() if at[:3] == key)
+            where = next(values[0].source.where for at, values in given.items() if at[:3] == key)
             hint = 'give the address of its API: base_url = "http://…/v1"'
             lacking.append(SettingMistake(where, f"{join_key(key)} has no base_url", hint))
     return lacking

@@ -1,4 +1,4 @@
-"""Where settings are kept: the person's file, and a project's."""
+"""Where settings are stored: the user's file, and a project's."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,7 +33,7 @@ def new_project_file(cwd: Path) -> Path:
 
 
 def extension_folders(cwd: Path, environ: Mapping[str, str]) -> tuple[Path, Path | None]:
-    """The person's own, and the nearest of the project's."""
+    """The user's own, and the nearest of the project's."""
     own = user_file(environ).parent / EXTENSIONS
     for folder in _up_to_the_repository(cwd):
         if _is_there(folder / PROJECT_FOLDER / EXTENSIONS):
@@ -55,7 +55,7 @@ def _up_to_the_repository(cwd: Path) -> list[Path]:
 
 
 def _is_there(path: Path) -> bool:
-    """Also what may not be looked at: reading it will say so."""
+    """Also what may not be looked at: reading it reports that."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):

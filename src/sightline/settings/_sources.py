@@ -1,4 +1,4 @@
-"""What each source of settings says: a file, the environment, options of the command line.
+"""Reading each source of settings: a file, the environment, options of the command line.
 
 Nothing is merged here. A source gives values, each with its place, and mistakes, each with its place.
 """
@@ -100,12 +100,12 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         match = _place(str(error))
-        said = (match[1] if match else str(error)).rstrip(".")
+        problem = (match[1] if match else str(error)).rstrip(".")
         last = max(text.count("\n") + (not text.endswith("\n")), 1)
         place = f"{match[2]}:{match[3]}" if match and match[2] else str(last)
         hint = "text needs quotes, and a section is written [name]"
         raise SettingsInvalid(
-            [SettingMistake(f"{path}:{place}", f"not TOML: {said[:1].lower()}{said[1:]}", hint)]
+            [SettingMistake(f"{path}:{place}", f"not TOML: {problem[:1].lower()}{problem[1:]}", hint)]
         ) from None
 
 

@@ -6,7 +6,7 @@ import msgspec
 
 
 class StartOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user asks for; the rest is in the settings. An empty field was not asked for."""
+    """What was requested; the rest is in the settings. An empty field was not requested."""
 
     cwd: str = ""  # empty: that of the session that is resumed, else where the host is started
     resume: str = ""  # the id of a stored session
@@ -14,7 +14,7 @@ class StartOptions(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""  # empty: that of the session, else of the settings
     thinking: str = ""
     approval: str = ""
-    approval_named: bool = True  # for this session; else it came along with the console, and a lower one is kept
+    approval_named: bool = True  # for this session; else it came along with the console, and a lower one stays
     allow: list[str] = []
     deny: list[str] = []
     flags: dict[str, str] = {}  # settings by name, as --set has them

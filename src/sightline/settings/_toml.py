@@ -1,6 +1,6 @@
 """Where things stand in a TOML file, and how values are written into one.
 
-The standard library reads TOML but says nothing of positions, neither for a mistake in a value nor for an edit that
+The standard library reads TOML without positions, neither for a mistake in a value nor for an edit that
 leaves comments alone. This walks over a text that it has already read without complaint.
 """
 

@@ -1,9 +1,9 @@
-"""Which folders the person trusts: only there a project's own settings and extensions are used.
+"""Which folders the user trusts: only there a project's own settings and extensions are used.
 
 Rules:
 
 - A folder is trusted by its real path, for the settings and extensions it held when it was trusted: a digest of them is
-  kept. Whatever changes one of them takes the trust away until the person gives it again.
+  stored. A change of one of them ends the trust until the user gives it again.
 - Of a folder below a trusted one nothing is known, so it is trusted only as long as it has neither of its own.
 - The root and the home folder, and what they are in, are never trusted: too much comes to be below them.
 - A list that cannot be read trusts nothing. Nor does an entry without a digest, from before there were any.
@@ -80,7 +80,7 @@ def untrust(folder: Path) -> Path:
 
 
 @contextlib.contextmanager
-def changed_by_the_person(folder: Path) -> Iterator[None]:
+def trust_preserved(folder: Path) -> Iterator[None]:
     """A folder that was trusted before the change is trusted with it."""
     trusted = is_trusted(folder)
     yield

@@ -15,11 +15,12 @@ from sightline.cli import plain_flags
 from sightline.journal import Store
 from sightline.settings import Settings, StartOptions
 from sightline.testing.emulators import open_emulator
+from sightline.transcript import Snapshot
 from sightline.tty import Application, Decoder, theme_for
 from sightline.views.console._actions import bindings_from
 from sightline.views.console._console import Console
+from sightline.views.console._state import ConsoleState
 from sightline.views.console.paint._console_paint import STARTING, ConsolePaint, as_json
-from sightline.views.console.status import _line
 from tests.tty.glass import Glass
 from tests.tty.pty_child import on_pty, restored
 from tests.views.console.test_first_paint import PROBE, modules
@@ -54,7 +55,7 @@ def test_what_is_imported_before_the_first_paint_of_the_console():
 
 def test_it_says_what_the_console_says():
     """The words are those of the parts that take over."""
-    assert STARTING == _line.STARTING
+    assert ConsoleState(Snapshot).note == STARTING
 
 
 def taken_over(emulator, painted, tmp_path, wanted):

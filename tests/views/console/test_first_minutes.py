@@ -19,7 +19,7 @@ KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY
 @pytest.fixture
 async def sitting(tmp_path):
     made = Sitting(tmp_path)
-    made.console.status.note = ""
+    made.console.current.note = ""
     made.hears(State("model", "opus"), State("approval", {"level": "auto", "flags": []}))
     made.replies["SetApproval"] = CommandReply(True, data={"level": "plan"})
     yield made

@@ -17,9 +17,8 @@ def reading() -> list[Any]:
 async def test_one_that_is_left_while_it_connects_reads_nothing(tmp_path: Path) -> None:
     """The session was switched before its host had answered: what it tells is of no interest any more."""
     async with lab(tmp_path, []) as here:
-        link = Link(here.store)
         frames: list[Any] = []
-        link.on_frame = frames.append
+        link = Link(here.store, on_frame=frames.append)
         following = asyncio.create_task(link.follow(here.session.id))
         link.close()
         await asyncio.wait_for(following, 10)
@@ -30,9 +29,8 @@ async def test_one_that_is_left_while_it_connects_reads_nothing(tmp_path: Path) 
 async def test_one_that_is_cancelled_reads_nothing(tmp_path: Path) -> None:
     """The program ends in the middle of what a host tells."""
     async with lab(tmp_path, []) as here:
-        link = Link(here.store)
         frames: list[Any] = []
-        link.on_frame = frames.append
+        link = Link(here.store, on_frame=frames.append)
         following = asyncio.create_task(link.follow(here.session.id))
         await until(lambda: frames, "what the host tells first")
         assert reading()

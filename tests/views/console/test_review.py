@@ -162,7 +162,7 @@ async def test_the_end_of_a_session_one_leaves_is_no_news(sat: Sitting, monkeypa
     left = sat.console.sessions.link
 
     async def ends_first(command: Command) -> CommandReply:
-        left.on_over()
+        left._end("")
         return CommandReply(True)
 
     monkeypatch.setattr(left, "submit", ends_first)
@@ -179,7 +179,7 @@ async def test_a_shell_line_of_another_session_cannot_be_stopped_here(
     Hosts(monkeypatch)
     sat.writes("!sleep 9")
     sat.press("enter")
-    await sat.until(lambda: sat.console.entered.running)
+    await sat.until(lambda: sat.console.current.running)
     await sat.console.switch("")
     assert not sat.console.stopping.can_stop
 
@@ -333,7 +333,7 @@ async def test_what_nobody_took_before_the_end_is_kept_as_a_draft(sat: Sitting, 
 
     sat.console.sessions.link.submit = submit  # type: ignore[method-assign]
     sat.console.began("s")
-    await sat.until(lambda: sat.console.prompt._keeper)
+    await sat.until(lambda: sat.console.prompt._draft_writer)
     sat.writes("a long prompt")
     sat.press("enter")
     await settled(sat)
@@ -557,9 +557,8 @@ async def test_a_host_nobody_understands_is_gone_and_not_the_end(
         raise msgspec.ValidationError("Expected `object`")
 
     monkeypatch.setattr(_link, "attach", connected)
-    link = Link(Store(tmp_path))
     gone: list[str] = []
-    link.on_gone = gone.append
+    link = Link(Store(tmp_path), on_end=gone.append)
     await link.follow("s")
     assert gone
     assert not (await link.submit(Stop())).ok

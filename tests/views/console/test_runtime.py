@@ -139,7 +139,7 @@ async def test_the_loader_turns_at_a_fixed_pace_and_asks_for_itself_only(sat: Si
 
 async def test_the_status_line_says_model_context_queue_and_cost(sat: Sitting) -> None:
     """Status and loader orchestration: the status line is there all the time."""
-    sat.console.status.note = ""
+    sat.console.current.note = ""
     sat.hears(
         State("model", "anthropic/some-model"),
         State("thinking", "high"),
@@ -227,7 +227,7 @@ async def test_escape_while_a_shell_line_runs_stops_that_alone(sat: Sitting) -> 
     sat.writes("!sleep 9")
     sat.press("enter")
     await sat.sent(Shell)
-    await sat.until(lambda: sat.console.entered.running)
+    await sat.until(lambda: sat.console.current.running)
     sat.press("escape")
     assert (await sat.sent(CancelCall)).id == "s-1"
     assert not any(isinstance(command, Abort) for command in sat.commands)

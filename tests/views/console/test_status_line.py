@@ -29,7 +29,7 @@ async def test_the_level_is_there_from_twenty_columns_on(sat: Sitting, level: st
     sat.hears(State("model", "anthropic/claude-sonnet-4-5-20250929"), State("approval", {"level": level}))
     sat.hears(State("context", {"used": 50_000, "of": 200_000}))
     for note in ("", "starting…", "session ended"):
-        sat.console.status.note = note
+        sat.console.current.note = note
         for width in range(20, 121):
             parts = row(sat, width).split(" · ")
             assert level in parts or f"approval {level}" in parts, (width, parts)
@@ -37,7 +37,7 @@ async def test_the_level_is_there_from_twenty_columns_on(sat: Sitting, level: st
 
 async def test_what_has_no_room_is_shortened_before_it_is_left_out(sat: Sitting) -> None:
     """The most important of the others; the level is its name alone where even that is long."""
-    sat.console.status.note = ""
+    sat.console.current.note = ""
     sat.hears(State("model", "anthropic/claude-sonnet-4-5"), State("approval", {"level": "auto"}))
     assert row(sat, 20) == "anthropic/cl… · auto"
     assert row(sat, 40) == "anthropic/claude-sonnet… · approval auto"

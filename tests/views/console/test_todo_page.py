@@ -10,7 +10,7 @@ from sightline.text import clean_line
 from sightline.tty import PLAIN, ImageStore, measure
 from sightline.views.console._actions import bindings_from
 from sightline.views.console._drawing import DrawingOptions
-from sightline.views.console.commands._todo_page import TodoPage
+from sightline.views.console.commands._todo import TodoPage
 from tests.views.console.sitting import Sitting
 
 LIST = """# Build

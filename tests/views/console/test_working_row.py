@@ -7,18 +7,8 @@ from typing import Any
 
 import pytest
 
-from sightline.events import (
-    Request,
-    RequestResolved,
-    RunEnded,
-    RunStarted,
-    State,
-    Text,
-    ToolResult,
-    ToolUse,
-    User,
-    stamp,
-)
+from sightline.events import Request, RequestResolved, RunEnded, RunStarted, State, Text, ToolResult, ToolUse, User
+from sightline.events.stamping import stamp
 from sightline.host import Abort, AnswerRequest, CancelCall, CommandReply, Stop
 from sightline.settings import StartOptions
 from sightline.tty import Capabilities
@@ -48,7 +38,7 @@ def approval(id: str) -> Request:
 
 
 def typed(sat: Sitting, id: str = "s-1", line: str = "sleep 15") -> None:
-    sat.console.entered.running.append(id)
+    sat.console.current.running.append(id)
     sat.hears(ToolUse(id, "Bash", arg=line, args={"command": line}, source="person"))
 
 

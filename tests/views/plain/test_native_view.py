@@ -4,7 +4,7 @@ import pytest
 
 from sightline.events import Event, Notice, RunEnded, RunStarted, State, Text, ToolOutput, ToolResult, ToolUse, Usage
 from sightline.views.plain import EVERYTHING, VERBOSE, WORDS, Detail, PlainRenderer
-from sightline.views.plain._farewell import Farewell
+from sightline.views.plain.commands.run import Farewell
 
 FAILED = ToolResult("1", "boom", {"ended": "exit"}, True, 3)
 
@@ -112,9 +112,9 @@ def test_waiting_to_ask_again_is_told(detail: Detail) -> None:
     renderer = PlainRenderer(detail)
     value = {"attempt": 1, "attempts": 5, "seconds": 5.0, "reason": "the server is overloaded"}
     assert renderer.render([State("retry", value, source="agent"), State("retry", None, source="agent")]) == ""
-    assert renderer.told() == "warning: the server is overloaded; retrying in 5 s (1 of 5)\n"
+    assert renderer.messages() == "warning: the server is overloaded; retrying in 5 s (1 of 5)\n"
     renderer.render([State("retry", {**value, "seconds": 75.0}, source="agent")])
-    assert renderer.told() == "warning: the server is overloaded; retrying in 1 min 15 s (1 of 5)\n"
+    assert renderer.messages() == "warning: the server is overloaded; retrying in 1 min 15 s (1 of 5)\n"
 
 
 def test_a_wait_that_has_a_notice_is_told_once() -> None:
@@ -123,7 +123,7 @@ def test_a_wait_that_has_a_notice_is_told_once() -> None:
     cut = {"attempt": 1, "attempts": 5, "reason": "cut"}
     renderer.render([State("retry", cut, source="agent"), Notice("cut; retrying", "warning", source="agent")])
     renderer.render([State("retry", {"attempt": 1, "of": 3, "delay": 2}, source="codex")])
-    assert renderer.told() == "warning: cut; retrying\n"
+    assert renderer.messages() == "warning: cut; retrying\n"
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
-"""Making a long conversation short: its older part becomes a summary, its end stays as it is.
+"""Compaction of a long conversation: its older part becomes a summary, its end stays as it is.
 
 Rules:
 
 - Nothing is deleted: the entries stay in the tree, and a `compaction` entry says where the summary takes over.
-- The part that stays begins with a message of the person or of the model, never with the result of a call that went.
-- How long a conversation is, is what the model said of its last request, and an estimate for what came after.
+- The part that stays begins with a message of the user or of the model, never with the result of a removed call.
+- The length of a conversation is what the model counted for its last request, plus an estimate of what came after.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from sightline.conversation import (
 
 _CHARACTERS_PER_TOKEN = 4
 _TOKENS_OF_AN_IMAGE = 1500
-_RESULT_IN_A_SUMMARY = 2000  # characters of one result, written out for whoever summarises
+_RESULT_IN_A_SUMMARY = 2000  # characters of one result, written out for the summariser
 
 SUMMARISER = """\
 You summarise the work of a coding agent so that it can continue without the conversation itself. Write for the \
@@ -61,10 +61,10 @@ def tokens_used(messages: Sequence[Message], overhead: int = 0) -> int:
 
 def cut_at(messages: Sequence[Message], keep_recent: int) -> int:
     """How many messages from the beginning go into the summary; 0 when there is nothing to gain."""
-    kept = 0
+    recent = 0
     for number in range(len(messages) - 1, 0, -1):
-        kept += tokens_in(messages[number])
-        if kept >= keep_recent:
+        recent += tokens_in(messages[number])
+        if recent >= keep_recent:
             cut = _boundary(messages, number)
             return 0 if cut == 1 and _is_summary(messages[0]) else cut
     return 0
@@ -96,7 +96,7 @@ def _is_summary(message: Message) -> bool:
 
 
 def _counted(message: AssistantMessage) -> int:
-    """What the model said its request and its answer had together. Only some count what was cached separately."""
+    """The tokens of a request and its answer as the model counted them. Only some count cached ones separately."""
     usage = message.usage
     if usage is None:
         return 0

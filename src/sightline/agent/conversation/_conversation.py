@@ -1,9 +1,9 @@
-"""The conversation of an agent: what is said and stored, how long it is, its compaction, and moves in its tree.
+"""The conversation of an agent: its messages and stored values, its length, its compaction, and moves in its tree.
 
 Rules:
 
 - What is stored has neither secrets nor what cannot be encoded.
-- Whatever rearranges it (`compact`, `move`) is called while nothing else is done to it: the agent sees to that.
+- `compact` and `move` are called while nothing else changes it: the agent sees to that.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from sightline.settings import Settings
 
 
 class AgentConversation:
-    """`memory` has its messages, `kept` what tools and extensions keep with it on this branch."""
+    """`memory` has its messages, `stored` the values of tools and extensions on this branch."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class AgentConversation:
         system: Callable[[], str],
     ) -> None:
         self.memory = memory
-        self.kept = memory.kept()
+        self.stored = memory.stored_values()
         self._model = model
         self._actor = actor
         self._secrets = actor.secrets
@@ -48,8 +48,8 @@ class AgentConversation:
         self._settings = settings
         self._system = system
 
-    def say(self, queued: QueuedPrompt) -> None:
-        """Words for the model; shown, unless they were seen to happen some other way."""
+    def add_prompt(self, queued: QueuedPrompt) -> None:
+        """Add a prompt for the model; shown, unless views see it in some other way."""
         text = encodable(self._secrets.masked(queued.text))
         parts: list[Content] = [TextPart(text)] if text.strip() else []
         parts += [TextPart(f"[attached file: {url}]") for url in queued.files]
@@ -57,38 +57,37 @@ class AgentConversation:
         if not queued.shown:
             self.memory.add_custom(queued.origin, message)
             return
-        said = User(text, queued.attachments, queued.how, job=queued.job)
-        self._actor.observed_by(queued.origin or "person").publish(said)
+        event = User(text, queued.attachments, queued.how, job=queued.job)
+        self._actor.observed_by(queued.origin or "person").publish(event)
         self.memory.add(message)
 
-    def say_for(self, extension: str, text: str) -> None:
-        """Words of an extension, outside a run."""
+    def add_extension_message(self, extension: str, text: str) -> None:
+        """Add a message of an extension, outside a run."""
         text = encodable(self._secrets.masked(text))
         self._actor.observed_by(extension).publish(User(text, [], "steer"))
         self.memory.add_custom(extension, UserMessage([TextPart(text)], extension))
 
     def remember(self, message: AssistantMessage) -> None:
-        """What the model said."""
+        """Store an answer of the model."""
         message = self._secrets.masked_message(message)
         error = self._secrets.masked(message.error)
         parts = [encodable_call(part) if isinstance(part, CallPart) else part for part in message.parts]
         self.memory.add(msgspec.structs.replace(message, parts=parts, error=error))
 
-    def keep(self, name: str, value: Any, shown: StateFact | None = None) -> None:
-        """Keep a value with the conversation, for a tool or an extension. It has to be plain data. `shown`: what views
-        receive of it."""
+    def store_value(self, name: str, value: Any, shown: StateFact | None = None) -> None:
+        """Store a value with the conversation, for a tool or an extension: plain data. `shown`: what views receive."""
         masked = self._secrets.masked_value(msgspec.to_builtins(value, str_keys=True))
         self.memory.note("custom", masked, name)
-        self.kept[name] = value
+        self.stored[name] = value
         if shown is not None:
             self._actor.publish(shown.as_state())
 
     def count(self, message: AssistantMessage) -> None:
-        """How full the model's memory is after an answer, for views."""
+        """Publish how full the model's context is after an answer."""
         self._publish_context(tokens_used([message]) if message.usage is not None else None)
 
     def publish_context(self) -> None:
-        """The same before anything is asked: an estimate, of a conversation that is resumed."""
+        """The same before the first request: an estimate, of a conversation that is resumed."""
         self._publish_context(tokens_used(self.memory.messages) if self.memory.messages else 0)
 
     def _publish_context(self, used: int | None) -> None:
@@ -104,7 +103,7 @@ class AgentConversation:
     async def compact(self, instructions: str = "", *, why: str) -> bool:
         """Its older part becomes a summary; false when there is nothing to gain."""
         messages = self.memory.messages
-        cut = cut_at(messages, self._keep_recent(why))
+        cut = cut_at(messages, self._recent_tokens(why))
         if not cut:
             return False
         before = tokens_used(messages, self._overhead())
@@ -133,27 +132,27 @@ class AgentConversation:
             return {"moved": False, "leaf": tree.leaf, "prefill": ""}
         left = tree.abandoned(tree.leaf, move.leaf)
         messages = [message for entry in left if (message := remembered(entry)) is not None]
-        said = await self._hooks.before_tree({"from": tree.leaf, "to": move.leaf, "summarize": summarize})
-        if isinstance(said, Cancelled):
-            raise UserMistake(f"the move was stopped by an extension: {said.reason}".rstrip(": "))
-        summary = said.text if isinstance(said, Summary) else ""
+        decision = await self._hooks.before_tree({"from": tree.leaf, "to": move.leaf, "summarize": summarize})
+        if isinstance(decision, Cancelled):
+            raise UserMistake(f"the move was stopped by an extension: {decision.reason}".rstrip(": "))
+        summary = decision.text if isinstance(decision, Summary) else ""
         if not summary and summarize and messages:
             summary = await self._summary(BRANCH_SUMMARISER, messages, instructions)
         self.memory.move(move.leaf, summary)
-        self.kept.clear()
-        self.kept.update(self.memory.kept())
+        self.stored.clear()
+        self.stored.update(self.memory.stored_values())
         branch = BranchState(tree.ranges(), tree.leaf)
         self._actor.publish(branch.as_state())
-        await self._hooks.tell("tree", branch.value)
+        await self._hooks.notify("tree", branch.value)
         return {"moved": True, "leaf": tree.leaf, "prefill": move.prefill, "summary": summary}
 
     async def _summary(self, system: str, messages: list[Message], instructions: str = "") -> str:
-        """In the words of the model for small work. It is a turn: what it costs is part of what the session costs."""
+        """A summary by the model for small work. It is a turn: its cost is part of the session's."""
         model = self._model.for_small_work()
         answers: list[AssistantMessage] = []
         self._actor.publish(TurnStarted())
         try:
-            text = await summarised(model, system, messages, instructions, self._tell_wait, answers.append)
+            text = await summarised(model, system, messages, instructions, self._report_wait, answers.append)
             return encodable(self._secrets.masked(text))
         finally:
             usage, cost = (answers[0].usage, answers[0].cost) if answers else (None, None)
@@ -161,18 +160,18 @@ class AgentConversation:
             if model is not self._model.model:
                 await model.close()
 
-    def _tell_wait(self, wait: Retrying) -> None:
+    def _report_wait(self, wait: Retrying) -> None:
         text = f"{wait.reason}; retrying in {wait.seconds:.0f} s"
         self._actor.publish(Notice(text))
 
-    def _keep_recent(self, why: str) -> int:
-        """After an overflow less is kept: how much there is room for was known wrongly."""
+    def _recent_tokens(self, why: str) -> int:
+        """How much stays as it is. After an overflow less does: the room that was assumed was wrong."""
         settings, context = self._settings().compaction, self._model.facts.context
-        keep = min(settings.keep_recent, context // 4) if context else settings.keep_recent
+        tokens = min(settings.keep_recent, context // 4) if context else settings.keep_recent
         if why == "overflow":
             used = sum(map(tokens_in, self.memory.messages))
-            return min(keep, max(1, used // 2))
-        return keep
+            return min(tokens, max(1, used // 2))
+        return tokens
 
     def _overhead(self) -> int:
         return len(self._system()) // 4

@@ -1,15 +1,15 @@
-"""What a model is told before the conversation begins: who it is, where it works, and what the people there want.
+"""The system prompt: who the model is, where it works, and the instruction files found there.
 
 Made once for a session, so that the beginning of every request stays the same and can be cached.
 
-Rules for what is read here without a call and so without a question:
+Rules for what is read here without a call, and so without an approval:
 
 - A file of instructions is a regular file of the workspace. One that is a link is read where it leads to a place in
   the repository (without one, in its folder), and nothing is read that a rule forbids reading.
-- In a folder above the workspace it must belong to the person, to root or to whoever owns the workspace, and nobody
-  else may be able to write it.
-- What is not read for such a reason is said.
-- Nothing here waits, whatever a path turns out to be, and git is not asked: its own files say which branch it is.
+- In a folder above the workspace it must belong to the user, to root or to the owner of the workspace, and no other
+  user may be able to write it.
+- What is not read for such a reason is reported.
+- Nothing here blocks, whatever a path turns out to be, and git is not run: its own files have the branch.
 """
 
 import os
@@ -66,7 +66,7 @@ def system_prompt(
     sandboxed: bool = True,
     now: Callable[[], float] = time.time,
 ) -> str:
-    """Everything, in an order from what is the same everywhere to what is true here."""
+    """All parts, from what is the same everywhere to what is specific to this folder."""
     parts = [_WHO, _surroundings(cwd, sandboxed, now())]
     for file in found.files:
         place = clean_line(str(file.path)).replace('"', "'")
@@ -83,12 +83,12 @@ def find_context_files(
 
     The search ends at the root of the repository, or of the file system where there is none.
     """
-    wanted, folders = list(names), _upwards(cwd)
+    names, folders = list(names), _upwards(cwd)
     root = folders[-1] if (folders[-1] / ".git").exists() else cwd
     found: list[ContextFile] = []
     notices: list[str] = []
     for folder in folders:
-        for name in wanted:
+        for name in names:
             path = folder / name
             try:
                 text = _text(path, cwd, root, is_denied)
@@ -178,12 +178,12 @@ def about_sandbox(sandboxed: bool) -> str:
 
 
 def _branch(cwd: Path) -> str:
-    """Read from git's own files: asking git would cost more than everything else here, and runs what they say."""
+    """The branch, from git's own files: running git costs more than everything else here, and runs what they name."""
     for folder in (cwd, *cwd.parents):
         git = folder / ".git"
         if not git.exists():
             continue
-        if git.is_file():  # a worktree or a submodule keeps its head elsewhere; never in several steps
+        if git.is_file():  # a worktree or a submodule has its head elsewhere; never in several steps
             elsewhere = _git_folder_named(_line(git))
             if elsewhere is None:
                 return ""
@@ -195,7 +195,7 @@ def _branch(cwd: Path) -> str:
 
 
 def _line(path: Path) -> str:
-    """What one of git's small files says; nothing of anything else."""
+    """The line in one of git's small files; empty for anything else."""
     try:
         return read_at_most(path, _GIT_FILE_AT_MOST).decode("utf-8", "replace").strip()
     except (OSError, ValueError):

@@ -18,7 +18,7 @@ _SUMMARIES = {"compaction": summary_message, "branch_summary": branch_summary_me
 
 
 class Memory:
-    """The conversation as it goes on, and where each message is in the tree."""
+    """The messages of the conversation, and the entry of each in the tree."""
 
     def __init__(self, log: Log, tree: SessionTree, clock: Callable[[], float] = time.time) -> None:
         self._log = log
@@ -51,7 +51,7 @@ class Memory:
         self.reload()
 
     def move(self, to: str, summary: str = "") -> None:
-        """Go on from another entry; with a summary of what is left, from that."""
+        """Continue from another entry; with a summary of what is left, from that."""
         left = self.tree.leaf
         self._entry("leaf", data={"to": to})
         if summary:
@@ -61,8 +61,8 @@ class Memory:
     def label(self, target: str, label: str) -> None:
         self._entry("label", data={"target": target, "label": label})
 
-    def kept(self) -> dict[str, Any]:
-        """What tools and extensions keep with the conversation on this branch: the last value of each name."""
+    def stored_values(self) -> dict[str, Any]:
+        """The values tools and extensions stored on this branch: the last of each name."""
         custom = [node for node in self.tree.path() if node.type == "custom"]
         return {entry.custom: entry.data for entry in self.tree.read(custom)}
 
@@ -96,7 +96,7 @@ class Memory:
             custom=custom,
             data=data,
         )
-        self.tree.add(entry, self._log.keep(entry))
+        self.tree.add(entry, self._log.store_entry(entry))
         return entry
 
 

@@ -1,4 +1,4 @@
-"""What is done about the todo list besides the tool: ended tasks leave it, a change that failed is not forgotten."""
+"""Upkeep of the todo list besides the tool: ended tasks leave it, and the model is reminded of a failed change."""
 
 import asyncio
 from collections.abc import Callable
@@ -31,17 +31,17 @@ class TodoReminders:
         self,
         actor: Actor,
         workplace: Workplace,
-        keep: Callable[[str, Any, StateFact | None], None],
-        let_model_know: Callable[[str, str], None],
+        store_value: Callable[[str, Any, StateFact | None], None],
+        add_unshown_message: Callable[[str, str], None],
     ) -> None:
         self._actor = actor
         self._workplace = workplace
-        self._keep = keep
-        self._let_model_know = let_model_know
+        self._store_value = store_value
+        self._add_unshown_message = add_unshown_message
         self._timers: list[asyncio.TimerHandle] = []
 
-    def kept(self, name: str) -> None:
-        """Something was kept: if it is the list, what has ended in it is going to leave it."""
+    def on_stored(self, name: str) -> None:
+        """A value was stored: if it is the list, schedule the removal of ended tasks."""
         delay = self._workplace.settings.todo.clear_delay
         if name != "todo" or delay < 0:
             return
@@ -59,26 +59,26 @@ class TodoReminders:
         why = clean_line(first_line(text_of(message)))
         text = f"the agent could not update the todo list: {why}"
         self._actor.publish(Notice(text, "warning", "the list on screen may be out of date"))
-        self._let_model_know(_FAILED, "todo")
+        self._add_unshown_message(_FAILED, "todo")
 
     def edit(self, markdown: str) -> str:
-        """Take the person's list; what it is now."""
+        """Replace the list with the user's; returns it as it is now."""
         from sightline.tools.todo import from_markdown, plan, set_phases, to_markdown
 
         phases = from_markdown(markdown)
-        self._keep("todo", set_phases(self._workplace, phases), plan(phases))
+        self._store_value("todo", set_phases(self._workplace, phases), plan(phases))
         now = to_markdown(phases)
-        self._let_model_know(_EDITED.format(list=now or "(empty)\n"), "todo")
+        self._add_unshown_message(_EDITED.format(list=now or "(empty)\n"), "todo")
         return now
 
     def markdown(self) -> str:
-        """The list as it is kept, with what had ended before the session was gone on with."""
+        """The stored list, with tasks that had ended before the session was resumed."""
         from sightline.tools.todo import stored_phases, to_markdown
 
         return to_markdown(stored_phases(self._workplace))
 
-    def tell(self) -> None:
-        """Say what the list is, after a resume or on another branch."""
+    def publish(self) -> None:
+        """Publish the list, after a resume or on another branch."""
         from sightline.tools.todo import phases_of, plan
 
         self._actor.publish(plan(phases_of(self._workplace)).as_state())
@@ -88,7 +88,7 @@ class TodoReminders:
             timer.cancel()
 
     def _clear(self, tasks: list[tuple[str, str]]) -> None:
-        """Those of them that have not been taken up again."""
+        """Remove those of them that have not been reopened."""
         from sightline.tools.todo import phases_of, set_phases, without
 
         workplace = self._workplace
@@ -96,4 +96,4 @@ class TodoReminders:
         after = without(before, tasks)
         if after != before:
             workplace.stored["todo"] = set_phases(workplace, after)
-            self.tell()
+            self.publish()

@@ -3,10 +3,10 @@
 Rules:
 
 - A file has a function `setup(extension)`. It is called once for a session, before the first prompt. One that has only
-  a function `console(ui)` is none of the host's business.
-- A file's name is its extension's. Of two with the same name the first counts: nothing in a project takes the place of
-  what is the person's own. Nor does a tool or a command take the place of one that is there already.
-- A file that cannot be loaded is told, with the line that failed, and left out whole; the session goes on.
+  a function `console(ui)` is for the console.
+- A file's name is its extension's. Of two with the same name the first counts: a project cannot replace the user's own
+  extensions, nor an extension a tool or a command that exists.
+- A file that cannot be loaded is reported, with the line that failed, and left out whole; the session continues.
 """
 
 import inspect
@@ -33,7 +33,7 @@ _command_name = re.compile(r"[A-Za-z0-9][\w.:-]*").fullmatch
 
 
 class Extension:
-    """What a file's `setup` is given. What `setup` adds counts once it has returned; what is added later, at once."""
+    """The argument of a file's `setup`. What `setup` adds counts once it has returned; what is added later, at once."""
 
     def __init__(self, name: str, agent: "Agent", options: Any, shown: ExtensionWidgets) -> None:
         self.name = name
@@ -92,17 +92,17 @@ class Extension:
 
         def made(function: F) -> F:
             async def run(args: str) -> Any:
-                said = function(args)
-                return await said if inspect.isawaitable(said) else said
+                result = function(args)
+                return await result if inspect.isawaitable(result) else result
 
-            run.__doc__ = function.__doc__  # what is told of it
+            run.__doc__ = function.__doc__  # the help text
             self._do(lambda: self._agent.commands.update({name: run}))
             return function
 
         return made
 
     def on(self, moment: Moment) -> Callable[[F], F]:
-        """Be asked, or told, at a moment: `@extension.on("before_call")`."""
+        """Add a hook for a moment: `@extension.on("before_call")`."""
         if moment not in get_args(Moment):
             raise ValueError(f"unknown moment {moment!r}; use one of {', '.join(get_args(Moment))}")
 
@@ -114,21 +114,21 @@ class Extension:
         return made
 
     def notify(self, text: str, hint: str = "") -> None:
-        """Tell the person something."""
+        """Show the user a notice."""
         text = self._agent.secrets.masked(text)
         self._agent.actor.observed_by(self.name).publish(Notice(text, "info", hint))
 
     def say(self, text: str) -> None:
-        """Tell the model something with the next request."""
-        self._agent.tell_model(text, self.name)
+        """Add a text for the model to the next request."""
+        self._agent.add_shown_message(text, self.name)
 
     async def prompt(self, text: str) -> None:
-        """Have the agent work on this, as if the person had said it; while it works, it joins in."""
+        """Send a prompt, as if the user had written it; during a run it joins in."""
         await self._agent.prompt(text, origin=self.name)
 
     def keep(self, value: Any) -> None:
-        """Keep a value with the conversation; `kept` has it again after a resume. Plain data only."""
-        self._agent.keep(self.name, value)
+        """Store a value with the conversation; `kept` has it again after a resume. Plain data only."""
+        self._agent.store_value(self.name, value)
 
     @property
     def kept(self) -> Any:
@@ -148,11 +148,11 @@ class Extension:
 
     def _add_tool(self, tool: Tool[Any]) -> None:
         self._agent.tools.add(tool)
-        self._agent.asking.tools_changed()
+        self._agent.model_requests.tools_changed()
 
 
 def load_extensions(agent: "Agent", files: Iterable[ExtensionFile]) -> None:
-    """Load each; what fails is told."""
+    """Load each; failures are reported."""
     loaded: dict[str, Path] = {}
     shown = ExtensionWidgets(agent.actor)
     if agent.memory.messages:

@@ -1,5 +1,4 @@
-"""The host's half of extensions: those that count are loaded, those that do not are told. What loads them is imported
-only when there are some."""
+"""Which extensions a session loads. The loader is imported only when there are some."""
 
 import os
 from collections.abc import Mapping
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def add_extensions(agent: "Agent", environ: Mapping[str, str]) -> None:
-    """Load the person's own, then the project's if its folder is trusted. What is left out is told."""
+    """Load the user's own, then the project's if its folder is trusted. What is left out is reported."""
     if not agent.workplace.settings.extensions.enabled or not _is_any(agent.workplace.cwd, environ):
         return
     from sightline._extension_files import extension_files
@@ -29,7 +28,7 @@ def add_extensions(agent: "Agent", environ: Mapping[str, str]) -> None:
 
 
 def _is_any(cwd: Path, environ: Mapping[str, str]) -> bool:
-    """Most sessions have no extensions, and do not wait for what looks after them."""
+    """Most sessions have none, and do not wait for the loader."""
     own, project = extension_folders(cwd, environ)
     return project is not None or os.path.isdir(own)
 

@@ -17,7 +17,7 @@ Needs = Callable[..., list[Need]]
 
 
 class FunctionTool(Tool[Any]):
-    """What cannot be made a tool of is a TypeError or a ValueError when it is made, not when a model calls it."""
+    """A function that cannot be a tool raises TypeError or ValueError here, not when a model calls it."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class FunctionTool(Tool[Any]):
         self._needs = needs
 
     def needs(self, params: Any, context: ToolContext) -> list[Need]:
-        """What it says itself; otherwise what its access class stands for. A rule names it: `exec(NAME)`."""
+        """Its own `needs`; otherwise those of its access class. A rule names it: `exec(NAME)`."""
         if self._needs is not None:
             return self._needs(**_arguments(self._needs, params, context))
         if self._access == "read":
@@ -55,8 +55,8 @@ class FunctionTool(Tool[Any]):
         return next((value for value in values if isinstance(value, str)), "")
 
     async def execute(self, params: Any, context: ToolContext) -> Outcome:
-        said = await self._function(**_arguments(self._function, params, context))
-        return said if isinstance(said, Outcome) else Outcome(text="" if said is None else str(said))
+        result = await self._function(**_arguments(self._function, params, context))
+        return result if isinstance(result, Outcome) else Outcome(text="" if result is None else str(result))
 
 
 def _name(function: Any) -> str:
@@ -75,7 +75,7 @@ def _params_of(function: ToolFunction) -> type[msgspec.Struct]:
         required = parameter.default is inspect.Parameter.empty
         fields.append((name, kind) if required else (name, kind, parameter.default))
     params = msgspec.defstruct(f"{_name(function)}_arguments", fields, kw_only=True, frozen=True)
-    schema_of(params)  # a type no schema can say is told now
+    schema_of(params)  # a type without a schema raises now
     return params
 
 

@@ -1,7 +1,7 @@
-"""Where an extension may step in.
+"""The hooks of extensions.
 
-Each hook is asked in the order it was added. One that raises, or has not answered after half a minute, is told and
-counts as having said nothing.
+They are called in the order they were added. One that raises, or has not returned after half a minute, is reported and
+counts as having returned nothing.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from sightline.tools import Outcome
 Moment = Literal["session_start", "prompt", "before_call", "after_call", "before_tree", "tree", "session_end"]
 
 PATIENCE = 30.0  # seconds for one answer
-_PATIENCE_AT_END = 5.0  # somebody waits for the program to end
+_PATIENCE_AT_END = 5.0  # the user waits for the program to end
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -29,13 +29,13 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class Block(msgspec.Struct, frozen=True):
-    """Returned by `before_call`: the call is not made, and the model is told why."""
+    """Returned by `before_call`: the call does not run, and the model reads why."""
 
     reason: str
 
 
 class NewArgs(msgspec.Struct, frozen=True):
-    """Returned by `before_call`: the call is made with these arguments instead."""
+    """Returned by `before_call`: the call runs with these arguments instead."""
 
     args: dict[str, Any]
 
@@ -59,9 +59,9 @@ Complain: TypeAlias = Callable[[str], None]
 class Hooks:
     """The hooks of a session."""
 
-    def __init__(self, complain: Complain = lambda text: None) -> None:
+    def __init__(self, report: Complain = lambda text: None) -> None:
         self._hooks: dict[str, list[tuple[str, Hook]]] = {}
-        self.complain = complain
+        self.report = report
         self.patience = PATIENCE
 
     def add(self, moment: Moment, hook: Hook, owner: str = "") -> None:
@@ -71,38 +71,38 @@ class Hooks:
         return bool(self._hooks)
 
     async def before_call(self, call: Call) -> Call | Block:
-        """The call to be made, or why it is not."""
+        """The call to run, or why it does not."""
         for owner, hook in self._hooks.get("before_call", ()):
-            said = await self._ask(owner, hook, call)
-            if isinstance(said, Block):
-                return said
-            if isinstance(said, NewArgs):
-                call = msgspec.structs.replace(call, args=said.args)
+            answer = await self._ask(owner, hook, call)
+            if isinstance(answer, Block):
+                return answer
+            if isinstance(answer, NewArgs):
+                call = msgspec.structs.replace(call, args=answer.args)
         return call
 
     async def after_call(self, call: Call, outcome: Outcome) -> Outcome:
         for owner, hook in self._hooks.get("after_call", ()):
-            said = await self._ask(owner, hook, call, outcome)
-            if isinstance(said, Outcome):
-                outcome = said
+            answer = await self._ask(owner, hook, call, outcome)
+            if isinstance(answer, Outcome):
+                outcome = answer
         return outcome
 
     async def prompt(self, text: str) -> str:
         """The prompt as it is sent; a hook may return another text."""
         for owner, hook in self._hooks.get("prompt", ()):
-            said = await self._ask(owner, hook, text)
-            if isinstance(said, str):
-                text = said
+            answer = await self._ask(owner, hook, text)
+            if isinstance(answer, str):
+                text = answer
         return text
 
     async def before_tree(self, details: dict[str, Any]) -> Cancelled | Summary | None:
         for owner, hook in self._hooks.get("before_tree", ()):
-            said = await self._ask(owner, hook, details)
-            if isinstance(said, Cancelled | Summary):
-                return said
+            answer = await self._ask(owner, hook, details)
+            if isinstance(answer, Cancelled | Summary):
+                return answer
         return None
 
-    async def tell(self, moment: Moment, *args: Any) -> None:
+    async def notify(self, moment: Moment, *args: Any) -> None:
         if moment == "session_end":
             self.patience = min(self.patience, _PATIENCE_AT_END)
         for owner, hook in self._hooks.get(moment, ()):
@@ -110,16 +110,16 @@ class Hooks:
 
     async def _ask(self, owner: str, hook: Hook, *args: Any) -> Any:
         try:
-            said = hook(*args)
-            return await self._answer(said) if isinstance(said, Awaitable) else said
+            answer = hook(*args)
+            return await self._answer(answer) if isinstance(answer, Awaitable) else answer
         except Exception as error:
-            self.complain(clean_line(f"extension {owner or 'hook'}: {type(error).__name__}: {error}"))
+            self.report(clean_line(f"extension {owner or 'hook'}: {type(error).__name__}: {error}"))
             return None
 
-    async def _answer(self, said: Awaitable[Any]) -> Any:
+    async def _answer(self, answer: Awaitable[Any]) -> Any:
         try:
             async with asyncio.timeout(self.patience) as waiting:
-                return await said
+                return await answer
         except TimeoutError:
             if not waiting.expired():
                 raise

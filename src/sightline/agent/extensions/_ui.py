@@ -1,14 +1,14 @@
-"""What an extension may show and ask of the person: the host's half. A console, or the page, is the other half.
+"""The user interface of extensions: the host's half. A console, or the page, is the other half.
 
 Rules:
 
-- `has_ui` is true while somebody is there who can answer. Without, everything that asks returns None at once and what
-  shows is kept for whoever comes; nothing raises.
+- `has_ui` is true while a user is there who can answer. Without, every dialog returns None at once and what is shown is
+  stored for the next viewer; nothing raises.
 - A dialog is a `request` (`what` is `dialog`, `details.ui.kind` says which), answered by a command, once. The answer is
   the value itself or `{"value": …}`; one that does not fit the dialog counts as None, as does closing it.
-- A dialog that is open when the person leaves stays open. One whose call is cancelled is closed.
+- A dialog that is open when the user leaves stays open. One whose call is cancelled is closed.
 - What stays on the screen is a `state`, always all of it: `ui.status`, `ui.widgets`, `ui.title`; a key is the
-  extension's own, whatever others call theirs. `ui.editor_text` is an order: who comes later is not told.
+  extension's own, whatever others call theirs. `ui.editor_text` is an order: a view that attaches later ignores it.
 """
 
 from collections.abc import Sequence
@@ -56,13 +56,13 @@ class ExtensionWidgets:
         self._actor.publish(EditorTextState(self._actor.log.seq + 1, text).as_state())
 
     def clear(self) -> None:
-        """Nothing of an earlier life of the session is shown."""
+        """Remove what an earlier host of the session showed."""
         for nothing in (StatusTextsState({}), WidgetsState({}), TitleState("")):
             self._actor.publish(nothing.as_state())
 
 
 class ExtensionUi:
-    """`extension.ui`: one extension's way to the person."""
+    """`extension.ui`: one extension's dialogs and widgets."""
 
     def __init__(
         self, name: str, actor: "Actor", requests: "OpenRequests", secrets: "Secrets", shown: ExtensionWidgets
@@ -75,11 +75,11 @@ class ExtensionUi:
 
     @property
     def has_ui(self) -> bool:
-        """Whether somebody is there who can answer."""
+        """Whether a user is there who can answer."""
         return self._actor.log.is_attended
 
     def notify(self, text: str, level: Level = "info") -> None:
-        """Say something in the transcript."""
+        """Show a notice in the transcript."""
         self._actor.observed_by(self._name).publish(Notice(text, "info" if level == "info" else "warning"))
 
     async def select(self, title: str, choices: Sequence[str], message: str = "") -> str | None:
@@ -95,8 +95,8 @@ class ExtensionUi:
 
     async def input(self, title: str, *, text: str = "", placeholder: str = "", message: str = "") -> str | None:
         """One line; `text` is there already, `placeholder` only while there is nothing."""
-        asked = {"message": message, "text": text, "placeholder": placeholder}
-        answer = await self._ask("input", title, [], asked)
+        fields = {"message": message, "text": text, "placeholder": placeholder}
+        answer = await self._ask("input", title, [], fields)
         return answer if isinstance(answer, str) else None
 
     async def editor(self, title: str, text: str = "", message: str = "") -> str | None:
@@ -107,15 +107,15 @@ class ExtensionUi:
     async def custom(self, name: str, props: Any = None, *, overlay: bool = False, title: str = "") -> Any:
         """A component of this extension's own, which its `console` half registered under this name. `props` and the
         answer are plain data. In place of the editor, or over the screen."""
-        asked = {"name": name, "props": msgspec.to_builtins(props, str_keys=True), "overlay": overlay}
-        return await self._ask("custom", title or name, [], asked)
+        fields = {"name": name, "props": msgspec.to_builtins(props, str_keys=True), "overlay": overlay}
+        return await self._ask("custom", title or name, [], fields)
 
     def set_status(self, key: str, text: str | None) -> None:
-        """A few words in the status line, until told otherwise; None takes them away."""
+        """A short text in the status line, until it is replaced; None removes it."""
         self._shown.status(self._key(key), None if text is None else self._line(text))
 
     def set_widget(self, key: str, lines: Sequence[str] | None, placement: Placement = "above") -> None:
-        """Lines above or below the editor, until told otherwise; None takes them away."""
+        """Lines above or below the editor, until they are replaced; None removes them."""
         if placement not in ("above", "below"):
             raise ValueError(f"no placement {placement!r}: use above or below")
         widget = None
@@ -124,17 +124,17 @@ class ExtensionUi:
         self._shown.widget(self._key(key), widget)
 
     def set_title(self, text: str) -> None:
-        """The name of the terminal's window; an empty one gives it back."""
+        """The name of the terminal's window; an empty one restores it."""
         self._shown.title(self._line(text))
 
     def set_editor_text(self, text: str) -> None:
-        """What stands in the editor of whoever looks now."""
+        """The text in the editor of every current viewer."""
         self._shown.editor_text(clean_text(self._secrets.masked(text)))
 
-    async def _ask(self, kind: str, title: str, choices: list[str], asked: dict[str, Any]) -> Any:
+    async def _ask(self, kind: str, title: str, choices: list[str], fields: dict[str, Any]) -> Any:
         if not self.has_ui:
             return None
-        details = {"ui": {"kind": kind}, "extension": self._name, **asked}
+        details = {"ui": {"kind": kind}, "extension": self._name, **fields}
         return _value(await self._requests.ask("dialog", clean_line(title), choices, details))
 
     def _key(self, key: str) -> str:
@@ -149,7 +149,7 @@ def _value(answer: Any) -> Any:
 
 
 def _changed(shown: dict[str, Any], key: str, value: Any) -> bool:
-    """Whether there is anything new to tell. More keys than anyone reads are not taken."""
+    """Whether there is anything new to publish. Keys beyond the cap are ignored."""
     if value is None:
         return shown.pop(key, None) is not None
     if shown.get(key) == value or (key not in shown and len(shown) >= _KEYS_AT_MOST):

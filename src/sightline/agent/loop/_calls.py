@@ -1,14 +1,14 @@
-"""The calls of one answer, made: side by side where they may be, and each with one end.
+"""Running the calls of one answer: concurrently where that is allowed, each with exactly one end.
 
 Rules:
 
 - Every call has its `tool_use` and its `tool_result`, whatever happens, and its message in the conversation, in the
   order the model made them.
 - A tool that is exclusive runs alone: after what was called before it, before what was called after it.
-- A call that is cancelled ends as cancelled; what it did until then is not known to be undone, and that is said. What
-  was still to come after it is not begun.
+- A call that is cancelled ends as cancelled, and its result says that nothing it did is undone. Calls after it are not
+  started.
 - Nothing of a call follows its end, whatever its tool still does.
-- What a model reads is what a person is shown: without what drives a terminal, and then without secrets.
+- A model reads what the user is shown: without what drives a terminal, and then without secrets.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ _TEXT_AT_MOST = 400_000  # characters of a result a model reads; every tool of o
 
 
 class CallRunner:
-    """Makes calls for one session."""
+    """Runs the calls of one session."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class CallRunner:
         approvals: Approvals,
         hooks: Hooks,
         on_result: Callable[[ToolMessage], None],
-        keep: Callable[[str, Any, StateFact | None], None],
+        store_value: Callable[[str, Any, StateFact | None], None],
     ) -> None:
         self._actor = actor
         self._tools = tools
@@ -72,12 +72,12 @@ class CallRunner:
         self._hooks = hooks
         self._secrets = actor.secrets
         self._on_result = on_result
-        self._keep = keep
+        self._store_value = store_value
         self._running: dict[str, asyncio.Task[Outcome]] = {}
         self._stopped = False
 
     async def make(self, calls: list[CallPart]) -> None:
-        """All of them, to their ends. Results are recorded in the order of the calls."""
+        """Run all of them to their ends. Results are recorded in the order of the calls."""
         self._stopped = False
         for call in calls:
             self._actor.publish(self._tool_use(call))
@@ -91,7 +91,7 @@ class CallRunner:
         await self._settle(waiting)
 
     def cancel(self, id: str = "") -> bool:
-        """One call, or all there are. One that is already winding up is left to that."""
+        """Cancel one call, or all. One that is already winding up is left to that."""
         self._stopped = self._stopped or not id
         found = [task for call, task in self._running.items() if id in ("", call)]
         for task in found:
@@ -149,8 +149,8 @@ class CallRunner:
             shown = self._secrets.masked_value(hooked.args)
             proposals = _Proposals(partial(tool.changes, params, context))
             await self._approvals.ask(tool.name, call.id, needs, shown, changes=proposals.make)
-            asked, needs = needs, self._needs(tool, params, context)
-            if not self._still_allowed(needs, asked) or not await proposals.still_hold():
+            decided, needs = needs, self._needs(tool, params, context)
+            if not self._still_allowed(needs, decided) or not await proposals.still_hold():
                 raise ToolError("its target changed while the call was being approved: make the call again")
         context.passed = tuple(
             name for need in needs if need.access == "exec" for name in self._approvals.policy.passed(need)
@@ -174,12 +174,12 @@ class CallRunner:
     def _needs(self, tool: Tool[Any], params: Any, context: ToolContext) -> list[Need]:
         return [need for need in tool.needs(params, context) if not self._is_own(need)]
 
-    def _still_allowed(self, now: list[Need], asked: list[Need]) -> bool:
-        """Whether what is needed now was decided; another level may have taken the sandbox away, and the question."""
-        return now == asked or all(self._approvals.policy.decide(need).verdict == "allow" for need in now)
+    def _still_allowed(self, now: list[Need], decided: list[Need]) -> bool:
+        """Whether what is needed now was decided: a new level may have removed the sandbox, or need no question."""
+        return now == decided or all(self._approvals.policy.decide(need).verdict == "allow" for need in now)
 
     def _grants(self, needs: list[Need]) -> Grants:
-        """What was decided, as the paths that may be opened. What is written is read first, unless a rule forbids."""
+        """The paths that may be opened after the decision. What is written is read first, unless a rule forbids."""
         reads = [need.real or need.what for need in needs if need.access == "read"]
         writes = [need for need in needs if need.access == "write"]
         reads += [need.real or need.what for need in writes if self._may_read(need.what)]
@@ -191,7 +191,7 @@ class CallRunner:
         return is_denied is None or not is_denied(path)
 
     def _is_own(self, need: Need) -> bool:
-        """What a session keeps for itself behind local:// is the agent's own."""
+        """Whether it is a file behind local://, which is the agent's own."""
         return need.access in ("read", "write") and is_inside(Path(need.what), self._workplace.local)
 
     def _context(self, call: str) -> ToolContext:
@@ -205,7 +205,7 @@ class CallRunner:
             update=update,
             output=self._actor.output(call),
             start=lambda spec: self._actor.start(call, spec),
-            store=self._keep,
+            store=self._store_value,
             restored=self._secrets.restored,
         )
 
@@ -224,13 +224,13 @@ class CallRunner:
     def _arg(self, call: CallPart) -> str:
         try:
             tool: Tool[Any] = self._tools.get(call.name)
-            said = tool.preview(parameters(tool, call.args))
-        except Exception:  # what is wrong with it is its result's to say
-            said = next((value for value in call.args.values() if isinstance(value, str)), "")
-        return first_line(said)
+            text = tool.preview(parameters(tool, call.args))
+        except Exception:  # its result reports what is wrong with it
+            text = next((value for value in call.args.values() if isinstance(value, str)), "")
+        return first_line(text)
 
     def _end(self, call: CallPart, task: "asyncio.Task[Outcome]", began: float) -> None:
-        """Tell of an end as soon as it is there, whatever else still runs."""
+        """Publish the end of a call at once, whatever else still runs."""
         self._running.pop(call.id, None)
         outcome = _outcome_of(task)
         self._actor.publish(
@@ -250,10 +250,10 @@ class CallRunner:
         if len(text) > _TEXT_AT_MOST:
             text = f"{text[:_TEXT_AT_MOST]}\n[{len(text) - _TEXT_AT_MOST:,} more characters are left out]"
         parts: list[Content] = [TextPart(text)] if text or not outcome.images else []
-        parts += [self._kept(call, number, image) for number, image in enumerate(outcome.images)]
+        parts += [self._stored_image(call, number, image) for number, image in enumerate(outcome.images)]
         return ToolMessage(call.id, call.name, parts, call.native_id, outcome.is_error, _ending(outcome))
 
-    def _kept(self, call: CallPart, number: int, image: Image) -> Content:
+    def _stored_image(self, call: CallPart, number: int, image: Image) -> Content:
         name = f"{call.id}-image{number}.{image.media_type.rpartition('/')[2]}"
         try:
             return ImagePart(image.media_type, self._workplace.artifacts.store(name, image.data))
@@ -262,14 +262,14 @@ class CallRunner:
 
 
 class _Proposals:
-    """What a person was shown of a call's changes: it must still be what the call does when they have answered."""
+    """The changes the user was shown for a call: they must still be what it does when the user has answered."""
 
     def __init__(self, changes: Callable[[], Awaitable[Proposal]]) -> None:
         self._changes = changes
         self._shown: list[Proposal] = []
 
     async def make(self) -> Proposal:
-        """For a person. What is wrong with the call is for its result to say, but not being able to show it is said."""
+        """For the user. An invalid call is reported by its result; a change that cannot be shown is reported here."""
         self._shown.append(await self._made())
         return self._shown[-1]
 
@@ -289,18 +289,18 @@ class _Proposals:
 
 
 def _ending(outcome: Outcome) -> CallEnding | None:
-    """What the conversation keeps of how a call ended: enough to show its result without what only a model reads."""
+    """What the conversation stores of how a call ended: enough to show its result without the text for the model."""
     found = call_ending(outcome.details)
-    ending = CallEnding(by=found.by, rule=found.rule, reason=found.reason, told=found.told or None)
+    ending = CallEnding(by=found.by, rule=found.rule, reason=found.reason, outcome_lines=found.outcome_lines or None)
     ending = msgspec.structs.replace(ending, exit_code=outcome.exit_code or None)
     return None if ending == CallEnding() else ending
 
 
 def _outcome_of(task: "asyncio.Task[Outcome]") -> Outcome:
-    """What a call that is over came to. A bug in a tool is its call's failure, not the session's."""
+    """The outcome of a call that has ended. A bug in a tool fails its call, not the session."""
     if task.cancelled():
         return Outcome(
-            text=CANCELLED, details=CallEnding(ended="cancelled", told=[CANCELLED]).as_details(), is_error=True
+            text=CANCELLED, details=CallEnding(ended="cancelled", outcome_lines=[CANCELLED]).as_details(), is_error=True
         )
     error = task.exception()
     return task.result() if error is None else _failure(error)

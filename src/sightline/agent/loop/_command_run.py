@@ -1,10 +1,10 @@
-"""A command of an extension's, run in the place of a prompt: as a run like any other, in which no model is asked.
+"""An extension's command given as a prompt: a run like any other, without a model request.
 
 Rules:
 
 - A prompt is a command when it begins with `/NAME` of one, alone or followed by a space or a new line. What follows is
   the command's. Any other prompt that begins with a slash is the model's.
-- What the command returns is shown as words. The model does not hear of it.
+- What the command returns is shown as text. The model does not read it.
 - A command that raises fails its run and nothing else; a `UserMistake` is exit code 2.
 """
 
@@ -24,7 +24,7 @@ _MISTAKE = 2
 
 
 def named(text: str) -> tuple[str, str]:
-    """The name a prompt would have as a command, and what would be the command's; an empty name for none."""
+    """A prompt as a command: its name and its arguments; an empty name when it is none."""
     if not text.startswith("/"):
         return "", ""
     words = text[1:].split(maxsplit=1)
@@ -71,16 +71,16 @@ class CommandRun:
             return RunOutcome(exit_code=STOPPED[self._stopped], stop_reason=self._stopped)
         error = asyncio.CancelledError() if self._task.cancelled() else self._task.exception()
         if error is not None:
-            told = _told(name, error)
-            self._actor.observed_by(name).publish(told)
+            failure = _failure(name, error)
+            self._actor.observed_by(name).publish(failure)
             code = _MISTAKE if isinstance(error, UserMistake) else 1
-            return RunOutcome(exit_code=code, stop_reason="error", error=told.text)
-        said = self._task.result()
-        text = clean_text(self._actor.secrets.masked("" if said is None else str(said)))
+            return RunOutcome(exit_code=code, stop_reason="error", error=failure.text)
+        value = self._task.result()
+        text = clean_text(self._actor.secrets.masked("" if value is None else str(value)))
         return RunOutcome(exit_code=0, stop_reason="stop", text=text)
 
 
-def _told(name: str, error: BaseException) -> Error:
+def _failure(name: str, error: BaseException) -> Error:
     if isinstance(error, SightlineError):
         return Error(clean_text(error.message), clean_text(error.hint))
     log_bug("a command of an extension failed", error)

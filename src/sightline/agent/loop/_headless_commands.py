@@ -1,7 +1,7 @@
 """The console's commands in a run without a console: `-p "/compact"`.
 
-Those that say or change something of the session work. Those that need a screen are a mistake, and the hint names the
-way there is instead. A command of an extension with the same name goes first.
+Those that show or change something of the session work. Those that need a screen fail, with a hint what to use instead.
+A command of an extension with the same name has precedence.
 """
 
 from collections.abc import Awaitable, Callable
@@ -54,7 +54,7 @@ _INSTEAD = {
 
 
 def headless_commands(agent: "Agent", store: Store) -> dict[str, Callable[[str], Awaitable[Any]]]:
-    """By name, as extensions add theirs."""
+    """The commands by name."""
 
     def bound(command: _Command) -> Callable[[str], Awaitable[str]]:
         return lambda args: command(agent, store, args)

@@ -1,4 +1,4 @@
-"""The request of a turn: what the model is told, in the form every client understands."""
+"""The request of a turn, in the form every client understands."""
 
 import base64
 from collections.abc import Callable, Sequence
@@ -31,10 +31,10 @@ def spec_of(tool: Tool[Any]) -> ToolSpec:
 
 
 class ModelRequests:
-    """Puts requests together. Images are read from the shelf when they are sent, and kept for the next time.
+    """Builds requests. Images are read from the shelf when they are sent, and cached.
 
-    A conversation only grows between its requests, so what was put in order once is not looked at again: a turn late
-    in a long session costs no more than an early one.
+    A conversation only grows between its requests, so what was tidied once is reused: a turn late in a long session
+    costs no more than an early one.
     """
 
     def __init__(
@@ -112,8 +112,8 @@ class ModelRequests:
 def tidy(messages: Sequence[Message]) -> list[Message]:
     """A conversation a model accepts: no answer that broke off or said nothing, no call without its result."""
     answered = {message.call for message in messages if isinstance(message, ToolMessage)}
-    asked: set[str] = set()
-    kept: list[Message] = []
+    called: set[str] = set()
+    tidied: list[Message] = []
     for message in messages:
         if isinstance(message, AssistantMessage):
             if message.stop_reason == "error":
@@ -121,11 +121,13 @@ def tidy(messages: Sequence[Message]) -> list[Message]:
             parts = [part for part in message.parts if not isinstance(part, CallPart) or part.id in answered]
             if all(isinstance(part, ReasoningPart) for part in parts):
                 continue
-            asked.update(part.id for part in parts if isinstance(part, CallPart))
-            kept.append(message if len(parts) == len(message.parts) else msgspec.structs.replace(message, parts=parts))
-        elif isinstance(message, UserMessage) or message.call in asked:
-            kept.append(message)
-    return kept
+            called.update(part.id for part in parts if isinstance(part, CallPart))
+            tidied.append(
+                message if len(parts) == len(message.parts) else msgspec.structs.replace(message, parts=parts)
+            )
+        elif isinstance(message, UserMessage) or message.call in called:
+            tidied.append(message)
+    return tidied
 
 
 def has_new_image(messages: Sequence[Message]) -> bool:

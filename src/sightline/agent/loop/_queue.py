@@ -1,5 +1,4 @@
-"""What waits for an agent: prompts that came while it worked, and what it is to read besides, unasked; and when the
-model reads it."""
+"""The queue of an agent: prompts that came during a run and texts no view shows; and when the model reads them."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -21,9 +20,9 @@ class QueuedPrompt(msgspec.Struct, frozen=True, kw_only=True):
     how: How = "prompt"
     images: tuple[ImagePart, ...] = ()
     files: tuple[str, ...] = ()  # artifact URLs of what is no image
-    origin: str = ""  # empty: the person
-    job: str = ""  # whose end it tells
-    shown: bool = True  # as words in the person's place; what is not is seen to happen some other way
+    origin: str = ""  # empty: the user
+    job: str = ""  # whose end it reports
+    shown: bool = True  # as a message; what is not shown, views see in some other way
 
     @property
     def attachments(self) -> list[str]:
@@ -31,34 +30,34 @@ class QueuedPrompt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReturnedPrompts(msgspec.Struct, frozen=True):
-    """What a person had queued and has again."""
+    """What the user had queued, returned."""
 
     texts: list[str]
     attachments: list[str]
 
 
 class PromptQueue:
-    """In the order it came. What the person would want to know of it is told (`state` queue)."""
+    """Prompts in the order they came. What the user is to see of them is published (`state` queue)."""
 
     def __init__(self, actor: Actor) -> None:
         self._actor = actor
         self._items: list[QueuedPrompt] = []
-        self._told = QueueState([])
+        self._published = QueueState([])
 
     def __bool__(self) -> bool:
         return any(item.shown for item in self._items)
 
     def add(self, queued: QueuedPrompt) -> None:
         self._items.append(queued)
-        self._tell()
+        self._publish()
 
     def take_first(self) -> list[QueuedPrompt]:
-        """The first prompt, after what is to be read besides."""
+        """The first prompt, after the texts that are not shown."""
         prompts = [item for item in self._items if item.shown]
         return self._take([*self.unshown, *prompts[:1]])
 
     def take(self, how: How) -> list[QueuedPrompt]:
-        """What is to be put in now; of what waits for the end only the first."""
+        """What joins the run now; of what waits for its end only the first."""
         fitting = [item for item in self._items if item.shown and item.how == how]
         return self._take([*self.unshown, *(fitting[:1] if how == "follow_up" else fitting)])
 
@@ -69,43 +68,43 @@ class PromptQueue:
     def unshown(self) -> list[QueuedPrompt]:
         return [item for item in self._items if not item.shown]
 
-    def give_back(self) -> ReturnedPrompts:
-        """What the person had queued; the rest stays."""
+    def take_back(self) -> ReturnedPrompts:
+        """What the user had queued; the rest stays."""
         taken = self._take([item for item in self._items if not item.origin])
         return ReturnedPrompts([item.text for item in taken], [url for item in taken for url in item.attachments])
 
     def clear(self) -> None:
-        """But for what is to be read besides: that has happened, whatever becomes of the run."""
+        """Drop all but the texts that are not shown: what they report has happened, whatever becomes of the run."""
         self._items = self.unshown
-        self._tell()
+        self._publish()
 
     def drop_known(self, acknowledged: Callable[[str], bool]) -> None:
-        """The end of a job that the model read itself meanwhile is not told again."""
+        """Drop the end of a job that the model has read itself meanwhile."""
         if any(item.job for item in self._items):
             self._items = [item for item in self._items if not (item.job and acknowledged(item.job))]
-            self._tell()
+            self._publish()
 
     def _take(self, taken: list[QueuedPrompt]) -> list[QueuedPrompt]:
         if taken:
             gone = set(map(id, taken))
             self._items = [item for item in self._items if id(item) not in gone]
-            self._tell()
+            self._publish()
         return taken
 
-    def _tell(self) -> None:
+    def _publish(self) -> None:
         waiting = [QueuedMessage(q.text[:_SHOWN], q.how) for q in self._items if q.how != "prompt" and q.shown]
-        if waiting != self._told.messages:
-            self._told = QueueState(waiting)
-            self._actor.publish(self._told.as_state())
+        if waiting != self._published.messages:
+            self._published = QueueState(waiting)
+            self._actor.publish(self._published.as_state())
 
 
 class Inbox:
-    """Puts what is queued into the conversation, and reminders with it."""
+    """Moves what is queued into the conversation, with reminders."""
 
     def __init__(
         self,
         queue: PromptQueue,
-        say: Callable[[QueuedPrompt], None],
+        add_prompt: Callable[[QueuedPrompt], None],
         tools: ToolRegistry,
         workplace: Workplace,
         *,
@@ -113,7 +112,7 @@ class Inbox:
     ) -> None:
         """`took_prompt`: called when something that was queued is in the conversation."""
         self.queue = queue
-        self._say = say
+        self._add_prompt = add_prompt
         self._tools = tools
         self._workplace = workplace
         self._took_prompt = took_prompt
@@ -133,14 +132,14 @@ class Inbox:
 
     def take_unshown(self) -> None:
         for queued in self.queue.take_unshown():
-            self._say(queued)
+            self._add_prompt(queued)
 
     def drop_known(self) -> None:
         if self._workplace.jobs is not None:
             self.queue.drop_known(self._workplace.jobs.acknowledged)
 
     def remind(self) -> bool:
-        """Tell a model that stops with open tasks that it has some; not for ever."""
+        """Remind a model that stops with open tasks of them; a limited number of times."""
         settings = self._workplace.settings.todo
         if "todo" not in self._tools or not settings.reminders or self._reminded >= settings.reminders_max:
             return False
@@ -150,12 +149,12 @@ class Inbox:
         if not text:
             return False
         self._reminded += 1
-        self._say(QueuedPrompt(text=text, how="follow_up", origin="todo"))
+        self._add_prompt(QueuedPrompt(text=text, how="follow_up", origin="todo"))
         return True
 
     def _take(self, taken: list[QueuedPrompt]) -> bool:
         for queued in taken:
-            self._say(queued)
+            self._add_prompt(queued)
         if taken:
             self._took_prompt()
         return any(queued.shown for queued in taken)

@@ -1,7 +1,7 @@
 """An answer that was cut off and is given again: what was shown of it is not shown twice.
 
-As long as the new answer repeats the old word for word, nothing is told; where it goes on, the block that was cut goes
-on. Where it says something else, it is another answer, and all of it is told.
+While the new answer repeats the old one literally, nothing is published; what follows continues the block that was cut.
+Where it differs, it is another answer, and all of it is published.
 """
 
 
@@ -15,7 +15,7 @@ class ShownAnswer:
         self._comparing = False
 
     def begin(self) -> None:
-        """The answer is asked for, the first time or once more."""
+        """A request begins, the first or a retry."""
         self._heard = ""
         self._comparing = bool(self._shown)
 
@@ -24,7 +24,7 @@ class ShownAnswer:
         self.block = 0
 
     def new(self, text: str) -> str:
-        """What is new of these words."""
+        """The part of this text that was not shown yet."""
         if not self._comparing:
             self._shown += text
             return text

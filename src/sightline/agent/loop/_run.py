@@ -3,9 +3,9 @@
 Rules:
 
 - `run_started`, the prompt, turns with their calls, `run_ended`. Nothing a model or a tool does raises out of here.
-- Words the person says meanwhile are put in before the next request; what is queued for after, when the model stops.
-- Stopping keeps what was said, marks what was not finished, and ends the run as cancelled.
-- A conversation that is too long is made short before it overflows, and once more when the server says that it did.
+- What the user sends meanwhile is added before the next request; what is queued for after, when the model stops.
+- Stopping keeps the text so far, marks what was not finished, and ends the run as cancelled.
+- A conversation that is too long is compacted before it overflows, and again when the server reports an overflow.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ class AgentRun:
         model: CurrentModel,
         conversation: AgentConversation,
         inbox: Inbox,
-        asking: ModelRequests,
+        model_requests: ModelRequests,
         calls: CallRunner,
         approvals: Approvals,
         workplace: Workplace,
@@ -71,7 +71,7 @@ class AgentRun:
         self._model = model
         self._conversation = conversation
         self._inbox = inbox
-        self._asking = asking
+        self._model_requests = model_requests
         self._calls = calls
         self._approvals = approvals
         self._workplace = workplace
@@ -85,7 +85,7 @@ class AgentRun:
         self._again = ShownAnswer()
 
     def stop(self, reason: str = "cancelled") -> None:
-        """End it soon. What was said stays. Once is enough: what is winding up is left to that."""
+        """End it soon. The text so far stays. Once is enough: what is winding up is left to that."""
         if self._stopped:
             return
         self._stopped = reason
@@ -103,7 +103,7 @@ class AgentRun:
         try:
             if self._inbox.take_first() or self._stopped:
                 outcome = await self._work(refused_before)
-            else:  # it was taken back meanwhile: there is nothing to ask
+            else:  # it was taken back meanwhile: there is no prompt
                 outcome = RunOutcome(exit_code=0, stop_reason="stop")
         except SightlineError as error:
             outcome = self._failed(error)
@@ -131,7 +131,7 @@ class AgentRun:
                 break
             if message.calls:
                 await self._calls.make(message.calls)
-                if not self._stopped:  # what is said after a stop is for the next run
+                if not self._stopped:  # what comes after a stop is for the next run
                     self._inbox.take("steer")
             elif not (self._inbox.take("steer") or self._inbox.take("follow_up") or self._inbox.remind()):
                 break
@@ -143,7 +143,7 @@ class AgentRun:
         return RunOutcome(exit_code=_REFUSED if refused else 0, stop_reason=reason, text=text)
 
     async def _answer(self) -> AssistantMessage | None:
-        """The model's next answer, kept. None: ask again."""
+        """The model's next answer, stored. None: make the request again."""
         if self._conversation.is_long():
             await self._unless_stopped(self._conversation.compact(why="long"))
             if self._stopped:
@@ -173,7 +173,7 @@ class AgentRun:
         self._actor.publish(Notice(text, "warning", hint))
 
     def _request(self, model: Model) -> ModelRequest:
-        return self._asking.request(
+        return self._model_requests.request(
             self._conversation.memory.messages,
             thinking=self._model.thinking,
             max_output=self._workplace.settings.models.max_output,
@@ -195,7 +195,7 @@ class AgentRun:
             compacted = await self._unless_stopped(self._conversation.compact(why="overflow"))
             if compacted or self._stopped:
                 return None
-        begun = error.partial is not None and bool(error.partial.parts)  # else the client has asked again already
+        begun = error.partial is not None and bool(error.partial.parts)  # else the client has retried already
         if error.kind == "cut" and begun and self._cuts < self._workplace.settings.retry.attempts:
             self._cuts += 1
             again = RetryState(error.message, self._cuts, self._workplace.settings.retry.attempts)
@@ -206,7 +206,7 @@ class AgentRun:
         raise error
 
     async def _unless_stopped(self, work: Coroutine[Any, Any, T]) -> T | None:
-        """What it comes to; None when the run is stopped before that."""
+        """Its result; None when the run is stopped before that."""
         task: asyncio.Task[T] = asyncio.get_running_loop().create_task(work)
         self._aside = task
         try:
@@ -244,7 +244,7 @@ def _bug(error: Exception) -> OutsideFailure:
 
 
 def added(total: Usage | None, more: Usage | None) -> Usage | None:
-    """Both together; what either does not know, the sum does not know better."""
+    """The sum; a field that neither has stays unknown."""
     if total is None or more is None:
         return total or more
     fields = {
@@ -256,6 +256,6 @@ def added(total: Usage | None, more: Usage | None) -> Usage | None:
 
 
 def _without_calls(message: AssistantMessage) -> AssistantMessage:
-    """What was stopped before its calls were made: its words alone."""
+    """An answer that was stopped before its calls ran: its text alone."""
     parts = [part for part in message.parts if not isinstance(part, CallPart)]
     return msgspec.structs.replace(message, parts=parts, stop_reason="aborted")

@@ -2,12 +2,12 @@
 
 Rules:
 
-- `turn_started`, then what the model says as it says it, then `turn_ended`. An answer that was stopped or cut has an
-  end too, and what was said of it is kept.
-- A text block is numbered by the event it begins with, so that no two of a session are the same. Words that were shown
-  before the answer was cut are not shown again.
-- A call is known from its first argument on by the name it then has, whatever becomes of the answer.
-- What a call's arguments look like while they are written is told at most ten times a second.
+- `turn_started`, then the answer as it streams, then `turn_ended`. An answer that was stopped or cut has an end too,
+  and the part that came is stored.
+- A text block is numbered by the event it begins with, so that no two of a session are the same. Text that was shown
+  before the answer was cut is not shown again.
+- A call has its id from its first argument on, whatever becomes of the answer.
+- Previews of a call's arguments while they are written are published at most ten times a second.
 """
 
 import asyncio
@@ -59,8 +59,8 @@ class ModelTurn:
     def __init__(
         self, actor: Actor, model: Model, preview: Preview, again: ShownAnswer, *, retrying: bool = False
     ) -> None:
-        """`again`: what was shown of the answer when it was cut. `retrying`: whoever watches was told that it is asked
-        again, and is to hear when that is over."""
+        """`again`: what was shown of the answer when it was cut. `retrying`: views show a retry, whose end is to be
+        published."""
         self._actor = actor
         self._model = model
         self._preview = preview
@@ -78,9 +78,9 @@ class ModelTurn:
         self._retrying = retrying
 
     async def run(self, request: ModelRequest) -> AssistantMessage:
-        """The answer, whole or as far as it came. Raises ModelError when there is none to go on with."""
+        """The answer, whole or as far as it came. Raises ModelError when there is none to continue with."""
         self._actor.publish(TurnStarted())
-        self._task = asyncio.get_running_loop().create_task(self._asked(request))
+        self._task = asyncio.get_running_loop().create_task(self._stream_answer(request))
         try:
             message = await self._task
         except asyncio.CancelledError:
@@ -100,7 +100,7 @@ class ModelTurn:
         if self._task is not None:
             self._task.cancel()
 
-    async def _asked(self, request: ModelRequest) -> AssistantMessage:
+    async def _stream_answer(self, request: ModelRequest) -> AssistantMessage:
         answer: AssistantMessage | None = None
         async for piece in self._model.stream(request):  # to its end, so that the connection is free again
             if type(piece) is Done:
@@ -116,7 +116,7 @@ class ModelTurn:
             self._retrying = True
             self._actor.publish(RetryState(piece.reason, piece.attempt, piece.attempts, piece.seconds).as_state())
             return
-        self._tell_no_retry()
+        self._end_retry()
         if self._speaking != piece.index:
             if self._speaking is not None:
                 self._again.interrupted()
@@ -167,16 +167,16 @@ class ModelTurn:
             if details is not None:
                 self._actor.publish(ToolUpdate(call, details))
 
-    def _tell_no_retry(self) -> None:
+    def _end_retry(self) -> None:
         if self._retrying:
             self._retrying = False
             self._actor.publish(RetryState.over())
 
     def _ended(self, message: AssistantMessage) -> AssistantMessage:
-        """The end is told, and the answer has our names for its calls: those that were shown while they were written.
+        """Publish the end. Returns the answer with our ids of its calls: those shown while they were written.
 
         A call that was shown and is not in the answer ends here."""
-        self._tell_no_retry()
+        self._end_retry()
         names = list(self._calls.values())
         calls = [
             msgspec.structs.replace(part, id=names.pop(0) if names else self._actor.new_call())

@@ -1,14 +1,14 @@
-"""Whether a call may be made: by rule, by the person, or not.
+"""Whether a call may run: decided by rules, by the level or by the user.
 
 Rules:
 
 - A deny rule wins, then an allow rule, then what the approval level allows by itself.
 - No rule decides about a command that leaves the sandbox where a word of it means, by PATH, a program in the workspace.
-- What is left is asked of the person: once, for this session, always here, or no, with a reason. A rule that comes of
-  an answer answers what else is open, where it fits, and the transcript has it. Where no rule would allow this and
+- What is left is asked of the user: once, for this session, always here, or no, with a reason. A rule that comes of an
+  answer also answers other open requests it fits, and the transcript has it. Where no rule would allow this and
   nothing else, none is offered: the answers are once and no. For a few commands there is one more answer, which shows
   the rule it becomes: the command with any arguments, for this session.
-- With nobody there it is refused at once. The model is told, the person is told which rule would allow it, and the
+- With no user there it is refused at once. The model reads that, a notice names the rule that would allow it, and the
   run ends with exit code 3.
 """
 
@@ -35,7 +35,7 @@ _NO_RULE = "no rule can allow exactly this: use another level (--approval), or a
 
 
 class Refusal(ToolError):
-    """The call is not made."""
+    """The call does not run."""
 
     def __init__(self, message: str, by: Literal["user", "rule", "level", "nobody"], reason: str = "") -> None:
         """`reason`: of a rule, the rule; of the user, their words."""
@@ -45,7 +45,7 @@ class Refusal(ToolError):
 
 
 class Approvals:
-    """The say of one session about what its calls may do."""
+    """Decides for one session what its calls may do."""
 
     def __init__(self, policy: Policy, actor: Actor, requests: OpenRequests, rules: Iterable[KnownRule] = ()) -> None:
         """`rules`: where those of the policy come from."""
@@ -54,9 +54,9 @@ class Approvals:
         self._requests = requests
         self._open: dict[str, Need] = {}  # by request
         self._given = all_known(rules, policy)  # when it began, or when the settings were read again
-        self._answered: list[KnownRule] = []  # by the person, in this session
-        self._chosen: Approval | None = None  # the level, by the person
-        self.refused: list[str] = []  # the rules that would have allowed what nobody was there to allow
+        self._answered: list[KnownRule] = []  # by the user, in this session
+        self._chosen: Approval | None = None  # the level, by the user
+        self.refused: list[str] = []  # the rules that would have allowed what no user was there to allow
 
     async def ask(
         self,
@@ -67,8 +67,8 @@ class Approvals:
         changes: Changes | None = None,
     ) -> None:
         """Returns when everything the call needs is allowed; raises Refusal otherwise. `changes`: what it would write,
-        for the person who is asked."""
-        for need in needs:  # nobody is asked about one thing of a call when another is denied
+        for the user to see."""
+        for need in needs:  # the user is not asked about one need of a call when another is denied
             self._decided(need)
         for need in needs:
             if self._decided(need).verdict == "ask":
@@ -79,14 +79,14 @@ class Approvals:
     def _decided(self, need: Need) -> Decision:
         decision = self._judged(need)
         if decision.verdict == "deny":
-            self._tell_denied(need, decision)
+            self._report_denied(need, decision)
             if decision.by_level:
                 raise Refusal(f"not allowed: {_words(need)} (the approval level is plan)", "level")
             raise Refusal(f"not allowed: {_words(need)} (rule: {decision.rule})", "rule", decision.rule)
         return decision
 
-    def _tell_denied(self, need: Need, decision: Decision) -> None:
-        """Without a viewer the run ends with exit code 3, and its log says what was refused."""
+    def _report_denied(self, need: Need, decision: Decision) -> None:
+        """Without a user the run ends with exit code 3, and its log has what was refused."""
         if self._actor.log.has_answers:
             return
         self.refused.append(decision.rule)
@@ -95,8 +95,8 @@ class Approvals:
         self._actor.publish(Notice(f"refused: {_words(need)}", "warning", hint))
 
     def _judged(self, need: Need) -> Decision:
-        """A rule names a program by its word. Where that means a file in the workspace, it says nothing about it: any
-        command could have written it. Whoever allows every command allows that one, too."""
+        """A rule names a program by its word. Where that leads to a file in the workspace, the rule does not apply: any
+        command could have written the file. A rule that allows every command allows that one, too."""
         decision = self.policy.decide(need)
         everything = self.policy.approval == "full" or decision.rule in ("exec", "exec(*)")
         if decision.verdict != "allow" or not need.planted or everything:
@@ -109,13 +109,13 @@ class Approvals:
         details = {"tool": tool, "call": call, "args": args, "cwd": need.where or self._folder(args)}
         if need.access == "write" and changes is not None:
             details |= _proposed(await changes(), need, args)
-        decision = self._decided(need)  # another level may hold by now
+        decision = self._decided(need)  # the level may have changed
         if decision.verdict == "ask":
             if not self._actor.log.has_answers:  # they left meanwhile
                 self._refuse(need, decision.suggestion)
-            await self._ask_person(tool, need, decision, details)
+            await self._ask_user(tool, need, decision, details)
 
-    async def _ask_person(self, tool: str, need: Need, decision: Decision, details: dict[str, Any]) -> None:
+    async def _ask_user(self, tool: str, need: Need, decision: Decision, details: dict[str, Any]) -> None:
         rule = _showable(decision.suggestion)
         details |= {
             "ui": {"kind": "approval"},
@@ -141,13 +141,13 @@ class Approvals:
             del self._open[request]
         if wider and wider in (answer, answer.get("choice") if isinstance(answer, dict) else None):
             answer = {"choice": SESSION, "rule": prefix}
-        await self._heed(answer, need, rule)
+        await self._apply_answer(answer, need, rule)
 
-    async def _heed(self, answer: Any, need: Need, rule: str) -> None:
+    async def _apply_answer(self, answer: Any, need: Need, rule: str) -> None:
         """An answer is one of the choices, or `{"choice": …, "rule": …, "reason": …}`."""
-        said = answer if isinstance(answer, dict) else {"choice": answer}
-        choice = said.get("choice")
-        rule = str(said.get("rule") or rule)
+        fields = answer if isinstance(answer, dict) else {"choice": answer}
+        choice = fields.get("choice")
+        rule = str(fields.get("rule") or rule)
         if choice in (SESSION, ALWAYS) and not rule:
             text = "allowed this once only: no rule can allow exactly this"
             self._actor.publish(Notice(text, "warning"))
@@ -158,13 +158,13 @@ class Approvals:
                 text = f"allowed this once only: {mistake.message}"
                 self._actor.publish(Notice(text, "warning", mistake.hint))
                 return
-            self._tell_allowed(rule, problem, always=choice == ALWAYS)
+            self._report_allowed(rule, problem, always=choice == ALWAYS)
         elif choice != ONCE:
-            reason = str(said.get("reason") or "")
+            reason = str(fields.get("reason") or "")
             words = f"the user refused: {_words(need)}" + (f". Reason: {reason}" if reason else "")
             raise Refusal(words, "user", reason)
 
-    def _tell_allowed(self, rule: str, problem: str, *, always: bool) -> None:
+    def _report_allowed(self, rule: str, problem: str, *, always: bool) -> None:
         if problem:
             self._actor.publish(Notice(problem, "warning"))
             return
@@ -174,7 +174,7 @@ class Approvals:
 
     @property
     def rules(self) -> list[KnownRule]:
-        """Those that hold, and where they come from; the same one may come from several places."""
+        """Those that apply, with their origins; the same one may have several."""
         return [*self._given, *self._answered]
 
     def renew(self, policy: Policy, rules: Iterable[KnownRule] = ()) -> None:
@@ -196,8 +196,7 @@ class Approvals:
                     self._requests.answer(request, {"choice": NO, "reason": "the approval level is now plan"})
 
     def forget(self, rule: str) -> None:
-        """A rule that came of an answer, as it is or as it is shown, does not hold any more, nor is it remembered;
-        UserMistake for any other."""
+        """Remove a rule that came of an answer, given as it is or as it is shown; UserMistake for any other."""
         meant = named_rule(rule, (each.rule for each in self.rules))
         if not meant:
             raise UserMistake(f"no rule {rule} here", "/approvals lists the rules")
@@ -225,7 +224,7 @@ class Approvals:
         return os.path.normpath(os.path.join(self.policy.workspace, folder))
 
     async def _allow(self, rule: str, *, always: bool) -> str:
-        """What went wrong with remembering it, if anything did. It holds before that is done."""
+        """Why it could not be remembered; empty when it was. It applies before that is done."""
         self.policy = self.policy.with_allowed(rule)
         known = KnownRule(rule, "allow", "session")
         self._answered.append(known)
@@ -264,22 +263,22 @@ def _planted_words(need: Need, rule: str) -> str:
 
 
 def _proposed(proposal: Proposal, need: Need, args: dict[str, Any]) -> dict[str, Any]:
-    """What a request says of the change it is about."""
-    said = {name: getattr(proposal, name) for name in ("diff", "about", "unseen") if getattr(proposal, name)}
+    """The fields of a request about the change it is for."""
+    fields = {name: getattr(proposal, name) for name in ("diff", "about", "unseen") if getattr(proposal, name)}
     if proposal.diff:
         counts = {"added": proposal.added, "removed": proposal.removed}
         rest = {name: value for name, value in args.items() if name not in _IN_THE_DIFF}
-        said |= {**counts, "path": need.what, "args": rest}
-    return said
+        fields |= {**counts, "path": need.what, "args": rest}
+    return fields
 
 
 def _showable(rule: str) -> str:
-    """None where it has characters that no event carries: what would come back as an answer is another rule."""
+    """Empty where it has characters that no event carries: the answer would name another rule."""
     return rule if clean_text(rule) == rule else ""
 
 
 def way_to_allow(rule: str) -> str:
-    """For a person who was not there to be asked. No rule: none can be exact."""
+    """A hint for a user who was not there to be asked. No rule: none can be exact."""
     return _NO_RULE if not rule else f"to allow it: --allow {_for_a_shell(rule)}"
 
 

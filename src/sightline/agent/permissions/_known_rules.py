@@ -12,9 +12,9 @@ Origin = Literal[
     "settings",
     "flag",  # of the command line
     "stored",  # of an earlier command line of this session
-    "always",  # what the person answered, remembered for this folder
-    "session",  # what the person answered for this session
-    "program",  # whatever started the session
+    "always",  # an answer of the user, remembered for this folder
+    "session",  # an answer of the user for this session
+    "program",  # of the program that started the session
 ]
 
 
@@ -48,9 +48,9 @@ def _of(verdict: Verdict, loaded: Loaded, remembered: Iterable[str], flags: Iter
 
 
 def all_known(rules: Iterable[KnownRule], policy: Policy) -> list[KnownRule]:
-    """Those of a policy: with where they come from, as far as that is said."""
+    """The rules of a policy with their origins, as far as known."""
     known = list(rules)
-    said = {(each.rule, each.verdict) for each in known}
-    allowed = [KnownRule(rule, "allow", "program") for rule in policy.allow if (rule, "allow") not in said]
-    denied = [KnownRule(rule, "deny", "program") for rule in policy.deny if (rule, "deny") not in said]
+    found = {(each.rule, each.verdict) for each in known}
+    allowed = [KnownRule(rule, "allow", "program") for rule in policy.allow if (rule, "allow") not in found]
+    denied = [KnownRule(rule, "deny", "program") for rule in policy.deny if (rule, "deny") not in found]
     return [*known, *allowed, *denied]

@@ -1,13 +1,13 @@
-"""What sandboxed commands may connect to: the rules and the person of a session, as its gateway asks them.
+"""What sandboxed commands may connect to: decided for the gateway by the rules and the user of a session.
 
 Rules:
 
 - A need is `network(HOST:PORT)`. Deny rules win, then the level (`plan` never, `full` always), then allow rules; what
-  is left is asked of the person, who sees which command wants it.
-- With nobody there it is refused at once and the person is told which rule would allow it. The command goes on: what it
-  makes of that is its own business, so the run does not fail by it as it does by a call that is refused.
-- A rule about a name never opens a private network: whoever owns the name says where it leads. An address that is not
-  of the open internet has to be named by a rule itself (`localhost` names loopback), or `web.private_hosts` be on.
+  is left is asked of the user, who sees which command requests it.
+- With no user there it is refused at once and a notice names the rule that would allow it. The command continues and
+  may cope with that, so the run does not fail by it as it does by a call that is refused.
+- A rule about a name never opens a private network: its owner decides where the name leads. An address that is not of
+  the open internet has to be named by a rule itself (`localhost` names loopback), or `web.private_hosts` be on.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ class NetworkJudge:
         self._approvals = approvals
         self._actor = actor
         self._private = private
-        self._told: set[str] = set()  # what a person who was not there was told of
+        self._reported: set[str] = set()  # what notices were published for
 
     def rule(self, host: str, port: int) -> Ruling | None:
         policy = self._approvals.policy
@@ -63,7 +63,7 @@ class NetworkJudge:
         return Ruling(False, "", reason)
 
     def decide(self, host: str, port: int) -> Decision:
-        """What the rules and the level say about a page that is read from there."""
+        """The decision about a page that is read from there."""
         return self._approvals.policy.decide(_need(host, port))
 
     async def ask(self, entrance: Entrance, host: str, port: int) -> Ruling:
@@ -78,8 +78,8 @@ class NetworkJudge:
         return ruling if ruling is not None else Ruling(True, "allowed once")
 
     def _refuse(self, entrance: Entrance, decision: Decision, name: str) -> Ruling:
-        if name not in self._told:
-            self._told.add(name)
+        if name not in self._reported:
+            self._reported.add(name)
             text = f"refused, no user to ask: a command wants to connect to {name}"
             self._actor.publish(Notice(text, "warning", way_to_allow(decision.suggestion)))
         return Ruling(False, decision.rule, "no rule allows it, and there is no user to ask")
@@ -93,7 +93,7 @@ class NetworkJudge:
 
 
 def _why_refused(ending: CallEnding) -> str:
-    """Without what was refused: whoever says so has named it."""
+    """Without what was refused: the caller has named it."""
     reason = ending.why_refused
     return reason if ending.by != "user" else f"the user refused it{reason and f': {reason}'}"
 

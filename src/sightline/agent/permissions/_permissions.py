@@ -1,12 +1,12 @@
-"""What a session permits: its policy, and everything that follows from it, looked at and changed while it runs.
+"""The permissions of a session: its policy and what follows from it, while it runs.
 
 Rules:
 
-- The policy is in one place. What follows from it is derived when it is asked for, and never copied.
+- The policy is in one place. What follows from it is derived when it is needed, and never copied.
 - A level that is chosen applies for the session as long as it runs, and is stored in its journal; one that is named
   when the session begins is chosen, too.
-- A session that is resumed has the level it is asked to have, else that of the settings; else the one it was left
-  with, where that allows less. One that allows more was meant for what was going on then, by a user who was there.
+- A session that is resumed has the level requested for it, else the lower of that of the settings and the one it was
+  left with. A higher one was meant for the work of that time, by a user who was there.
 """
 
 from collections.abc import Callable, Iterable
@@ -78,12 +78,11 @@ class SessionPermissions:
         return self._limits
 
     def decide_network(self, host: str, port: int) -> Decision:
-        """What the rules and the level say about a page that is read from there."""
+        """The decision about a page that is read from there."""
         return self._judge.decide(host, port)
 
     def set_level(self, word: str) -> None:
-        """Go by this level from now on: for calls that are not decided yet, those that are being asked about among
-        them."""
+        """Apply this level from now on, also to calls the user is being asked about."""
         level = a_level(word)
         if level != self.level:
             self._memory.note("approval_change", {"level": level})
@@ -94,7 +93,7 @@ class SessionPermissions:
         self._actor.publish(ApprovalState(self.level).as_state())
 
     def facts(self) -> dict[str, Any]:
-        """What applies, for a view."""
+        """Level and rules, for a view."""
         rows = dict.fromkeys((each.rule, each.verdict, each.origin, each.where) for each in self.approvals.rules)
         rules = [dict(zip(("rule", "verdict", "origin", "where"), row, strict=True)) for row in rows]
         passed = list(self._settings().permissions.pass_env)
@@ -107,18 +106,18 @@ class SessionPermissions:
         if self.level != before:
             self.publish_level()
 
-    def begin(self, asked: Approval | None) -> None:
-        """Of a session that is new or resumed. `asked`: the level the caller named for it now."""
+    def begin(self, requested: Approval | None) -> None:
+        """The level of a session that is new or resumed. `requested`: the one the caller named for it now."""
         had, now = level_left(self._memory.tree), self.level
         if had is None:
-            if asked is not None:  # resumed without a level, as the page does, it must not get one that allows more
-                self._memory.note("approval_change", {"level": asked})
+            if requested is not None:  # resumed without a level, as the page does, it must not get one that allows more
+                self._memory.note("approval_change", {"level": requested})
             return
-        level = level_to_go_on_with(had, now, asked)
+        level = resumed_level(had, now, requested)
         self.approvals.set_level(level)  # chosen, whatever the settings will say later
         if level != had:
             self._memory.note("approval_change", {"level": level})
-        if asked is None and not had == level == now:
+        if requested is None and not had == level == now:
             self._actor.publish(level_notice(had, level))
 
 
@@ -130,7 +129,7 @@ def denying(policy: Policy) -> Callable[[str], bool] | None:
 
 
 def level_left(tree: SessionTree) -> Approval | None:
-    """The last that was chosen in a session, wherever in its tree: what may be done is no matter of branches."""
+    """The level that was chosen last in a session, on whatever branch."""
     chosen = [node for node in tree.nodes.values() if node.type == "approval_change"]
     entry = next(tree.read(chosen[-1:]), None)
     try:
@@ -139,8 +138,8 @@ def level_left(tree: SessionTree) -> Approval | None:
         return None
 
 
-def level_to_go_on_with(had: Approval, now: Approval, asked: Approval | None) -> Approval:
-    return min(had, now, key=LEVELS.index) if asked is None else asked
+def resumed_level(had: Approval, now: Approval, requested: Approval | None) -> Approval:
+    return min(had, now, key=LEVELS.index) if requested is None else requested
 
 
 def level_notice(had: Approval, level: Approval) -> Notice:

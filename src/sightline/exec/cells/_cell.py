@@ -1,11 +1,11 @@
-"""Python cells: code the person types, run in one process that remembers what was run before.
+"""Python cells: code the user types, run in one process that remembers what was run before.
 
 Rules:
 
-- One cell at a time; those that come meanwhile wait. What a cell writes is told as a command's output is, live.
+- One cell at a time; those that come meanwhile wait. What a cell writes is published live, as a command's output is.
 - The process is started with the first cell and ends with the session, or with us, however we end. When it has died,
-  the next cell starts another and says that what was remembered is gone.
-- Cancelling interrupts the cell (SIGINT) and leaves the process what it remembers; one that goes on all the same is
+  the next cell starts another and a notice reports that its variables are lost.
+- Cancelling interrupts the cell (SIGINT) and leaves the process its variables; a cell that continues all the same is
   ended with everything it started.
 - What is written between two cells (by a thread, by something left in the background) is shown with the next one.
 """
@@ -14,8 +14,8 @@ import asyncio
 from collections.abc import Callable, Mapping
 
 from sightline.events import CommandFact, Event, Notice, ToolResult
+from sightline.exec._output import OutputPublisher
 from sightline.exec._spec import Sink
-from sightline.exec._telling import OutputPublisher
 from sightline.exec.cells._process import CellProcess
 from sightline.exec.process._spawn import CannotStart
 
@@ -44,27 +44,27 @@ class Cells:
         async with self._turn:
             loop = asyncio.get_running_loop()
             began = loop.time()
-            told = _Told(OutputPublisher(id, sink, emit, began), loop)
+            output = _TimedOutput(OutputPublisher(id, sink, emit, began), loop)
             ended, exit_code, text = "cancelled", _CANCELLED, ""
             self._now = id
             try:
                 if id not in self._cancelled and not self._closed:
-                    ended, exit_code, text = await self._run(code, told, emit)
+                    ended, exit_code, text = await self._run(code, output, emit)
             except CannotStart as problem:
                 ended, exit_code, text = "spawn", problem.exit_code, problem.text
             finally:
                 self._now = ""
-                told.finish()
+                output.finish()
             if id in self._cancelled:
                 self._cancelled.discard(id)
                 ended, exit_code, text = "cancelled", _CANCELLED, text or _STORED
             failed = exit_code != 0 and ended != "cancelled"
             lines = [_STORED] if text == _STORED else None
-            fact = CommandFact(ended=ended, told=lines, bytes=sink.size, kept=sink.kept)
+            fact = CommandFact(ended=ended, outcome_lines=lines, bytes=sink.size, stored=sink.stored)
             return ToolResult(id, text, fact.as_details(), failed, exit_code, loop.time() - began)
 
     def cancel(self, id: str, *, force: bool = False) -> None:
-        """Interrupt a cell, or keep one that waits from being run."""
+        """Interrupt a cell, or remove one that waits."""
         again = id in self._cancelled
         self._cancelled.add(id)
         if self._now != id or self._child is None:
@@ -77,9 +77,9 @@ class Cells:
     async def close(self) -> None:
         """End the process and everything it started. No cell is run any more."""
         self._closed = True
-        await self._let_go()
+        await self._end_child()
 
-    async def _run(self, code: str, told: "_Told", emit: Callable[[Event], None]) -> tuple[str, int, str]:
+    async def _run(self, code: str, output: "_TimedOutput", emit: Callable[[Event], None]) -> tuple[str, int, str]:
         if self._child is not None and self._child.is_gone:
             await self._lose()
         if self._closed or self._now in self._cancelled:  # meanwhile
@@ -90,7 +90,7 @@ class Cells:
                 emit(Notice(text, "warning"))
             self._child, self._died = CellProcess(self._cwd, self._env), False
         child = self._child
-        answer = await child.run(code, told.take)
+        answer = await child.run(code, output.take)
         if self._stopping is not None:
             self._stopping.cancel()
             await asyncio.wait([self._stopping])
@@ -105,9 +105,9 @@ class Cells:
 
     async def _lose(self) -> None:
         self._died = True
-        await self._let_go()
+        await self._end_child()
 
-    async def _let_go(self) -> None:
+    async def _end_child(self) -> None:
         child, self._child = self._child, None
         if child is not None:
             await child.end()
@@ -122,29 +122,29 @@ class Cells:
         await child.end(now=True)
 
 
-class _Told:
-    """What a cell writes, told at the pace of a command's output."""
+class _TimedOutput:
+    """The output of a cell, published at the pace of a command's output."""
 
-    def __init__(self, telling: OutputPublisher, loop: asyncio.AbstractEventLoop) -> None:
-        self._telling = telling
+    def __init__(self, publisher: OutputPublisher, loop: asyncio.AbstractEventLoop) -> None:
+        self._publisher = publisher
         self._loop = loop
         self._timer: asyncio.TimerHandle | None = None
 
     def take(self, stream: str, data: bytes) -> None:
-        self._telling.take(stream, data, self._loop.time())
+        self._publisher.take(stream, data, self._loop.time())
         self._arm()
 
     def finish(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._telling.finish()
+        self._publisher.finish()
 
     def _arm(self) -> None:
-        due = self._telling.due()
+        due = self._publisher.due()
         if due is not None and self._timer is None:
-            self._timer = self._loop.call_at(due, self._tell)
+            self._timer = self._loop.call_at(due, self._publish_due)
 
-    def _tell(self) -> None:
+    def _publish_due(self) -> None:
         self._timer = None
-        self._telling.tell_due(self._loop.time())
+        self._publisher.publish_due(self._loop.time())
         self._arm()

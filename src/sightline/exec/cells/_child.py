@@ -3,7 +3,7 @@
     python -u _cell_child.py REQUESTS ANSWERS        two descriptors
 
 A request is a JSON line with `code`; the answer, a JSON line with `ended` (ok, error, interrupted, exit) and `code`,
-comes after all the cell has written. This file is run by whatever Python the person has, so it imports nothing of ours.
+comes after all the cell has written. This file is run by the user's own Python, so it imports nothing of ours.
 """
 
 import ast
@@ -20,7 +20,7 @@ from typing import Any
 
 def main(requests: int, answers: int) -> None:
     for fd in (requests, answers):
-        os.set_inheritable(fd, False)  # what a cell starts must not keep these open
+        os.set_inheritable(fd, False)  # what a cell starts must not hold these open
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.path[0] = ""
     module = types.ModuleType("__main__")
@@ -52,7 +52,7 @@ def run(code: str, number: int, namespace: "dict[str, Any]") -> "dict[str, Any]"
         left = error.code
         return {"ended": "exit", "code": left if isinstance(left, int) else 0 if left is None else 1}
     except BaseException as error:
-        tell(error, name)
+        print_error(error, name)
         return {"ended": "error", "code": 1}
     return {"ended": "ok", "code": 0}
 
@@ -65,7 +65,7 @@ def execute(code: str, name: str, namespace: "dict[str, Any]") -> None:
         exec(compile(ast.Interactive([last]), name, "single"), namespace)
 
 
-def tell(error: BaseException, name: str) -> None:
+def print_error(error: BaseException, name: str) -> None:
     """Its traceback, from the cell on."""
     shown = error.__traceback__
     while shown is not None and shown.tb_frame.f_code.co_filename != name:

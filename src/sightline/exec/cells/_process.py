@@ -82,7 +82,7 @@ class CellProcess:
             self._drain()
         try:
             return msgspec.json.decode(line, type=CellAnswer) if line else None
-        except msgspec.MsgspecError:  # a cell wrote into our pipe: what it answers cannot be told apart any more
+        except msgspec.MsgspecError:  # a cell wrote into our pipe: its answers cannot be told apart any more
             return None
 
     def interrupt(self) -> None:
@@ -110,7 +110,7 @@ class CellProcess:
             self._on_exit()
 
     async def close(self) -> None:
-        """After its end: let go of the pipes, once nobody reads them."""
+        """After its end: close the pipes, once they are no longer read."""
         async with self._in_use:
             os.close(self._requests)
             os.close(self._answers)
@@ -184,9 +184,9 @@ def _done(future: "asyncio.Future[None]") -> None:
 
 
 def python(env: Mapping[str, str]) -> str:
-    """The person's: of the environment that is active, else the first that is in no workspace, else our own.
+    """The user's Python: of the environment that is active, else the first that is in no workspace, else our own.
 
-    An active environment is used where it is: a cell is the person's own, as a line in their shell. Its interpreter
+    An active environment is used where it is: a cell is the user's own, as a line in their shell. Its interpreter
     must be a link to one outside the workspace, or our own: any other may have been put there by a command."""
     active = os.path.join(env.get("VIRTUAL_ENV", ""), "bin", "python")
     if env.get("VIRTUAL_ENV") and os.access(active, os.X_OK):

@@ -2,10 +2,10 @@
 
 Rules:
 
-- Every connection is told of as it is decided and at its end, as events of the call. The first ones each; of a flood
+- Every connection is reported when it is decided and at its end, as events of the call. The first ones each; of a flood
   one a second, with how many there were in between.
-- That it came to a bound of the proxy is told once.
-- Nothing is told after the command has left, and nothing of it stays connected.
+- That it came to a bound of the proxy is reported once.
+- Nothing is reported after the command has left, and nothing of it stays connected.
 """
 
 import asyncio
@@ -17,8 +17,8 @@ import msgspec
 
 from sightline.events import Event, Notice, ToolConnection
 
-_LISTED = 100  # connections of one command that are told of one by one
-_SECONDS_BETWEEN = 1.0  # of what is told of a flood
+_LISTED = 100  # connections of one command that are reported one by one
+_SECONDS_BETWEEN = 1.0  # between reports of a flood
 
 
 class Entrance:
@@ -34,30 +34,30 @@ class Entrance:
         env: Mapping[str, str] | None = None,
         on_leave: Callable[[], None] = lambda: None,
     ) -> None:
-        """`id`: of the call. `args`: what it was called with, for a person who is asked about a connection."""
+        """`id`: of the call. `args`: what it was called with, for the user who is asked about a connection."""
         self.id = self.call = id
         self.args = dict(args)
         self.argv = argv
         self.env = dict(env or {})
-        self.granted: set[tuple[str, int]] = set()  # by a person, for this command alone
-        self.refused: dict[str, str] = {}  # `host:port` and why, for whoever reads what became of the command
+        self.granted: set[tuple[str, int]] = set()  # by the user, for this command alone
+        self.refused: dict[str, str] = {}  # `host:port` and why, for the result of the command
         self.failed: dict[str, str] = {}  # likewise, of those that were allowed and came to nothing
         self._publish = publish
         self._on_leave = on_leave
         self._open: dict[ProxyConnection, asyncio.Task[Any] | None] = {}
         self._made = 0
-        self._told_last = 0.0
-        self._untold = 0
-        self._last: ToolConnection | None = None  # of those that were not told of
+        self._last_report = 0.0
+        self._unreported = 0
+        self._last: ToolConnection | None = None  # of those that were not reported
         self._overflowed = False
         self._left = False
 
     def become(self, job: str) -> None:
-        """The command goes on as a job."""
+        """The command continues as a job."""
         self.id = job
 
     def leave(self) -> None:
-        """The command has ended: so do its connections. Asked a second time, nothing."""
+        """The command has ended: so do its connections. A second time, nothing."""
         if self._left:
             return
         for connection, task in list(self._open.items()):
@@ -65,7 +65,7 @@ class Entrance:
             if task is not None:
                 task.cancel()
         if self._last is not None:
-            self._publish(msgspec.structs.replace(self._last, more=self._untold - 1))
+            self._publish(msgspec.structs.replace(self._last, more=self._unreported - 1))
         self._left = True
         self._on_leave()
 
@@ -84,8 +84,8 @@ class Entrance:
         self._open[made] = asyncio.current_task()
         return made
 
-    def tell(self, connection: "ProxyConnection", event: ToolConnection) -> None:
-        """Of one of its connections; `duration` is set when that is the last."""
+    def report(self, connection: "ProxyConnection", event: ToolConnection) -> None:
+        """Report one of its connections; `duration` is set in its last event."""
         if event.duration is not None:
             self._open.pop(connection, None)
         now = time.monotonic()
@@ -94,15 +94,15 @@ class Entrance:
         if connection.listed:
             self._publish(event)
         elif event.duration is not None:
-            if now - self._told_last < _SECONDS_BETWEEN:
-                self._untold, self._last = self._untold + 1, event
+            if now - self._last_report < _SECONDS_BETWEEN:
+                self._unreported, self._last = self._unreported + 1, event
                 return
-            self._publish(msgspec.structs.replace(event, more=self._untold))
-            self._untold, self._last, self._told_last = 0, None, now
+            self._publish(msgspec.structs.replace(event, more=self._unreported))
+            self._unreported, self._last, self._last_report = 0, None, now
 
 
 class ProxyConnection:
-    """What is known of one. It ends once, and is told of until then."""
+    """One connection. It ends once, and is reported until then."""
 
     def __init__(self, entrance: Entrance, number: int, host: str, port: int, *, listed: bool) -> None:
         self.host = host
@@ -121,13 +121,13 @@ class ProxyConnection:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     def ask(self) -> None:
-        """A person is being asked."""
+        """The user is being asked."""
         self._verdict = "asked"
-        self._tell()
+        self._report()
 
     def allow(self, rule: str) -> None:
         self._verdict, self._rule = "allowed", rule
-        self._tell()
+        self._report()
 
     def refuse(self, rule: str, reason: str) -> None:
         self._verdict, self._rule = "refused", rule
@@ -142,11 +142,11 @@ class ProxyConnection:
         self._ended = True
         if self._verdict == "allowed" and reason and len(self._entrance.failed) < _LISTED:
             self._entrance.failed[self.name] = reason
-        if self._verdict == "asked":  # nobody waits for the answer any more
+        if self._verdict == "asked":  # the answer is no longer waited for
             self._verdict, reason = "refused", reason or "the command gave up before the answer"
-        self._tell(reason, round(time.monotonic() - self._began, 3))
+        self._report(reason, round(time.monotonic() - self._began, 3))
 
-    def _tell(self, reason: str = "", duration: float | None = None) -> None:
+    def _report(self, reason: str = "", duration: float | None = None) -> None:
         event = ToolConnection(
             self._entrance.id,
             self._number,
@@ -159,4 +159,4 @@ class ProxyConnection:
             self.received,
             duration,
         )
-        self._entrance.tell(self, event)
+        self._entrance.report(self, event)

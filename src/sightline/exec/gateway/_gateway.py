@@ -4,8 +4,8 @@ Rules:
 
 - One namespace for a session, made with its first sandboxed command. Its commands reach each other over loopback, the
   proxy, and nothing else: no address of the machine, no name server, no abstract socket.
-- Which command a connection belongs to is told by the loopback address it came to: each command has its own. (A name
-  in the proxy's URL would do too, but many programs say it only when they are asked to sign in.) One that came to
+- Which command a connection belongs to is known by the loopback address it came to: each command has its own. (A name
+  in the proxy's URL would do too, but many programs send it only after a challenge.) One that came to
   another address is judged all the same.
 - What serves connections is imported with the first command.
 """
@@ -43,7 +43,7 @@ class Gateway:
         self._unknown = Entrance("", {}, publish)  # of those who came to another address
 
     async def enter(self, call: str, args: Mapping[str, Any]) -> Entrance | None:
-        """For one command of this call. None where the system does not allow it: `problem` says why."""
+        """For one command of this call. None where the system does not allow it: `problem` has the reason."""
         if self._opening is None:
             self._opening = asyncio.create_task(self._open())
         await asyncio.shield(self._opening)  # for all that come after it, too

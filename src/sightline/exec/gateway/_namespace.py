@@ -5,12 +5,12 @@ that has threads cannot enter a user namespace, and ours has some.
 
 Rules of the kernel's:
 
-- A socket stays in the namespace it was made in, whoever holds it. So the helper makes the listener, sends it to us
-  and ends; we accept on it where we are, and no process has to relay anything.
+- A socket stays in the namespace it was made in, whatever process holds it. So the helper makes the listener, sends it
+  to us and ends; we accept on it where we are, and no process has to relay anything.
 - A namespace lives as long as something refers to it: our descriptors do.
 - Entering a network namespace needs rights over the user namespace that owns it. Root has them. Anyone else gets them
   by entering that user namespace first, and loses them again with the next program that is started.
-- The listener is on every loopback address (127.0.0.0/8): which one a client used tells whose client it is.
+- The listener is on every loopback address (127.0.0.0/8): which one a client used identifies the command.
 """
 
 import os
@@ -25,7 +25,7 @@ _LONGEST_MESSAGE = 500
 
 
 class NoNamespace(Exception):
-    """There is none to be had here; the message says why."""
+    """There is none to be had here; the message has the reason."""
 
 
 class Namespace:
@@ -80,7 +80,7 @@ def create() -> Namespace:
             raise NoNamespace(f"its helper cannot be started: {error.strerror}") from error
         its.close()
         try:
-            said, descriptors, _, _ = socket.recv_fds(ours, _LONGEST_MESSAGE, 3, socket.MSG_CMSG_CLOEXEC)
+            message, descriptors, _, _ = socket.recv_fds(ours, _LONGEST_MESSAGE, 3, socket.MSG_CMSG_CLOEXEC)
         except OSError as error:
             helper.kill()
             raise NoNamespace(f"its helper does not answer: {error}") from error
@@ -89,7 +89,7 @@ def create() -> Namespace:
     if len(descriptors) < 2:
         for descriptor in descriptors:
             os.close(descriptor)
-        raise NoNamespace(said.decode(errors="replace") or "its helper ended early")
+        raise NoNamespace(message.decode(errors="replace") or "its helper ended early")
     listener, network, *user = descriptors
     return Namespace(socket.socket(fileno=listener), network, user[0] if user else -1)
 

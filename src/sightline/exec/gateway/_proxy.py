@@ -1,15 +1,15 @@
-"""The proxy: what clients in the namespace ask for, judged and connected.
+"""The proxy: requests of clients in the namespace, judged and connected.
 
 Rules:
 
 - A host is judged before its name is looked up: a lookup alone can carry a secret out. Then each address is judged,
   and the connection goes to one of those.
-- A connection nobody has ruled on waits while a person is asked, once for all that want the same. A yes for once holds
-  for that host and port until the command ends, and so does a no.
-- Everything is bounded: connections at once, the time a request may take to be said, the time nothing moves, what is
-  held of either side while the other is slow.
-- A command has a share of the connections. Where there is no room, the oldest that has asked for nothing yet gives way:
-  first of the command itself, then of the one that has the most. A command that came to a bound is told of once.
+- A connection no rule decides on waits while the user is asked, once for all that request the same. A yes for once
+  applies to that host and port until the command ends, and so does a no.
+- Everything is bounded: connections at once, the time a request may take to arrive, the time nothing moves, what is
+  buffered of either side while the other is slow.
+- A command has a share of the connections. Where there is no room, the oldest without a request is closed: first of the
+  command itself, then of the one that has the most. A command that came to a bound is reported once.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ class Proxy:
             else:
                 writer.write(denied("http", "busy", "too many connections at once"))
             await asyncio.wait_for(writer.drain(), _CLOSING_SECONDS)
-        except (OSError, EOFError, TimeoutError, asyncio.LimitOverrunError):  # it left, or says nothing
+        except (OSError, EOFError, TimeoutError, asyncio.LimitOverrunError):  # it left, or sends nothing
             pass
         except asyncio.CancelledError:  # its command ended
             writer.transport.abort()
@@ -81,8 +81,10 @@ class Proxy:
         return any(self._evict(each) for each, count in counts.most_common() if count > counts[entrance])
 
     def _evict(self, entrance: Entrance) -> bool:
-        """The oldest connection of a command that has asked for nothing yet; False: there is none."""
-        of_it = (task for task, client in self._clients.items() if client.entrance is entrance and not client.has_asked)
+        """Close the oldest connection of a command that has no request yet; False: there is none."""
+        of_it = (
+            task for task, client in self._clients.items() if client.entrance is entrance and not client.has_request
+        )
         oldest = next(of_it, None)
         if oldest is None:
             return False
@@ -92,53 +94,53 @@ class Proxy:
 
     async def _answer(self, client: "_Client", reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            asked = await asyncio.wait_for(read_request(reader, writer.write), _REQUEST_SECONDS)
+            request = await asyncio.wait_for(read_request(reader, writer.write), _REQUEST_SECONDS)
         except BadRequest as problem:
             writer.write(denied(problem.protocol, "bad", str(problem)))
             return
-        if asked is None:
+        if request is None:
             return
-        client.has_asked = True
+        client.has_request = True
         self._made += 1
         entrance = client.entrance
-        connection = entrance.connection(self._made, asked.host, asked.port)
+        connection = entrance.connection(self._made, request.host, request.port)
         try:
-            await self._connect(asked, entrance, connection, (reader, writer))
+            await self._connect(request, entrance, connection, (reader, writer))
         finally:
             connection.end()
 
     async def _connect(
-        self, asked: ConnectionRequest, entrance: Entrance, connection: ProxyConnection, client: Streams
+        self, request: ConnectionRequest, entrance: Entrance, connection: ProxyConnection, client: Streams
     ) -> None:
         writer = client[1]
         ruling = await self._ruling(entrance, connection, client)
         if ruling.allowed:
-            addresses = await self._upstream.addresses(asked.host, asked.port)
-            ruling = self._judged(asked, addresses, ruling)
+            addresses = await self._upstream.addresses(request.host, request.port)
+            ruling = self._judged(request, addresses, ruling)
         if not ruling.allowed:
             connection.refuse(ruling.rule, ruling.reason)
-            writer.write(denied(asked.protocol, "refused", f"{connection.name} is not allowed: {ruling.reason}"))
+            writer.write(denied(request.protocol, "refused", f"{connection.name} is not allowed: {ruling.reason}"))
             await _hear_out(*client)
             return
         connection.allow(ruling.rule)
         try:
-            plain = asked.protocol == "http"
-            server = await self._upstream.connect(asked.host, asked.port, addresses, plain=plain)
+            plain = request.protocol == "http"
+            server = await self._upstream.connect(request.host, request.port, addresses, plain=plain)
         except UpstreamUnreachable as problem:
             connection.end(str(problem))
-            writer.write(denied(asked.protocol, "unreachable", str(problem)))
+            writer.write(denied(request.protocol, "unreachable", str(problem)))
             return
         try:
-            writer.write(granted(asked))
-            server[1].write(asked.head)
-            connection.sent += len(asked.head)
-            await _Relay(connection, client, server, asked).run()
+            writer.write(granted(request))
+            server[1].write(request.head)
+            connection.sent += len(request.head)
+            await _Relay(connection, client, server, request).run()
         finally:
             server[1].close()
 
-    def _judged(self, asked: ConnectionRequest, addresses: list[str], ruling: Ruling) -> Ruling:
+    def _judged(self, request: ConnectionRequest, addresses: list[str], ruling: Ruling) -> Ruling:
         """One address that may not be connected to refuses the name: it could be the one that is used."""
-        rulings = (self._judge.rule_address(asked.host, asked.port, address) for address in addresses)
+        rulings = (self._judge.rule_address(request.host, request.port, address) for address in addresses)
         return next((one for one in rulings if not one.allowed), ruling)
 
     async def _ruling(self, entrance: Entrance, connection: ProxyConnection, client: Streams) -> Ruling:
@@ -151,13 +153,13 @@ class Proxy:
         if entrance.call and connection.name in entrance.refused:
             return Ruling(False, "", entrance.refused[connection.name])
         connection.ask()
-        answer = await self._asked(entrance, host, port, client)
+        answer = await self._user_ruling(entrance, host, port, client)
         if answer.allowed:
             entrance.granted.add((host, port))
         return answer
 
-    async def _asked(self, entrance: Entrance, host: str, port: int, client: Streams) -> Ruling:
-        """The answer to a question that all who want the same share. It is withdrawn when none waits any more."""
+    async def _user_ruling(self, entrance: Entrance, host: str, port: int, client: Streams) -> Ruling:
+        """The user's answer, shared by all that request the same; withdrawn when none waits any more."""
         key = (entrance.call, host, port)
         question = self._questions.get(key)
         if question is None:
@@ -177,7 +179,7 @@ class _Client:
 
     def __init__(self, entrance: Entrance) -> None:
         self.entrance = entrance
-        self.has_asked = False
+        self.has_request = False
 
 
 class _Question:
@@ -190,7 +192,7 @@ class _Question:
         until = loop.time() + _ASKING_SECONDS
         while not self.task.done():
             if client[0].at_eof() or client[1].is_closing():
-                raise EOFError  # whoever wanted it has left
+                raise EOFError  # the client has left
             if loop.time() >= until:
                 return Ruling(False, "", "no answer in time")
             await asyncio.wait({self.task}, timeout=_SECONDS_BETWEEN_LOOKS)
@@ -200,22 +202,24 @@ class _Question:
 class _Relay:
     """Bytes both ways, each side no faster than the other takes them."""
 
-    def __init__(self, connection: ProxyConnection, client: Streams, server: Streams, asked: ConnectionRequest) -> None:
+    def __init__(
+        self, connection: ProxyConnection, client: Streams, server: Streams, request: ConnectionRequest
+    ) -> None:
         self._connection = connection
         self._client = client
         self._server = server
-        self._asked = asked
+        self._connection_request = request
         self._patience = asyncio.timeout(_IDLE_SECONDS)
 
     async def run(self) -> None:
-        """Until both sides have said all, one of them is gone, or nothing moves for long."""
-        up = asyncio.ensure_future(self._request() if self._asked.protocol == "http" else self._up())
+        """Until both sides are done, one of them is gone, or nothing moves for long."""
+        up = asyncio.ensure_future(self._request() if self._connection_request.protocol == "http" else self._up())
         down = asyncio.ensure_future(self._down())
         try:
             async with self._patience:
                 done, _ = await asyncio.wait({up, down}, return_when=asyncio.FIRST_COMPLETED)
                 if all(task.exception() is None for task in done):
-                    if up not in done and self._asked.protocol != "http":
+                    if up not in done and self._connection_request.protocol != "http":
                         await up
                     elif down not in done:
                         await down
@@ -240,7 +244,7 @@ class _Relay:
 
     async def _request(self) -> None:
         """The body of the one request, and not a byte that follows it."""
-        async for piece in read_body(self._client[0], self._asked):
+        async for piece in read_body(self._client[0], self._connection_request):
             await self._send(self._server[1], piece)
 
     async def _send(self, writer: asyncio.StreamWriter, piece: bytes) -> None:

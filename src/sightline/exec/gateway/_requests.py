@@ -1,4 +1,4 @@
-"""What a client of the proxy asks for: HTTP, SOCKS 5 and SOCKS 4a on one port, told apart by the first byte.
+"""Requests to the proxy: HTTP, SOCKS 5 and SOCKS 4a on one port, told apart by the first byte.
 
 Rules:
 
@@ -6,9 +6,9 @@ Rules:
   one request are how a proxy is tricked.
 - A host is a name as name servers know it or an address in its one canonical form; `127.1` and `0x7f000001` are the
   address they mean.
-- Of plain HTTP a connection carries one request. Its `Host` is the host that was asked for, headers between client
+- Of plain HTTP a connection carries one request. Its `Host` is the requested host, headers between client
   and proxy go no further, and what follows its body is not forwarded.
-- Only a connection to a TCP port can be asked for: SOCKS's `BIND` and UDP are refused.
+- Only a connection to a TCP port can be requested: SOCKS's `BIND` and UDP are refused.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ _SOCKS5_CODES: dict[Why, int] = {"refused": 2, "bad": 7, "unreachable": 4, "busy
 
 
 class BadRequest(Exception):
-    """It cannot be understood, or is for nothing a proxy does. The message is for whoever reads the client's output."""
+    """It cannot be understood, or is for nothing a proxy does. The message is for the client's output."""
 
     def __init__(self, text: str, protocol: Protocol = "http") -> None:
         super().__init__(text)
@@ -59,7 +59,7 @@ class BadRequest(Exception):
 
 
 class ConnectionRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A connection that is asked for. `head` is what to send first; of the client `body` bytes may follow it, -1: as
+    """A requested connection. `head` is what to send first; of the client `body` bytes may follow it, -1: as
     many chunks as there are."""
 
     protocol: Protocol
@@ -70,7 +70,7 @@ class ConnectionRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def read_request(reader: asyncio.StreamReader, write: Callable[[bytes], object]) -> ConnectionRequest | None:
-    """None when the client left without a word. `write` answers where a protocol asks before it says what it wants.
+    """None when the client left without a request. `write` answers where a protocol negotiates first.
     Raises `BadRequest`, and IncompleteReadError when the client leaves in the middle."""
     first = await reader.read(1)
     match first:
@@ -165,7 +165,7 @@ def _readable(match: "re.Match[bytes] | None") -> "re.Match[bytes]":
 def _forwarded(fields: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """Without what is for the proxy alone, and what the client's `Connection` names."""
     named = {word.strip().lower() for name, value in fields if name == b"connection" for word in value.split(b",")}
-    named -= {b"content-length", b"transfer-encoding"}  # they say where the body ends
+    named -= {b"content-length", b"transfer-encoding"}  # they define where the body ends
     return [field for field in fields if field[0] not in _NOT_FORWARDED and field[0] not in named]
 
 
@@ -183,10 +183,10 @@ def _body(fields: list[tuple[bytes, bytes]]) -> int:
     return int(lengths[0])
 
 
-async def read_body(reader: asyncio.StreamReader, asked: ConnectionRequest) -> AsyncIterator[bytes]:
+async def read_body(reader: asyncio.StreamReader, request: ConnectionRequest) -> AsyncIterator[bytes]:
     """The body that belongs to the request, in pieces to forward; nothing behind it is read."""
-    if asked.body >= 0:
-        async for piece in _exactly(reader, asked.body):
+    if request.body >= 0:
+        async for piece in _exactly(reader, request.body):
             yield piece
         return
     while size := await _chunk_size(reader):
@@ -252,7 +252,7 @@ async def _socks4(reader: asyncio.StreamReader) -> ConnectionRequest:
     """The version is read already. An address 0.0.0.x means that a name follows."""
     command, *_ = await reader.readexactly(1)
     port, address = await reader.readexactly(2), await reader.readexactly(4)
-    await _until_zero(reader)  # who the client says it is
+    await _until_zero(reader)  # the client's name
     host = str(ipaddress.IPv4Address(address))
     if address[:3] == b"\0\0\0" and address[3]:
         host = _text(await _until_zero(reader))
@@ -285,18 +285,18 @@ def _text(name: bytes) -> str:
     return name.decode("utf-8", "replace")
 
 
-def granted(asked: ConnectionRequest) -> bytes:
+def granted(request: ConnectionRequest) -> bytes:
     """What the client is sent when it is connected; nothing where the answer of the server is the first word."""
     return {
         "connect": b"HTTP/1.1 200 Connected\r\n\r\n",
         "http": b"",
         "socks5": b"\x05\x00\x00\x01" + bytes(6),
         "socks4": b"\x00\x5a" + bytes(6),
-    }[asked.protocol]
+    }[request.protocol]
 
 
 def denied(protocol: Protocol, why: Why, text: str) -> bytes:
-    """What the client is sent when it is not. A program shows little of it: the status line says the most."""
+    """What the client is sent when it is not. A program shows little of it: most is in the status line."""
     if protocol == "socks5":
         return bytes([5, _SOCKS5_CODES[why], 0, 1]) + bytes(6)
     if protocol == "socks4":

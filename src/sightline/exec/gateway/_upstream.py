@@ -29,7 +29,7 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class UpstreamUnreachable(Exception):
-    """No connection can be made; the message says why."""
+    """No connection can be made; the message has the reason."""
 
 
 class Upstream:
@@ -110,7 +110,7 @@ class Upstream:
 async def _tunnel(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, proxy: SplitResult, host: str, port: int
 ) -> str:
-    """Empty when the tunnel stands, else what the proxy said."""
+    """Empty when the tunnel stands, else the proxy's message."""
     bare = f"[{host}]" if ":" in host else host
     head = f"CONNECT {bare}:{port} HTTP/1.1\r\nhost: {bare}:{port}\r\n"
     if proxy.username is not None:
@@ -122,7 +122,7 @@ async def _tunnel(
 
 
 def _look_up(host: str, port: int, loop: asyncio.AbstractEventLoop, answer: "asyncio.Future[list[str]]") -> None:
-    """In a thread of its own that nobody waits for at the end of the program."""
+    """In a thread of its own that the end of the program does not wait for."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):

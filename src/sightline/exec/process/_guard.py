@@ -18,10 +18,10 @@ from collections.abc import Iterator
 from sightline.exec.process import _orphans
 from sightline.exec.sandbox import _programs
 
-# $1 is the seconds between asking and forcing. The id of a run's first process is also that of its session. Whoever was
-# found once is remembered: the death of its parent would hide it from the next look. Nobody is asked twice, because
-# some programs take the second request for impatience and leave their work undone. Whose line it is is said by the name
-# of its file: a process chooses its own name, which may have a line break in it and the number of another after that.
+# $1 is the seconds between SIGTERM and SIGKILL. The id of a run's first process is also that of its session. A process
+# found once is remembered: the death of its parent would hide it from the next look. None gets SIGTERM twice, because
+# some programs take the second for impatience and leave their work undone. Whose line it is is known by the name of its
+# file: a process chooses its own name, which may have a line break in it and the number of another after that.
 _SCRIPT = r"""
 runs=
 without() { for run in $runs; do [ "${run%%:*}" = "$1" ] || printf '%s ' "$run"; done; }
@@ -82,7 +82,7 @@ kill -s KILL $known 2>/dev/null
 
 _GRACE = 5
 
-_watched: dict[str, str] = {}  # by their marks: the line that tells of them
+_watched: dict[str, str] = {}  # by their marks: the line that was sent for them
 _shell: "subprocess.Popen[bytes] | None" = None
 _owner = 0
 
@@ -111,23 +111,23 @@ def unwatch(mark: str) -> None:
         return
     if not _watched:
         _dismiss()
-    elif not _tell(f"- {mark}\n"):
+    elif not _send_line(f"- {mark}\n"):
         _start()
 
 
 def _watch(mark: str, line: str) -> None:
     _start_anew_after_fork()
     _watched[mark] = line
-    if _shell is None or not _tell(line):
+    if _shell is None or not _send_line(line):
         _start()
 
 
-def _tell(line: str) -> bool:
+def _send_line(line: str) -> bool:
     try:
         assert _shell is not None
         assert _shell.stdin is not None
         os.write(_shell.stdin.fileno(), line.encode())
-    except (OSError, AssertionError):  # somebody ended it
+    except (OSError, AssertionError):  # it was killed
         return False
     return True
 
@@ -147,7 +147,7 @@ def _start() -> None:
             start_new_session=True,
         )
         _orphans.helper_started(_shell.pid)
-        _tell("".join(_watched.values()))
+        _send_line("".join(_watched.values()))
 
 
 def _dismiss() -> None:

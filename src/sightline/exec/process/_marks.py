@@ -1,9 +1,9 @@
-"""How descendants of a run are recognised when parentage and session no longer tell.
+"""Marks by which descendants of a run are recognised when parentage and session are lost.
 
 Every run has a mark, a short hexadecimal number, and its first process carries it twice; children inherit both:
 
 - in the environment, after the marks of the runs around it. Lost by a program that is started with a clean one.
-- on Linux as its soft limit on file locks (RLIMIT_LOCKS), which no kernel since 2.4 looks at and anybody may read.
+- on Linux as its soft limit on file locks (RLIMIT_LOCKS), which no kernel since 2.4 looks at and everyone may read.
   Lost only by a program that sets that limit itself, and not given where the limit is in use or may not be set.
 
 The limit is our own while a run is being started. Code between fork and exec is unsafe beside threads, and setting it
@@ -22,7 +22,7 @@ from contextlib import contextmanager
 MARK_VARIABLE = "SIGHTLINE_RUN"
 
 _RLIMIT_LOCKS = 10
-_RUNS = 1 << 24  # that one program can tell apart
+_RUNS = 1 << 24  # that one program can distinguish
 _HEXADECIMAL = re.compile(rb"[0-9a-f]{1,32}").fullmatch
 
 _one_at_a_time = threading.Lock()

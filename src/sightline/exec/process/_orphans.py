@@ -1,4 +1,4 @@
-"""Processes whose parent died before them: on Linux they are given to us, so that losing a parent hides nobody.
+"""Processes whose parent died before them: on Linux they are given to us, so that losing a parent hides none.
 
 Rules:
 
@@ -7,8 +7,9 @@ Rules:
 - Most orphans carry the mark of their run (see `_marks`), and that settles whose they are. One that carries none of
   ours is counted to a run that is being ended when it is younger than that run and no other run is at work; otherwise
   it may be another's, and is left alone until the last of them is being ended.
-- Whoever is given an orphan must collect it when it ends. In a program of someone else's (the SDK) a child in a session
-  of its own may be theirs, and its exit code theirs to read: there only those with a mark of ours are collected.
+- The process that adopts an orphan must collect it when it ends. In a program of someone else's (the SDK) a child in a
+  session of its own may be theirs, and its exit code theirs to read: there only those with a mark of ours are
+  collected.
 """
 
 import os
@@ -24,7 +25,7 @@ _ours: set[int] = set()
 _helpers: set[int] = set()
 _at_work: set[int] = set()
 _unsettled = sys.maxsize  # when the oldest was born of the runs that were ended while others were at work
-_adopting: bool | None = None  # None: not asked for yet
+_adopting: bool | None = None  # None: not requested yet
 _visits = 0  # how many sessions run in a program of someone else's
 
 
@@ -40,7 +41,7 @@ def as_guest() -> Iterator[None]:
 
 
 def adopt() -> None:
-    """From now on orphans come to us. Asked for once; a kernel that does not know it changes nothing."""
+    """From now on orphans come to us. Requested once; a kernel that does not know it changes nothing."""
     global _adopting
     if _adopting is None:
         _adopting = sys.platform == "linux" and _become_subreaper()
@@ -66,7 +67,7 @@ def helper_started(pid: int) -> None:
 
 
 def run_ends(pid: int) -> None:
-    """It is over or about to be: it no longer keeps others from what may be theirs."""
+    """It is over or about to be: orphans may be assigned to other runs."""
     _at_work.discard(pid)
 
 
@@ -107,8 +108,8 @@ def any_left() -> bool:
 
 
 def collect() -> None:
-    """Let go of the orphans that have ended."""
-    if not _adopting or not _somebody_ended():
+    """Collect the orphans that have ended."""
+    if not _adopting or not _any_ended():
         return
     try:
         ended = [row.pid for row in _adopted() if row.state == "Z" and _may_collect(row.pid)]
@@ -134,8 +135,8 @@ def _become_subreaper() -> bool:
         return False
 
 
-def _somebody_ended() -> bool:
-    """Asked first because it costs nothing, and mostly nobody has."""
+def _any_ended() -> bool:
+    """Checked first because it costs nothing, and mostly none has."""
     try:
         return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     except ChildProcessError:

@@ -1,7 +1,7 @@
 """One stream of a running command, read as it writes.
 
-- A read takes at most what one turn of the loop can bear, so that a flood starves nobody.
-- The pipe and the reads grow when they are found full: a hundred commands that print a line now and then keep the
+- A read takes at most what one turn of the loop can bear, so that a flood starves no other.
+- The pipe and the reads grow when they are found full: a hundred commands that print a line now and then have the
   small ones, and do not use up what the system allows one user.
 - The end of what was read may be the middle of a character or of an escape sequence. Up to 64 bytes of it are held back
   until the rest comes, but no longer than 100 ms, so that what is passed on can be understood by itself.
@@ -47,7 +47,7 @@ class Output:
         except BlockingIOError:
             return 0
         except OSError as error:
-            if error.errno != errno.EIO:  # how a terminal says that nobody is left who could write
+            if error.errno != errno.EIO:  # how a terminal reports that no writer is left
                 raise
             data = b""
         if not data:

@@ -4,8 +4,8 @@ Rules:
 
 - It starts when the object is made, before there is an event loop, so that it boots while we are still importing.
 - Never through a shell, in a session of its own, input and output on pipes of its own.
-- Output is read only when asked for, so a slow reader slows the child instead of filling our memory. Of stderr the end
-  is kept and the rest dropped, at once, so that it never blocks the child.
+- Output is read only on demand, so a slow reader slows the child instead of filling our memory. Of stderr the end is
+  stored and the rest dropped, at once, so that it never blocks the child.
 - The end is the end of the process, not of its pipe: a grandchild may hold that open for ever. What the pipe still has
   is read, and then waited for only a moment.
 """
@@ -21,12 +21,12 @@ from sightline.exec.sandbox._launching import Handover, trusted_environment
 if TYPE_CHECKING:
     import asyncio
 
-GRACE = 5.0  # seconds between asking a process to end and making it
+GRACE = 5.0  # seconds between SIGTERM and SIGKILL
 
 _CHUNK = 256 * 1024
-_STDERR_KEPT = 64 * 1024
+_STDERR_CAP = 64 * 1024
 _DRAIN_SECONDS = 0.5
-# The most a pipe can hold without privileges. After the wait is over, whoever still writes is not our process.
+# The most a pipe can hold without privileges. After the wait is over, what still writes is not our process.
 _PIPE_CAPACITY = 1024 * 1024
 
 
@@ -96,10 +96,10 @@ class Process:
     @property
     def stderr(self) -> bytes:
         """The end of what it wrote there."""
-        return bytes(self._stderr_tail[-_STDERR_KEPT:])
+        return bytes(self._stderr_tail[-_STDERR_CAP:])
 
     def write(self, data: bytes) -> None:
-        """More for its input, which was kept open. What it does not take at once it gets as it takes it."""
+        """More for its input, which is still open. What it does not take at once is written as it takes it."""
         if self._stdin.closed:
             return
         self._unwritten = memoryview(bytes(self._unwritten) + data)
@@ -119,14 +119,14 @@ class Process:
                 continue
             if not chunk or not self._in_time(len(chunk)):
                 break
-            await asyncio.sleep(0)  # a child that never pauses must not keep a cancellation from being heard
+            await asyncio.sleep(0)  # a child that never pauses must not block a cancellation
             return chunk
         await asyncio.shield(self._exit())
         self._read_stderr()
         return b""
 
     async def end(self) -> None:
-        """End it and all its descendants: asked first, made to after the grace. Done when all are gone."""
+        """End it and all its descendants: SIGTERM first, SIGKILL after the grace. Done when all are gone."""
         import asyncio
 
         self._attach()
@@ -136,7 +136,7 @@ class Process:
         await asyncio.shield(self._ending)
 
     def close(self) -> None:
-        """Let go of everything. The process must have ended."""
+        """Release everything. The process must have ended."""
         if self._loop is not None:
             for fd in (self._stdout.fileno(), self._stderr.fileno(), self._pidfd):
                 if fd >= 0:
@@ -219,7 +219,7 @@ class Process:
             if self._loop is not None:
                 self._loop.add_writer(self._stdin.fileno(), self._write)
             return
-        except OSError:  # it does not want to hear more
+        except OSError:  # it reads no more
             self._close_stdin()
             return
         if not self._keep_stdin:
@@ -234,10 +234,10 @@ class Process:
             self._stdin.close()
 
     def _read_stderr(self) -> None:
-        """Take what there is, at most one pipe full, and keep the end."""
-        for _ in range(_PIPE_CAPACITY // _STDERR_KEPT):
+        """Take what there is, at most one pipe full, and store the end."""
+        for _ in range(_PIPE_CAPACITY // _STDERR_CAP):
             try:
-                chunk = os.read(self._stderr.fileno(), _STDERR_KEPT)
+                chunk = os.read(self._stderr.fileno(), _STDERR_CAP)
             except BlockingIOError:
                 return
             if not chunk:
@@ -247,7 +247,7 @@ class Process:
             if self._on_stderr is not None:
                 self._on_stderr(chunk)
             self._stderr_tail += chunk
-            del self._stderr_tail[: -2 * _STDERR_KEPT]
+            del self._stderr_tail[: -2 * _STDERR_CAP]
 
     async def _end(self) -> None:
         from sightline.exec.process._tree import ProcessTree, TreeEnd

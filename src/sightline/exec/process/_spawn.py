@@ -1,8 +1,8 @@
 """Starting a command: on pipes or on a terminal of its own, in a session of its own, with nothing to read.
 
 - On pipes its input is /dev/null, and stdout and stderr are told apart.
-- On a terminal everything it writes is stdout. It does not echo, and whoever reads from it is told that the input has
-  ended, thousands of times, so that nothing waits for a person who is not there.
+- On a terminal everything it writes is stdout. It does not echo, and every read from it gets an end of input, up to
+  thousands of times, so that nothing waits for a user who is not there.
 """
 
 import errno
@@ -22,7 +22,7 @@ from sightline.exec.process import _guard, _marks, _orphans
 from sightline.exec.sandbox._launching import Handover
 from sightline.text import clean_line
 
-_END_OF_INPUT = b"\x04" * 2000  # each is taken by one read; a terminal keeps about 4,000 until then
+_END_OF_INPUT = b"\x04" * 2000  # each is taken by one read; a terminal buffers about 4,000 until then
 _LOCAL_MODES = 3
 
 
@@ -36,7 +36,7 @@ class Spawned(msgspec.Struct):
 
 
 class CannotStart(Exception):
-    """With the exit code a shell would give, and words for a person."""
+    """With the exit code a shell would give, and a message."""
 
     def __init__(self, exit_code: int, text: str) -> None:
         super().__init__(text)
@@ -86,8 +86,8 @@ def spawn(
 
 @contextmanager
 def _opened(folder: str) -> Iterator[str]:
-    """A path to a folder that is open, whatever its name comes to mean. The child changes to it before it closes what
-    it does not keep. Nothing where none was named, or where no path leads to what is open."""
+    """A path to a folder that is open, whatever its name comes to mean. The child changes to it before it closes other
+    descriptors. Nothing where none was named, or where no path leads to what is open."""
     if not folder or sys.platform != "linux":
         yield ""
         return
@@ -127,7 +127,7 @@ def _on_pipes(
 
 def _adapt_to_terminal(env: dict[str, str]) -> None:
     env["TERM"] = "xterm-256color"
-    for name in ("COLUMNS", "LINES"):  # ours, and believed before the terminal is asked
+    for name in ("COLUMNS", "LINES"):  # ours, which programs use before they query the terminal
         env.pop(name, None)
 
 
@@ -203,8 +203,8 @@ def _explained(error: Exception, argv: Sequence[str], cwd: str) -> CannotStart:
         return CannotStart(126, f"cannot start {name}: it has no `#!` line; start it with its interpreter, such as sh")
     if number == errno.E2BIG:
         return CannotStart(126, f"cannot start {name}: its arguments are too long; pass them in a file")
-    said = clean_line(getattr(error, "strerror", None) or str(error))
-    return CannotStart(126, f"cannot start {name}: {said}" if name else f"nothing to start: {said}")
+    reason = clean_line(getattr(error, "strerror", None) or str(error))
+    return CannotStart(126, f"cannot start {name}: {reason}" if name else f"nothing to start: {reason}")
 
 
 def _what_is_missing(name: str, path: str) -> str:

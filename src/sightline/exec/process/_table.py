@@ -1,7 +1,7 @@
-"""The processes there are: who started whom, in which session, when born.
+"""The process table: parents, sessions and times of birth.
 
-Reading all of them costs about 10 µs each, and a host may be ending a hundred commands at once. So whoever asks says
-how fresh the answer must be, and several that are looking share one.
+Reading it costs about 10 µs a process, and a host may be ending a hundred commands at once. So a caller passes how
+fresh the table must be, and several share one.
 """
 
 import os
@@ -18,8 +18,8 @@ _ENOUGH = 4096
 
 
 class ProcessRow(msgspec.Struct, frozen=True):
-    """One process. `born` is in ticks since the system started (no clock can be set back there) and tells it from
-    another that has the same id later."""
+    """One process. `born` is in ticks since the system started (no clock can be set back there) and distinguishes it
+    from another that has the same id later."""
 
     pid: int
     parent: int
@@ -29,7 +29,7 @@ class ProcessRow(msgspec.Struct, frozen=True):
 
     @property
     def alive(self) -> bool:
-        """The dead that nobody has collected are not."""
+        """False for a zombie."""
         return self.state not in _DEAD
 
 
@@ -92,7 +92,7 @@ def marks(row: ProcessRow) -> bytes:
 
 
 def children(pid: int) -> list[int] | None:
-    """Of one process; None where the kernel does not tell."""
+    """The children of one process; None where the kernel has no list."""
     found: list[int] = []
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
@@ -134,9 +134,9 @@ def _ask_psutil(pid: int) -> ProcessRow | None:
     import psutil
 
     try:
-        asked = psutil.Process(pid)
-        with asked.oneshot():
-            state = "Z" if asked.status() == psutil.STATUS_ZOMBIE else "R"
-            return ProcessRow(pid, asked.ppid(), os.getsid(pid), int(asked.create_time() * 1000), state)
+        found = psutil.Process(pid)
+        with found.oneshot():
+            state = "Z" if found.status() == psutil.STATUS_ZOMBIE else "R"
+            return ProcessRow(pid, found.ppid(), os.getsid(pid), int(found.create_time() * 1000), state)
     except (psutil.Error, OSError):
         return None

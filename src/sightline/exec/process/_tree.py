@@ -2,8 +2,8 @@
 
 A descendant is found in any of four ways, because each alone misses some: by parentage (lost when a parent dies
 first), by session (left with setsid), by the mark in its environment (lost when a program starts its children with a
-clean one), and as an orphan that came to us and carries the mark as a limit (Linux). Whoever was found once is
-remembered, so that it cannot get away by losing its parent between two looks.
+clean one), and as an orphan that came to us and carries the mark as a limit (Linux). A process that was found
+once is remembered, so that it cannot get away by losing its parent between two looks.
 
 What gets away: on Linux a process that has left its parent, its session and its environment and was given, or gave
 itself, another limit (a root shell behind `sudo` may), while other runs are at work; elsewhere one that has left the
@@ -18,39 +18,39 @@ import time
 
 from sightline.exec.process import _orphans, _table
 
-_SECONDS_TO_DIE = 1.0  # after it was made to: the kernel may be busy, or the process stuck in it
+_SECONDS_TO_DIE = 1.0  # after SIGKILL: the kernel may be busy, or the process stuck in it
 _PAUSE = 0.02
-_LONGEST_PAUSE = 0.5  # between two looks for one that can be asked
+_LONGEST_PAUSE = 0.5  # between two looks for one that takes the signal
 
 
 Member = tuple[int, int]  # id and birth: the id alone may be another's by now
 
 
 class ProcessTree:
-    """The process with this id, its descendants, and its session. `born` is what `_orphans` said it was."""
+    """The process with this id, its descendants, and its session. `born`: from `_orphans`."""
 
     def __init__(self, root: int, mark: str, born: int) -> None:
         self._root = root
         self._mark = mark
         self._born = born
         self._known: set[Member] = {(root, born)}
-        self._asked: set[Member] = set()
-        self.heard = False  # whether one of them did not ignore it when it was asked
+        self._signalled: set[Member] = set()
+        self.heard = False  # whether one of them did not ignore the signal
         self._look_after = time.monotonic()
         self._blind = False
 
     def terminate(self) -> bool:
-        """Ask all of them to end, those that appeared since the last time too; whether any is left."""
+        """Send SIGTERM to all, those that appeared since the last time too; whether any is left."""
         self._look()
-        self._ask(self._known - self._asked)
-        self._asked |= self._known
+        self._ask(self._known - self._signalled)
+        self._signalled |= self._known
         return self.alive()
 
     def ask_again(self) -> None:
         """While all of them ignore it (a sandbox that is being set up does), it is lost. Once one has heard it, others
         that appear are what it winds up with, and are left alone."""
         self._look_after = time.monotonic()
-        self._asked.clear()
+        self._signalled.clear()
         self.terminate()
 
     def kill(self) -> bool:
@@ -63,11 +63,11 @@ class ProcessTree:
         return True
 
     def alive(self) -> bool:
-        """Whether any of those known is left, the dead that nobody has collected aside."""
+        """Whether any of those known is left, zombies aside."""
         return any(_is_alive(member) for member in self._known)
 
     def all_seen_dead(self) -> None:
-        """From now on nobody known can start another, so one more look, later than this, settles it."""
+        """From now on none of those known can start another, so one more look, later than this, settles it."""
         self._look_after = time.monotonic()
 
     def _ask(self, members: set[Member]) -> None:
@@ -80,7 +80,7 @@ class ProcessTree:
         if self._blind:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._root, number)
-        # The oldest first: a shell that sees its child end before it is told itself would go on to its next line.
+        # The oldest first: a shell that sees its child end before its own signal would continue with its next line.
         for member in sorted(members, key=_birth):
             try:
                 if _is_alive(member):
@@ -89,7 +89,7 @@ class ProcessTree:
                 continue
 
     def _look(self) -> None:
-        """What another's look saw after we last asked for one serves too, so that ending many at once costs little."""
+        """A table that another tree's look read since serves too, so that ending many at once costs little."""
         try:
             self._look_at_all()
             self._blind = False
@@ -115,7 +115,7 @@ class ProcessTree:
 
 
 class TreeEnd:
-    """The end of a tree: asked first, made to after the grace, at once when it is hurried."""
+    """The end of a tree: SIGTERM first, SIGKILL after the grace, at once when it is hurried."""
 
     def __init__(self, tree: ProcessTree, grace: float) -> None:
         self._tree = tree
@@ -153,7 +153,7 @@ class TreeEnd:
     async def _kill(self) -> None:
         """End all of them, also those that appear meanwhile, and see them gone."""
         deadline = time.monotonic() + _SECONDS_TO_DIE
-        while self._tree.kill() and time.monotonic() < deadline:  # noqa: ASYNC110, nobody tells us when others' children die
+        while self._tree.kill() and time.monotonic() < deadline:  # noqa: ASYNC110, there is no event for the death of others' children
             await asyncio.sleep(_PAUSE / 2)
 
 

@@ -15,8 +15,8 @@ Rules:
   SIGTERM ignored and the command with it back to normal.
 - Root keeps the rights over other people's files, none over the system: with more it could undo the mounts, and /proc
   would let it write to the kernel's settings (they are guarded by ownership alone).
-- Read-only is not unreachable: whoever may open a service's socket may ask it to write. What is done about that is in
-  `_seclusion`; the sockets of our own hosts are hidden with their folders.
+- Read-only is not unreachable: a process that may open a service's socket may have it write. What is done about that is
+  in `_seclusion`; the sockets of our own hosts are hidden with their folders.
 - What comes before the barrier (`sh`, `nsenter`, `bwrap`) has an environment of its own; the command's is read by bwrap
   from a descriptor, after all its libraries are loaded.
 - What looks empty is made read-only last: bubblewrap makes in it the folders that other mounts need.
@@ -101,8 +101,8 @@ def _probe(binary: str, entering: tuple[str, ...]) -> SandboxProblem | None:
         return SandboxProblem(f"bubblewrap cannot be started: {error.strerror}", "failing")
     if done.returncode == 0:
         return None
-    said = done.stderr.decode(errors="replace").strip().splitlines()
-    why = said[-1] if said else f"exit code {done.returncode}"
+    lines = done.stderr.decode(errors="replace").strip().splitlines()
+    why = lines[-1] if lines else f"exit code {done.returncode}"
     return SandboxProblem(f"bubblewrap does not work here: {why}", "failing")
 
 

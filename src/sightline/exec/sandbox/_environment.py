@@ -2,14 +2,14 @@
 
 Rules:
 
-- A variable is withheld when its name says secret, when its value looks like one, or when it leads to one: a file of
-  credentials, the socket of an agent. In doubt it is withheld: a command that misses a harmless variable says so, a
-  secret that got out says nothing.
+- A variable is withheld when its name means secret, when its value looks like one, or when it leads to one: a file of
+  credentials, the socket of an agent. In doubt it is withheld: a missing harmless variable is
+  noticed, a leaked secret is not.
 - By name: the name is cut into words (`npmAuthToken` and `NPM_AUTH_TOKEN` are the same three). Some words mean a secret
   anywhere, others only where a name ends, a number or a stage (`_2`, `_PROD`) after them aside. A prefix says nothing:
   `AWS_REGION` is no secret.
-- A name says nothing where it goes on about the secret (`SECRET_NAME`, `CREDENTIAL_EXPIRATION`), where the key is none
-  (`PUBLIC_KEY`, `CACHE_KEY`), and where the value is a switch, a public key or a fingerprint.
+- A name does not count where it continues about the secret (`SECRET_NAME`, `CREDENTIAL_EXPIRATION`), where the key is
+  none (`PUBLIC_KEY`, `CACHE_KEY`), and where the value is a switch, a public key or a fingerprint.
 - By value: what `credentials_in` finds, private keys, and then what is as irregular as only a generated key is.
   Hexadecimal digits, UUIDs, paths and names of several short words are not judged so: commits, builds, machines and
   images are named by them.
@@ -35,7 +35,7 @@ _NEEDED = frozenset(
     {"PATH", "HOME", "PWD", "OLDPWD", "SHELL", "USER", "LOGNAME", "TERM", "LANG", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH"}
 )
 
-# Not secrets themselves, but they give some to whoever asks, or say where some are.
+# Not secrets themselves, but they lead to some.
 _LEADING = frozenset(
     {
         "SSH_AUTH_SOCK", "GPG_AGENT_INFO", "KRB5CCNAME", "VSCODE_GIT_IPC_HANDLE", "VSCODE_IPC_HOOK_CLI", "KUBECONFIG",
@@ -47,7 +47,7 @@ _LEADING = frozenset(
     }
 )  # fmt: skip
 
-# No secrets, but ways to services outside the sandbox that act for whoever asks.
+# No secrets, but ways to services outside the sandbox that act for any client.
 _CHANNELS = frozenset(
     {
         "DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS", "TMUX",
@@ -163,7 +163,7 @@ _IN_ONE_PIECE = 8  # characters of a generated key: a name of several words has 
 def filtered_environment(
     env: Mapping[str, str], *, passed: Iterable[str] = (), sandboxed: bool = False
 ) -> dict[str, str]:
-    """What is left of `env` for a command. `passed`: names, or patterns of names, that a person wants it to have."""
+    """What is left of `env` for a command. `passed`: names, or patterns of names, that the user lets it have."""
     named = tuple(passed)
     return {
         name: value
@@ -226,7 +226,7 @@ def _has_a_secret(value: str) -> bool:
 
 
 def _is_a_place(name: str, value: str) -> bool:
-    """Whether it is a file's name: by the value, and less strictly where the variable's name says so."""
+    """Whether it is a file's name: by the value, and less strictly where the variable's name means a file."""
     if _has_a_secret(value):
         return False
     if name.upper() in _LEADING or not _PLACES.isdisjoint(_words(name)):
@@ -261,7 +261,7 @@ def _names_a_secret(name: str, value: str) -> bool:
 
 
 def _is_about_one(words: list[str], value: str) -> bool:
-    """Whether it says something about a secret: its name, how long it holds, the folder that secrets are in."""
+    """Whether it is about a secret: its name, how long it holds, the folder that secrets are in."""
     last = words[-1]
     if last in ("URL", "URI", "ENDPOINT"):
         return words[-2] not in _ANYWHERE

@@ -14,7 +14,7 @@ Rules of the kernel's:
   something, and the right to read files, which is allowed for all but the devices.
 - Which rights exist depends on the kernel's ABI; naming one it does not know is an error. 2: moving between folders.
   3: truncating. 4: TCP. 5: ioctl on devices. 6: abstract sockets and signals to processes outside.
-- What is allowed for a folder is allowed for all below it: no part of a writable workspace can be kept read-only.
+- What is allowed for a folder is allowed for all below it: no part of a writable workspace can be read-only.
 - A rule on what is not a folder may only allow rights that make sense for a file.
 - Never restricted: changing mode, owner or times of a file, UDP, and connecting to a socket that has a path.
 
@@ -101,8 +101,8 @@ def give_up_capabilities() -> None:
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; then the same of the upper half
     _checked(_libc().capget(header, sets))
-    kept = _OVER_FILES if os.geteuid() == 0 else 0
-    both = sets[1] & kept
+    allowed = _OVER_FILES if os.geteuid() == 0 else 0
+    both = sets[1] & allowed
     _checked(_libc().prctl(_PR_CAP_AMBIENT, _AMBIENT_CLEAR, 0, 0, 0))
     _checked(_libc().capset(header, (ctypes.c_uint32 * 6)(both, both, 0, 0, 0, 0)))
 
@@ -163,7 +163,7 @@ def _main(arguments: list[str]) -> int:
         restrict(writable, network=network == "network", version=abi())
         if filter:
             filter_calls(filter)
-    except (OSError, ValueError) as error:  # never go on without
+    except (OSError, ValueError) as error:  # never run without it
         return _refuse(126, f"the sandbox could not be set up: {error}")
     try:
         os.execvpe(command[0], command, environment)

@@ -2,15 +2,15 @@
 
 Some variables name folders or files that a program loads code from before its first line: libraries (LD_LIBRARY_PATH,
 where an empty entry is the current folder), character sets, message catalogues, modules of OpenSSL or Python. A
-sandboxed command can write where they lead, and what it put there would run with whoever starts next.
+sandboxed command can write where they lead, and what it put there would run with the next program.
 
 Rules:
 
 - What sets up the sandbox (`sh`, `nsenter`, `bwrap`, the Python of `_landlock`) and every helper of ours starts with an
-  environment of its own that holds none of the person's variables but those it was given by name.
+  environment of its own that holds none of the user's variables but those it was given by name.
 - A command's environment is handed in behind the barrier, through a descriptor: what stands in a command line can be
   read by other users of the machine.
-- Programs that need the person's environment (the CLIs of providers, clipboards) get it without the entries that lead
+- Programs that need the user's environment (the CLIs of providers, clipboards) get it without the entries that lead
   into a workspace, or to wherever they happen to be started.
 """
 
@@ -44,7 +44,7 @@ def out_of_the_way(descriptor: int) -> int:
 
 class Handover:
     """The way of a command's environment past what starts it. Made before the command line that names it, filled and
-    closed by whoever starts that."""
+    closed by the caller that starts it."""
 
     def __init__(self) -> None:
         self.descriptor = out_of_the_way(os.memfd_create("environment", os.MFD_CLOEXEC))
@@ -74,23 +74,23 @@ def _entry(name: str, value: str) -> bytes:
 
 def bare_environment(*names: str) -> dict[str, str]:
     """For a program of ours: these variables, where there are any, and what our interpreter cannot start without."""
-    kept = {name: os.environ[name] for name in names if name in os.environ}
-    return kept | ({"LD_LIBRARY_PATH": libraries} if (libraries := _own_libraries()) else {})
+    environ = {name: os.environ[name] for name in names if name in os.environ}
+    return environ | ({"LD_LIBRARY_PATH": libraries} if (libraries := _own_libraries()) else {})
 
 
 def trusted_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """The person's, without the entries of search paths that lead where a command may have put something."""
-    kept = dict(environment)
+    """The user's, without the entries of search paths that lead where a command may have put something."""
+    environ = dict(environment)
     for name, value in environment.items():
         if name not in _LOADED_FROM and not name.startswith(_OF_LOADERS):
             continue
         entries = _between_entries.split(value)
         trusted = [entry for entry in entries if not _leads_somewhere(entry, name)]
         if len(trusted) < len(entries):
-            kept[name] = ":".join(trusted)
-        if not kept[name]:
-            del kept[name]
-    return kept
+            environ[name] = ":".join(trusted)
+        if not environ[name]:
+            del environ[name]
+    return environ
 
 
 def _leads_somewhere(entry: str, name: str) -> bool:

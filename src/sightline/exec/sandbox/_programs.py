@@ -11,7 +11,7 @@ Rules:
   refused, never run.
 - A workspace is the folder the process was started in, each folder given to `work_in` (the sandbox and the agent's
   workplace call it, before anything is run for them), and each in which a command ran before, in any session.
-- Not counted as in the workspace is what the protected set keeps read-only there, when home is the workspace: the
+- Not counted as in the workspace is what the protected set makes read-only there, when home is the workspace: the
   hidden folders of home, where people install programs. Of an earlier session in home, also the folders of PATH.
 - A script that names its interpreter through `env` is started with that interpreter, found in the same way: `env` would
   take the first on PATH.
@@ -59,7 +59,7 @@ def work_in(folder: str | os.PathLike[str]) -> None:
 
 
 def program(name: str) -> str:
-    """The absolute path of a program we need; OutsideFailure says why it cannot be used."""
+    """The absolute path of a program we need; OutsideFailure when it cannot be used."""
     found = find_program(name)
     if found is None:
         raise OutsideFailure(f"{name} is not installed", f"install {name}, or add its folder to PATH")
@@ -91,7 +91,7 @@ def find_program(name: str, path: str | None = None) -> str | None:
 
 
 def start_words(name: str, path: str | None = None) -> list[str]:
-    """The first words of a command line that starts a program by name; with a `/` in it, the name is the person's."""
+    """The first words of a command line that starts a program by name; with a `/` in it, the name is the user's."""
     if "/" in name:
         return [name]
     found = find_program(name, path)
@@ -155,9 +155,11 @@ def _trusted_folders(path: str) -> list[str]:
 
 def _is_in_workspace(path: str) -> bool:
     mine = _workspaces | {_started_in()}
-    if any(_is_below(path, folder) and not _is_kept(path, folder) for folder in mine):
+    if any(_is_below(path, folder) and not _is_protected(path, folder) for folder in mine):
         return True
-    others = [folder for folder in _known_workspaces.known() if _is_below(path, folder) and not _is_kept(path, folder)]
+    others = [
+        folder for folder in _known_workspaces.known() if _is_below(path, folder) and not _is_protected(path, folder)
+    ]
     return any(not (_holds_home(folder) and _is_on_path(path)) for folder in others)
 
 
@@ -181,7 +183,7 @@ def _is_on_path(path: str) -> bool:
     return any(_is_below(path, os.path.realpath(folder)) for folder in folders if os.path.isabs(folder))
 
 
-def _is_kept(path: str, workspace: str) -> bool:
+def _is_protected(path: str, workspace: str) -> bool:
     home = os.path.realpath(os.path.expanduser("~"))
     if not (_is_below(home, workspace) and _is_below(path, home)):
         return False

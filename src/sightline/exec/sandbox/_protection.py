@@ -3,19 +3,19 @@
 Rules:
 
 - The first command computes the set; those that start while others run use the same. A command that runs could
-  otherwise exchange a folder that the next sandbox is about to mount as its own: with nobody inside, nobody can.
+  otherwise exchange a folder that the next sandbox is about to mount as its own: with no command inside, none can.
 - A missing path is held by a placeholder, because only what exists can be mounted over: made before the first command,
   read-only for all, removed after the last. What it holds changes nothing for a program that looks at it meanwhile. All
   are noted before the first is made: one left behind by a crash, or that a command took us the right to remove, is
   removed by a later command.
 - Where a placeholder cannot be made, its folder is read-only; where that is the workspace itself, no command starts.
-- One file for each workspace says what holds: whoever runs a command has a shared lock on it; whoever can have it alone
-  is the first or the last. Sessions in other processes count too. A sandboxed command can have a shared one too,
-  and with it keeps nobody waiting (see `sightline.locks`).
-- Whoever joins must find what holds. Without it the command is not started: no state never means that nothing is
+- One file for each workspace has what applies: each running command has a shared lock on it; one that can have it alone
+  is the first or the last. Sessions in other processes count too. A sandboxed command can have a shared one too, and
+  with it blocks no other (see `sightline.locks`).
+- A command that joins must find what applies. Without it it is not started: no state never means that nothing is
   protected.
-- A file that is replaced from outside (renamed over) loses its mount in the sandboxes that run: whoever joins then says
-  so. Our own tools write such a file in place (`replacing`).
+- A file that is replaced from outside (renamed over) loses its mount in the sandboxes that run: a command that joins
+  then reports it. Our own tools write such a file in place (`replacing`).
 - Placeholders are made and removed through descriptors that follow no link.
 """
 
@@ -43,7 +43,7 @@ _Identity = tuple[int, int]
 
 
 class _State(msgspec.Struct, frozen=True):
-    """In bytes: names of files need not be text. `in_force`: commands run; otherwise it only tells which placeholders
+    """In bytes: names of files need not be text. `in_force`: commands run; otherwise it only has the placeholders that
     are left. `made`: these with their content, in the order they were made. `files`: which file each protected path
     was."""
 
@@ -93,8 +93,10 @@ class Protection:
             if locks.acquire(self._lock, "exclusive"):
                 return self._first()
             if not locks.acquire(self._lock, "shared", seconds=_SECONDS):
-                said = f"another process has been preparing {self._workspace} for a command for {_SECONDS:.0f} seconds"
-                raise OutsideFailure(said, "end it, or try again")
+                problem = (
+                    f"another process has been preparing {self._workspace} for a command for {_SECONDS:.0f} seconds"
+                )
+                raise OutsideFailure(problem, "end it, or try again")
             state = _read(self._lock)
             if state is not None and state.in_force:
                 return self._joined(state)
@@ -157,14 +159,14 @@ class Protection:
         os.truncate(self._lock, 0)
         if not left:
             return {}
-        kept = {path: made[path] for path in reversed(left)}
-        _write(self._lock, msgspec.structs.replace(_stored(Protected(), kept), in_force=False))
-        return kept
+        left_over = {path: made[path] for path in reversed(left)}
+        _write(self._lock, msgspec.structs.replace(_stored(Protected(), left_over), in_force=False))
+        return left_over
 
 
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[bool]:
-    """While a tool replaces a file, by its real path: whether commands that run are kept from writing it by a mount,
+    """While a tool replaces a file, by its real path: whether a mount stops running commands from writing it,
     which a rename would take off. Otherwise none starts meanwhile."""
     with contextlib.ExitStack() as stack:
         is_held, at = False, os.path.dirname(path)
@@ -189,7 +191,7 @@ def _retire(lock: int) -> None:
 
 def _is_held(lock: int, path: bytes) -> bool:
     """Whether the commands that run have a mount on it; also when that cannot be read."""
-    locks.acquire(lock, "shared", seconds=_SECONDS)  # one that starts now says so first
+    locks.acquire(lock, "shared", seconds=_SECONDS)  # one that starts now takes it first
     state, size = _read(lock), os.fstat(lock).st_size
     locks.release(lock)  # the last of them must find itself alone
     return size > 0 and (state is None or path in state.read_only or path in state.absent)
@@ -207,8 +209,8 @@ def _opened(workspace: str) -> int:
             os.makedirs(each, 0o700, exist_ok=True)
         return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        said = f"cannot write in {folder}: {error.strerror}"
-        raise OutsideFailure(said, "free some disk space, or choose another folder with SIGHTLINE_HOME") from error
+        problem = f"cannot write in {folder}: {error.strerror}"
+        raise OutsideFailure(problem, "free some disk space, or choose another folder with SIGHTLINE_HOME") from error
 
 
 def _read(lock: int) -> _State | None:
@@ -329,7 +331,7 @@ def _make(workspace: str, path: str, content: str) -> None:
 
 
 def _unmake(workspace: str, path: str, content: str) -> bool:
-    """Only what is still as it was made. False when that cannot be said or done for lack of rights."""
+    """Only what is still as it was made. False when that is unknown or cannot be done for lack of rights."""
     try:
         with _parent(workspace, path) as folder:
             name = os.path.basename(path.rstrip(os.sep))

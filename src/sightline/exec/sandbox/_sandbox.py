@@ -1,15 +1,15 @@
 """The sandbox for commands a model chose.
 
-Rules, whoever enforces them: everything can be read that could be read before; written is only below the workspace and
-in a temporary folder of the command's own, which is gone afterwards; the network is there when asked for. The protected
+Rules, whatever enforces them: everything can be read that could be read before; written is only below the workspace and
+in a temporary folder of the command's own, which is gone afterwards; the network is there when requested. The protected
 set (`settings.protected`) cannot be written even in the workspace. What a spec names as read-only in the workspace
 stays as it is, if it is there when the command starts.
 
 Bubblewrap does it where it works, because it restricts most. Landlock does it where the kernel has that, without the
-protected set: `unprotected` says so before the command runs. Otherwise the command runs unprotected and says so.
+protected set: `unprotected` reports that before the command runs. Otherwise it runs unprotected, and that is reported.
 
-Which of them it is is decided once, when it is first asked for, and stays so for the process. A sandbox that stops
-working is a refusal: to go on with less would be a way to get less.
+Which of them it is is decided once, on first use, and stays so for the process. A sandbox that stops working is a
+refusal: continuing with less would be a way to get less.
 
 What does the work is imported when it is used: the spec alone travels with every command.
 """
@@ -42,9 +42,9 @@ class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     workspace: str
     network: bool = False
-    sockets: tuple[str, ...] = ()  # real paths of services it may speak to, because a person named them
+    sockets: tuple[str, ...] = ()  # real paths of services it may speak to, because the user named them
     read_only: tuple[str, ...] = ()  # absolute paths; what is not there or not in the workspace is passed over
-    is_passing: bool = False  # the workspace is a folder of ours that is removed afterwards: nobody looks into it later
+    is_passing: bool = False  # the workspace is a folder of ours that is removed afterwards, unread
     entrance: Entrance | None = None  # into a network where a proxy decides; in place of none, with bubblewrap only
 
 
@@ -57,7 +57,7 @@ class SandboxStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SandboxedCommand(msgspec.Struct, frozen=True, kw_only=True):
-    """A command line to start in place of another, with `env` added. `message` says what is not protected, if anything.
+    """A command line to start in place of another, with `env` added. `message`: what is not protected, if anything.
     The environment goes through `handover`, where there is one: what is started before the command must not have it.
     It inherits `descriptors` besides.
 
@@ -98,7 +98,7 @@ _decided: SandboxStatus | None = None
 
 
 def sandbox_status() -> SandboxStatus:
-    """What this process uses: the best there was when it was first asked for, which takes some ten milliseconds."""
+    """What this process uses: the best there was on first use, which takes some ten milliseconds."""
     global _decided
     if _decided is None:
         _decided = _best()
@@ -132,7 +132,7 @@ def _best() -> SandboxStatus:
 
 
 def sandboxed(argv: Sequence[str], cwd: str, spec: SandboxSpec, *, _kind: Kind | None = None) -> SandboxedCommand:
-    """`argv`, wrapped so that it keeps to `spec`, to be started in the folder `cwd` (empty: this one)."""
+    """`argv`, wrapped so that it obeys `spec`, to be started in the folder `cwd` (empty: this one)."""
     workspace = _checked_workspace(spec.workspace)
     work_in(workspace)
     status = sandbox_status()
@@ -166,7 +166,7 @@ def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: 
             writable=(workspace, temp),
             closed=protection.protected.closed,
             opened=protection.opened,
-            protected=tuple(dict.fromkeys((*protection.read_only, *_kept(workspace, spec.read_only)))),
+            protected=tuple(dict.fromkeys((*protection.read_only, *_read_only_paths(workspace, spec.read_only)))),
             hidden=_outermost((*_own_sockets(), *_own_data(workspace, cwd))),
             sockets=_others(spec.sockets),
         )
@@ -205,9 +205,9 @@ def _in_landlock(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: st
     from sightline.exec.sandbox._seccomp import filter_file
     from sightline.settings import protected
 
-    found = dict.fromkeys((*protected(workspace).all, *_kept(workspace, spec.read_only)))
+    found = dict.fromkeys((*protected(workspace).all, *_read_only_paths(workspace, spec.read_only)))
     names = [os.path.relpath(path, workspace) for path in found if os.path.lexists(path)]
-    message = _gaps(_landlock.abi(), network=spec.network, kept=names)
+    message = _gaps(_landlock.abi(), network=spec.network, read_only=names)
     temp, handover = _temporary_folder(), Handover()
     words = [sys.executable, "-I", "-S", _landlock.__file__, str(handover.descriptor)]
     words += ["network" if spec.network else "no-network", filter_file(network=spec.network), workspace, temp]
@@ -224,7 +224,7 @@ def _in_landlock(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: st
 
 def _environment(temp: str) -> dict[str, str]:
     """Places for what programs write by themselves: zsh has its own idea of where, and npm and go fail without a cache
-    they can write. npm also asks a server for news of itself, which would be a question to the person each time."""
+    they can write. npm also asks a server for news of itself, which would be a question to the user each time."""
     caches = {"npm_config_cache": f"{temp}/npm", "GOCACHE": f"{temp}/go-build"}
     return {"TMPDIR": temp, "TMPPREFIX": f"{temp}/zsh", "npm_config_update_notifier": "false", **caches}
 
@@ -237,8 +237,10 @@ def _checked_workspace(named: str) -> str:
     if workspace == "/":
         raise UserMistake("the whole file system cannot be a sandbox's workspace", "name the project's folder")
     if not os.path.isdir(workspace):
-        said = "is not a folder" if os.path.exists(workspace) else "does not exist"
-        raise UserMistake(f"the sandbox's workspace {said}: {named}", "name a folder that exists, or create it first")
+        problem = "is not a folder" if os.path.exists(workspace) else "does not exist"
+        raise UserMistake(
+            f"the sandbox's workspace {problem}: {named}", "name a folder that exists, or create it first"
+        )
     return workspace
 
 
@@ -257,7 +259,7 @@ def _refuse_own_files(workspace: str, kind: Kind) -> None:
         )
 
 
-def _kept(workspace: str, read_only: Sequence[str]) -> tuple[str, ...]:
+def _read_only_paths(workspace: str, read_only: Sequence[str]) -> tuple[str, ...]:
     """By their real paths: what is there, and would be writable."""
     real = sorted({os.path.realpath(path) for path in read_only})
     return tuple(path for path in real if _holds(workspace, path) and os.path.exists(path))
@@ -316,8 +318,8 @@ def _temporary_folder() -> str:
         ) from error
 
 
-def _gaps(abi: int, *, network: bool, kept: Sequence[str]) -> str:
-    """What this kernel's Landlock does not keep a command from."""
+def _gaps(abi: int, *, network: bool, read_only: Sequence[str]) -> str:
+    """What this kernel's Landlock does not stop a command from doing."""
     from sightline.exec.sandbox._seccomp import filter_file
 
     gaps = ["connections to Unix sockets"]
@@ -325,8 +327,8 @@ def _gaps(abi: int, *, network: bool, kept: Sequence[str]) -> str:
         gaps.append("UDP" if abi >= 4 else "network access")
     if abi < 3:
         gaps.append("truncation of files outside the workspace")
-    if kept:  # it allows a folder whole
-        gaps.append(f"changes to read-only files in the workspace ({', '.join(kept)})")
+    if read_only:  # it allows a folder whole
+        gaps.append(f"changes to read-only files in the workspace ({', '.join(read_only)})")
     return f"sandboxed with Landlock, which does not prevent {', '.join(gaps)}"
 
 

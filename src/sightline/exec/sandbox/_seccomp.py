@@ -13,8 +13,8 @@ Rules:
 - The kernel's keyrings hold tickets and keys of the whole login.
 - What types into a terminal (TIOCSTI, TIOCLINUX).
 - Limits of other processes: a limit of CPU time is a signal by the kernel's hand, and neither Landlock nor a missing
-  permission keeps a command from setting it for any program of the same user.
-- Namespaces of control groups. In one, whoever has a user namespace mounts the groups anew and may write to all that
+  permission stops a command from setting it for any program of the same user.
+- Namespaces of control groups. In one, a process with a user namespace mounts the groups anew and may write to all that
   belong to the same user, also to stop or end programs outside. The call that hides its flags (clone3) is said not to
   exist, so that programs use the older one. User namespaces stay: browsers need them for their own sandbox.
 - Changing the limit that carries a command's mark (see `_marks`): by it all its processes are found in the end.

@@ -1,6 +1,6 @@
 """What a command in bubblewrap does not see: the folders where services meet their clients, and sockets elsewhere.
 
-A read-only mount keeps nobody from connecting to a socket in it, and whoever may connect may have the service act in
+A read-only mount does not stop a connection to a socket in it, and a process that connects may have the service act in
 its place: type into a terminal (tmux, X11), sign with a key (ssh-agent), start a container (Docker).
 
 Rules:

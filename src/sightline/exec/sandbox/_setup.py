@@ -11,7 +11,7 @@ Rules:
 - When the process has ended and the byte is still there, there was neither a sandbox nor a command.
 - In a folder that the command may write, bubblewrap does not give up: it makes an empty file in place of a socket that
   is gone, and mounts over that. It is removed as soon as the sandbox is known to be set up or to have failed: it would
-  keep a service from listening there again.
+  block a service from listening there again.
 """
 
 import fcntl
@@ -52,7 +52,7 @@ class Setup:
         return self._is_done
 
     def close(self) -> None:
-        """A second time, nothing. Whether it was done can be asked afterwards, too."""
+        """A second time, nothing. `is_done` works afterwards, too."""
         self.is_done()
         self._remove_made()
         descriptor, self.descriptor = self.descriptor, -1

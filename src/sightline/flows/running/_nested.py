@@ -12,6 +12,7 @@ import msgspec
 
 import sightline.events as ev
 from sightline.events import Event, Reasoning, Text, ToolArgs, ToolResult, ToolUse
+from sightline.events.stamping import of_agent, of_source
 from sightline.flows.running._channel import FLOW, EventChannel
 
 _WITH_ID = (
@@ -46,11 +47,11 @@ class Nested:
 
     def publish(self, *events: Event) -> None:
         """What the step itself does: now, for what is rare."""
-        self._channel.publish(*ev.of_agent(self._step, list(events)))
+        self._channel.publish(*of_agent(self._step, list(events)))
 
     async def put(self, events: Sequence[Event]) -> None:
         """What the step itself does, as fast as it is read."""
-        await self._channel.put(ev.of_source(FLOW, ev.of_agent(self._step, list(events))))
+        await self._channel.put(of_source(FLOW, of_agent(self._step, list(events))))
 
     async def relay(self, events: list[Event]) -> None:
         """What its provider does, as fast as it is read."""
@@ -79,4 +80,4 @@ class Nested:
             changes["path"] = self._path(event.path)
             if isinstance(event, ev.AgentStarted) and event.call:
                 changes["call"] = self.id(event.call)
-        return ev.of_agent(self._path(event.agent), [msgspec.structs.replace(event, **changes)])
+        return of_agent(self._path(event.agent), [msgspec.structs.replace(event, **changes)])

@@ -1,10 +1,10 @@
-"""One prompt for our own agent, without a screen: as a run like any provider's, in a session like any other.
+"""One prompt for our own agent without a console: a run like any provider's, in a session like any other.
 
 Rules:
 
-- Everything that is shown is in the journal first. A reader that is slow is told from there what it missed, one event
-  after the other: nothing is left out because nobody read it in time.
-- When the run is over, jobs it left running are ended, and that is said. Nobody is there to wait for them.
+- Everything that is shown is in the journal first. A slow reader gets what it missed from there, event by event:
+  nothing is left out because it was not read in time.
+- When the run is over, jobs it left running are ended, and that is reported: no user is there to wait for them.
 """
 
 import asyncio
@@ -40,8 +40,8 @@ class NativeRun:
         self._timeout = timeout
         self._working: NativeSession | None = None
         self._cancelled = False
-        self._last = 0  # number of the last event that was passed on
-        self._place = 0  # in the journal: what the reader has not had is after it
+        self._last = 0  # number of the last event that was yielded
+        self._place = 0  # in the journal: what the reader has not received is after it
         self._outcome: ProviderOutcome | None = None
 
     @property
@@ -51,7 +51,7 @@ class NativeRun:
         return self._outcome
 
     async def cancel(self) -> None:
-        """Once: what runs is asked to end. Again: it is made to."""
+        """Once: what runs is asked to end. Again: it is killed."""
         if self._cancelled and self._working is not None:
             self._working.session.hurry()
         self._cancelled = True
@@ -60,7 +60,7 @@ class NativeRun:
             await self._working.agent.wait()
 
     async def raw(self) -> AsyncGenerator[bytes, None]:
-        """Our own lines are our events."""
+        """The events as lines: our own format."""
         async with aclosing(self.events()) as batches:
             async for batch in batches:
                 yield b"".join([encode_event(event) + b"\n" for event in batch])
@@ -70,7 +70,7 @@ class NativeRun:
             self._working = running
             session = running.session
             self._last, self._place = running.first, running.place
-            frames = session.subscribe(self._last, lambda: Snapshot(session.kept_seq))
+            frames = session.subscribe(self._last, lambda: Snapshot(session.stored_seq))
             work = asyncio.get_running_loop().create_task(self._work(running, frames))
             try:
                 async for frame in frames:
@@ -123,14 +123,14 @@ class NativeRun:
             await jobs.shutdown()
 
     def _missed(self, session: str, last: int) -> Iterator[Event]:
-        """What there was since the reader stopped reading, up to event `last`, from where it is kept."""
+        """What the reader missed, up to event `last`, from the journal."""
         folder, place, after = self._store.folder(session), self._place, self._last
         self._place = (folder / "journal.jsonl").stat().st_size
-        kept = takewhile(lambda event: event.seq <= last, SessionReader(folder).events(place))
-        return (event for event in kept if event.seq > after)
+        stored = takewhile(lambda event: event.seq <= last, SessionReader(folder).events(place))
+        return (event for event in stored if event.seq > after)
 
     def _settle(self, running: NativeSession, ended: RunOutcome) -> None:
-        """A run of which something could not be kept has not gone well, whatever it did."""
+        """Set the outcome. A run of which something could not be stored has failed, whatever it did."""
         self._outcome = ProviderOutcome(
             exit_code=ended.exit_code or int(running.session.lost_some),
             session=running.session.id,
@@ -143,12 +143,12 @@ class NativeRun:
 
 
 def native_run(ask: ProviderPrompt) -> NativeRun:
-    """One prompt for our own agent, asked for as of any provider. `auto` is what the settings say."""
+    """One prompt for our own agent, requested as of any provider. `auto`: the level of the settings."""
     level = "" if ask.approval == "auto" else ask.approval
     options = StartOptions(cwd=ask.cwd or ".", resume=ask.resume, model=ask.model, approval=level)
     return NativeRun(Store(data_folder()), agent_spec(options), ask.prompt, timeout=ask.timeout)
 
 
 def _some(events: Iterator[Event]) -> list[Event]:
-    """The next of them, read in a thread: a journal may be long."""
+    """The next few; called in a thread, since a journal may be long."""
     return list(islice(events, _AT_ONCE))

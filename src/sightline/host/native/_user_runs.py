@@ -1,10 +1,10 @@
-"""What the person runs without the agent: a command line, or a Python cell. Seen as every call is.
+"""Commands and Python cells the user runs without the agent. They are shown as calls.
 
 Rules:
 
-- It runs as the person would run it: their shell, their environment, no sandbox, nobody asked.
+- It runs as in the user's terminal: their shell, their environment, no sandbox, no approval.
 - It is a call whose `source` is `person`: one `tool_use`, its output live, one `tool_result`.
-- The model reads what was run and the end of what it wrote with the next request, unless it was private.
+- The model reads what was run and the end of its output with the next request, unless it was private.
 """
 
 import os
@@ -24,7 +24,7 @@ from sightline.text import clean_line, first_line
 if TYPE_CHECKING:
     from sightline.exec import Cells
 
-_TOLD_AT_MOST = 20_000  # bytes of the output that the model reads
+_OUTPUT_AT_MOST = 20_000  # bytes of the output that the model reads
 _TYPED_AT_MOST = 64 * 1024  # characters
 
 
@@ -42,16 +42,16 @@ class UserRuns:
         cwd: str,
         environ: Mapping[str, str],
         secrets: Secrets,
-        tell_model: Callable[[str, str], None],
+        send_to_model: Callable[[str, str], None],
     ) -> None:
         self._session = session
         self._actor = session.actor("person", secrets)
         self._cwd = cwd
         self._environ = environ
-        self._tell_model = tell_model
+        self._send_to_model = send_to_model
         self._cells: Cells | None = None
         self._running: dict[str, RunningShellLine] = {}
-        self._asked_to_end: set[str] = set()
+        self._cancelled: set[str] = set()
 
     def shell(self, text: str, *, private: bool = False) -> str:
         """Run a command line; the id of the call."""
@@ -77,12 +77,12 @@ class UserRuns:
         return call
 
     def cancel(self, call: str) -> bool:
-        """Once: it is asked to end. Again: it is made to. False when it has ended."""
+        """Once: it is asked to end. Again: it is killed. False when it has ended."""
         running = self._running.get(call)
         if running is None:
             return False
-        running.cancel(force=call in self._asked_to_end)
-        self._asked_to_end.add(call)
+        running.cancel(force=call in self._cancelled)
+        self._cancelled.add(call)
         return True
 
     async def close(self) -> None:
@@ -111,7 +111,7 @@ class UserRuns:
 
         def emit(event: Event) -> None:
             if isinstance(event, ToolOutput):
-                output.tell(event)
+                output.publish(event)
             else:
                 actor.publish(event)
 
@@ -127,23 +127,23 @@ class UserRuns:
     async def _ended(self, call: str, ending: Awaitable[ToolResult], typed: str, kind: str, *, private: bool) -> None:
         try:
             result = await ending
-        except OSError as problem:  # what it says cannot be kept anywhere
+        except OSError as problem:  # its output cannot be stored
             result = ToolResult(call, clean_line(f"it could not be run: {problem}"), {}, True, exit_code=1)
         self._running.pop(call, None)
-        self._asked_to_end.discard(call)
+        self._cancelled.discard(call)
         self._actor.publish(result)
         if not private:
-            self._tell_model(self._words(call, result, typed, kind), kind)
+            self._send_to_model(self._words(call, result, typed, kind), kind)
 
     def _words(self, call: str, result: ToolResult, typed: str, kind: str) -> str:
-        output, size = masked_tail(self._session.read_artifact(call), _TOLD_AT_MOST, self._actor.secrets)
-        cut = f"[only the end is here; all {size} bytes: {self._url(call)}]\n" if size > _TOLD_AT_MOST else ""
+        output, size = masked_tail(self._session.read_artifact(call), _OUTPUT_AT_MOST, self._actor.secrets)
+        cut = f"[only the end is here; all {size} bytes: {self._url(call)}]\n" if size > _OUTPUT_AT_MOST else ""
         typed = typed[:_TYPED_AT_MOST]
         what = f"$ {typed}" if kind == "shell" else f"```python\n{typed}\n```"
         how = f"[{result.content or 'ended'}; exit code {result.exit_code}]"
         whose = "a command" if kind == "shell" else "Python"
-        said = f"{cut}{output}".rstrip() or "(no output)"
-        return f"The user ran {whose} themselves:\n\n{what}\n\n{said}\n{how}"
+        shown = f"{cut}{output}".rstrip() or "(no output)"
+        return f"The user ran {whose} themselves:\n\n{what}\n\n{shown}\n{how}"
 
     def _url(self, call: str) -> str:
         return f"artifact://{self._session.id}/{call}"

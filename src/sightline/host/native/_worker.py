@@ -1,16 +1,12 @@
-"""The agent of a session, taking commands: each is accepted or refused at once, and done after that."""
+"""Our own agent as the worker of a session: each command is accepted or refused at once, and done after that."""
 
 import asyncio
 from collections.abc import Callable
 from typing import Any, get_args
 
 from sightline.actors import bounded_value
-from sightline.agent import (
-    Agent,
-    AgentSpec,
-    ReturnedPrompts,
-    take_settings,
-)
+from sightline.agent import Agent, AgentSpec, ReturnedPrompts, take_settings
+from sightline.agent._bugs import log_bug
 from sightline.events import LabelState
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.host.native._user_runs import UserRuns
@@ -43,19 +39,19 @@ from sightline.text import clean_line
 
 
 class AgentWorker:
-    """Commands of views, passed on to an agent. `settings_again` reads the settings once more, where that can be."""
+    """Forwards the commands of views to an agent. `reload_settings` reads the settings again, if possible."""
 
     def __init__(self, session: HostSession, agent: Agent, environ: dict[str, str]) -> None:
         self.agent = agent
-        self.settings_again: Callable[[], AgentSpec] | None = None
+        self.reload_settings: Callable[[], AgentSpec] | None = None
         self._session = session
         self._attachments = Attachments(agent, agent.workplace.artifacts)
-        self._person = UserRuns(
+        self._user_runs = UserRuns(
             session,
             cwd=str(agent.workplace.cwd),
             environ=environ,
             secrets=agent.secrets,
-            tell_model=agent.let_model_know,
+            send_to_model=agent.add_unshown_message,
         )
 
     @property
@@ -63,7 +59,7 @@ class AgentWorker:
         return self.agent.busy
 
     async def stop(self) -> None:
-        await self._person.close()
+        await self._user_runs.close()
         await self.agent.close()
 
     async def submit(self, command: AgentCommand) -> CommandReply:
@@ -71,8 +67,8 @@ class AgentWorker:
             return await self._taken(command)
         except SightlineError as error:
             return CommandReply(False, error=error.message, hint=error.hint)
-        except Exception as error:  # of an extension: whoever asked hears of it, and the session goes on
-            _log(error)
+        except Exception as error:  # of an extension: the caller receives it, and the session continues
+            log_bug("a command failed", error)
             return CommandReply(False, error=clean_line(f"it failed: {type(error).__name__}: {error}"))
 
     async def _taken(self, command: AgentCommand) -> CommandReply:
@@ -82,17 +78,17 @@ class AgentWorker:
                 images, files = self._attachments.sorted(command.attachments)
                 await agent.prompt(command.text, how=command.how, images=images, files=files)
             case Attach():
-                return CommandReply(True, await self._attachments.keep(command.name, command.data))
+                return CommandReply(True, await self._attachments.store(command.name, command.data))
             case Unqueue():
-                return CommandReply(True, data=_given_back(agent.unqueue()))
+                return CommandReply(True, data=_returned(agent.unqueue()))
             case Abort():
-                return CommandReply(True, data=_given_back(agent.stop()))
+                return CommandReply(True, data=_returned(agent.stop()))
             case Shell():
-                return CommandReply(True, self._person.shell(_typed(command.text), private=command.private))
+                return CommandReply(True, self._user_runs.shell(_typed(command.text), private=command.private))
             case Cell():
-                return CommandReply(True, self._person.cell(_typed(command.code), private=command.private))
+                return CommandReply(True, self._user_runs.cell(_typed(command.code), private=command.private))
             case CancelCall():
-                if not agent.calls.cancel(command.id) and not self._person.cancel(command.id):
+                if not agent.calls.cancel(command.id) and not self._user_runs.cancel(command.id):
                     return CommandReply(False, command.id, "it has already ended")
             case AnswerRequest():
                 if not agent.requests.answer(command.id, command.answer):
@@ -106,7 +102,7 @@ class AgentWorker:
         match command:
             case MoveTo():
                 data = await agent.move(command.to, summarize=command.summarize, instructions=command.instructions)
-                agent.todo.tell()
+                agent.todo.publish()
                 return CommandReply(True, data=data)
             case Label():
                 self._label(command)
@@ -141,9 +137,9 @@ class AgentWorker:
         return todo.markdown() if command.markdown is None else todo.edit(command.markdown)
 
     async def _reload(self) -> list[str]:
-        if self.settings_again is None:
+        if self.reload_settings is None:
             raise UserMistake("the settings of this session were given by the program that started it")
-        return take_settings(self.agent, await asyncio.to_thread(self.settings_again))
+        return take_settings(self.agent, await asyncio.to_thread(self.reload_settings))
 
     def _set_model(self, command: SetModel) -> CommandReply:
         if command.thinking and command.thinking not in get_args(Thinking):
@@ -165,7 +161,7 @@ class AgentWorker:
         return CommandReply(True, data=permissions.facts())
 
 
-def _given_back(queued: ReturnedPrompts) -> dict[str, Any]:
+def _returned(queued: ReturnedPrompts) -> dict[str, Any]:
     return {"queued": queued.texts, "attachments": queued.attachments}
 
 
@@ -173,9 +169,3 @@ def _typed(text: str) -> str:
     if not text.strip():
         raise UserMistake("there is nothing to run", "type a command after !, or Python after $")
     return text
-
-
-def _log(error: Exception) -> None:
-    from sightline.agent._bugs import log_bug
-
-    log_bug("a command failed", error)

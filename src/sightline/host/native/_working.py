@@ -1,4 +1,4 @@
-"""A session with an agent in it, hosted by the program that asked for it. Others may attach to it meanwhile."""
+"""A session with our own agent in it, hosted by this process. Viewers may attach to it meanwhile."""
 
 import os
 from collections.abc import AsyncIterator
@@ -19,9 +19,9 @@ from sightline.events import Notice
 from sightline.host.native._worker import AgentWorker
 from sightline.host.provider._memory import take_over
 from sightline.host.recovery._history import SessionHistory
+from sightline.host.session._attachments import SessionShelf
 from sightline.host.session._life import open_journal, opened, served
 from sightline.host.session._session import HostSession
-from sightline.host.session._shelf import SessionShelf
 from sightline.host.socket._server import SocketServer
 from sightline.journal import Store, events_since_message
 from sightline.secrets import Secrets, secrets_in
@@ -30,14 +30,14 @@ from sightline.text import without_credentials
 
 
 class NativeSession(msgspec.Struct, frozen=True):
-    """What is running."""
+    """A running session and its parts."""
 
     session: HostSession
     server: SocketServer
     agent: Agent
     worker: AgentWorker
-    first: int  # the number of the last event before this start: what was told meanwhile comes after it
-    place: int  # how long the journal was then
+    first: int  # the number of the last event before this start
+    place: int  # the size of the journal then
 
 
 @asynccontextmanager
@@ -46,15 +46,15 @@ async def working(
     spec: AgentSpec,
     *,
     attended: bool = False,
-    keep_unused: bool = True,
+    remove_unused: bool = False,
 ) -> AsyncIterator[NativeSession]:
-    """A new session, or a stored one that is resumed; on the way out its work is ended and every viewer is told.
+    """A new session, or a stored one that is resumed; on the way out its work is ended, and every viewer receives that.
 
-    `attended`: a user answers sooner or later. `keep_unused`: also a session in which nothing was said or run."""
+    `attended`: a user answers sooner or later. `remove_unused`: see `opened`."""
     secrets = Secrets(spec.environ, secrets_in(spec.settings, spec.environ))
     resume, title = spec.options.resume, without_credentials(secrets.masked(spec.options.title))
     journal = open_journal(store, cwd=str(spec.cwd), resume=resume, title=title)
-    async with opened(store, journal, keep_unused=keep_unused) as session:
+    async with opened(store, journal, remove_unused=remove_unused) as session:
         tree = journal[1]
         spec = with_stored_rules(spec, tree)
         session.expects_user = attended
@@ -63,7 +63,7 @@ async def working(
         actor, history = session.actor("agent", secrets), SessionHistory(store, session.id)
         agent = build(spec, actor, tree, shelf, local, history)
         worker = session.worker = AgentWorker(session, agent, dict(spec.environ) or dict(os.environ))
-        agent.when_idle(session.tell_if_idle)
+        agent.when_idle(session.report_if_idle)
         session.on_left_alone = lambda: _end_requests(session, agent)
         if resume:
             for message in missing_messages(agent.memory.messages, events_since_message(session.folder, tree)):
@@ -74,7 +74,7 @@ async def working(
         agent.permissions.begin(spec.named_level)
         begin_with_rules(agent.memory, agent.actor, spec)
         if resume:
-            agent.permissions.publish_level()  # before a view can connect: the journal has the level it was left with
+            agent.permissions.publish_level()  # before a view can connect: the journal has the old level
         if (unread := keys_notice()) is not None:
             agent.actor.observed_by("settings").publish(unread)
         for text in spec.notices:
@@ -83,7 +83,7 @@ async def working(
             agent.actor.publish(Notice(text, "warning"))
         async with served(session, cwd=str(spec.cwd)) as server:
             add_extensions(agent, spec.environ)
-            await agent.hooks.tell("session_start")
+            await agent.hooks.notify("session_start")
             yield NativeSession(session, server, agent, worker, first, place)
 
 

@@ -6,12 +6,12 @@ Rules:
 
 - Its one argument is a `StartOptions`. Its standard output is for one line, a `HostAnswer`: when it can be connected
   to, or when that will not be.
-- It forks once, before anything is loaded, and is then nobody's child. It has no terminal and keeps no descriptor it
-  was born with.
-- A request made while nobody watches stays open: whoever detached is still this session's person (decision 10).
-- Whoever asked for it and is gone before connecting (a console that was left while it opened) is not waited for long.
-- With no view, no run, no job and no open request it stays for `LINGER` seconds. A session in which nothing was said
-  is then removed.
+- It forks once, before anything is loaded, and is then detached. It has no terminal and none of the descriptors it
+  inherited.
+- A request made while no view is attached stays open: the user who detached is still this session's (decision 10).
+- A console that started it and is gone before connecting (it was closed while it opened) is not waited for long.
+- With no view, no run, no job and no open request it stays for `LINGER` seconds. A session without a message is then
+  removed.
 """
 
 import os
@@ -78,15 +78,15 @@ async def _host(options: "StartOptions", ready: int) -> None:
 
 
 def _stop_when(over: "asyncio.Event", session: "HostSession", server: "SocketServer", ready: int) -> None:
-    """What ends this process: being told to, or nothing to do and nobody there for long enough. `ready` is the pipe
-    that whoever asked for it has the other end of."""
+    """End this process on request, or when it has had nothing to do and no viewer for long enough. `ready` is the pipe
+    to the console that started it."""
     import asyncio
 
     from sightline.host.process._process import LINGER, stop_on_signals, stop_when_idle
 
     stop_on_signals(over)
     waiting = stop_when_idle(over, session, server, LINGER)
-    came: list[bool] = []  # who asked for it, or anybody
+    came: list[bool] = []  # the console that started it, or any view
 
     def changed() -> None:
         came.append(True)
@@ -96,7 +96,7 @@ def _stop_when(over: "asyncio.Event", session: "HostSession", server: "SocketSer
     loop = asyncio.get_running_loop()
 
     def left() -> None:
-        """Whoever asked for it has the answer, or is gone and will never connect."""
+        """The console has read the answer, or is gone and will never connect."""
         loop.remove_reader(ready)
         os.dup2(0, ready, inheritable=False)  # not closed: its number would be given to a file that `_answer` writes to
         loop.call_later(_COMES_WITHIN, lambda: None if came or server.connections else over.set())
@@ -109,22 +109,22 @@ def _give_up(ready: int, error: BaseException) -> None:
     from sightline.host.process._console_options import HostAnswer
 
     if isinstance(error, SightlineError):
-        said = HostAnswer(error=error.message, hint=error.hint, mistake=isinstance(error, UserMistake))
+        answer = HostAnswer(error=error.message, hint=error.hint, mistake=isinstance(error, UserMistake))
     else:
         import traceback
 
         traceback.print_exc()
         what = f"the session could not start: {type(error).__name__}: {str(error)[:500]}"
-        said = HostAnswer(error=what, hint="report it: this is a bug in sightline")
-    _answer(ready, said)
+        answer = HostAnswer(error=what, hint="report it: this is a bug in sightline")
+    _answer(ready, answer)
 
 
-def _answer(ready: int, said: "HostAnswer") -> bool:
-    """False when whoever asked is gone."""
+def _answer(ready: int, answer: "HostAnswer") -> bool:
+    """False when the console is gone."""
     import msgspec
 
     try:
-        os.write(ready, msgspec.json.encode(said) + b"\n")
+        os.write(ready, msgspec.json.encode(answer) + b"\n")
     except OSError:
         return False
     return True

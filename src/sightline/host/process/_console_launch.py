@@ -1,7 +1,7 @@
 """Starting the host of a console, before anything else of the console is loaded: nothing may be imported here.
 
-The new process belongs to no terminal, and what it says first (which session it hosts, or why it does not) comes
-through a pipe. `host.started` reads that.
+The new process belongs to no terminal. Its answer (which session it hosts, or why it does not) comes through a pipe,
+which `host.started` reads.
 """
 
 import os

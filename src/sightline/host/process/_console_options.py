@@ -1,4 +1,4 @@
-"""Starting a host with an agent in it, and the host's first word."""
+"""Starting a host with an agent in it, and reading its answer."""
 
 import asyncio
 import os
@@ -13,13 +13,13 @@ _SECONDS_TO_START = 30.0
 
 
 class HostAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The one line a host that starts says: it can be connected to, or why it is not there."""
+    """The one line a starting host writes: it can be connected to, or why not."""
 
     session: str = ""
     pid: int = 0
     error: str = ""
     hint: str = ""
-    mistake: bool = False  # of whoever asked for it
+    mistake: bool = False  # a mistake of the user
 
 
 async def launch_agent(options: StartOptions) -> str:
@@ -28,14 +28,14 @@ async def launch_agent(options: StartOptions) -> str:
 
 
 async def started(answer: int) -> str:
-    """What became of a host that was started with `start_host`; as `launch_agent`."""
+    """The session of a host that was started with `start_host`; as `launch_agent`."""
     try:
-        said = await _read(answer)
+        reply = await _read(answer)
     finally:
         await asyncio.to_thread(_reap, starting.pop(answer, 0))
-    if said.error:
-        raise (UserMistake if said.mistake else OutsideFailure)(said.error, said.hint)
-    return said.session
+    if reply.error:
+        raise (UserMistake if reply.mistake else OutsideFailure)(reply.error, reply.hint)
+    return reply.session
 
 
 async def _read(answer: int) -> HostAnswer:

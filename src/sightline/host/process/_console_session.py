@@ -13,9 +13,9 @@ from sightline.exceptions import UserMistake
 from sightline.host.native._working import working
 from sightline.host.provider._memory import conversation_in
 from sightline.host.session._announcing import SessionFacts
+from sightline.host.session._attachments import SessionShelf
 from sightline.host.session._life import open_journal, opened, served
 from sightline.host.session._session import HostSession
-from sightline.host.session._shelf import SessionShelf
 from sightline.host.socket._server import SocketServer
 from sightline.journal import NATIVE, Store
 from sightline.settings import StartOptions
@@ -29,27 +29,27 @@ async def open_session(store: Store, options: StartOptions) -> AsyncIterator[tup
     provider = options.provider or (conversation_in(store, options.resume).provider if options.resume else "")
     if provider in ("", NATIVE):
         spec = partial(agent_spec, options, may_lack_model=True)
-        async with working(store, spec(), attended=True, keep_unused=False) as it:
-            it.worker.settings_again = spec
-            SessionFacts(it.session, it.agent).tell()
-            await it.session.fold_kept()
+        async with working(store, spec(), attended=True, remove_unused=True) as it:
+            it.worker.reload_settings = spec
+            SessionFacts(it.session, it.agent).publish()
+            await it.session.fold_stored()
             yield it.session, it.server
         return
     from sightline.host.provider._worker import open_provider
 
     options = replace(options, provider=provider)
     journal = open_journal(store, cwd=options.cwd, resume=options.resume, title=options.title, provider=provider)
-    async with opened(store, journal, keep_unused=False) as session:
+    async with opened(store, journal, remove_unused=True) as session:
         session.worker = await open_provider(session, options, journal[1], SessionShelf(store, session.id))
-        await session.fold_kept()
+        await session.fold_stored()
         async with served(session, cwd=options.cwd) as server:
             yield session, server
 
 
 def _go_to(store: Store, options: StartOptions) -> Path:
-    """Be in the folder the session is about."""
-    kept = store.read(options.resume).header.cwd if options.resume and not options.cwd else ""
-    folder = Path(options.cwd or kept)
+    """Change to the folder of the session."""
+    stored = store.read(options.resume).header.cwd if options.resume and not options.cwd else ""
+    folder = Path(options.cwd or stored)
     try:
         folder = folder.absolute()
         os.chdir(folder)

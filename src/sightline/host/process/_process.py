@@ -3,9 +3,9 @@
 Rules:
 
 - The fork happens before there is a thread or an event loop.
-- The host is nobody's child and has no terminal: it outlives whoever started it. What a command inherits (environment,
-  folder, limits, niceness, umask) it inherits from whoever asked for it.
-- It keeps none of the descriptors it was born with: a pipe held open by a host would keep its reader waiting.
+- The host is detached and has no terminal: it outlives the process that started it. What a command inherits
+  (environment, folder, limits, niceness, umask) comes from that process.
+- It closes all descriptors it inherited: a pipe held open by a host would block its reader.
 - SIGTERM and SIGINT stop the session properly; a closed terminal (SIGHUP) means nothing to it.
 """
 
@@ -23,7 +23,7 @@ from sightline.host.socket._runtime import listen
 from sightline.host.socket._server import SocketServer
 from sightline.journal import JournalWriter, SessionTree, Store
 
-# With nothing to do and nobody watching. A session made for one command has its first watcher coming.
+# With nothing to do and no viewer. A session made for one command has its first viewer coming.
 LINGER_AFTER_A_COMMAND = 1.0
 LINGER = 600.0
 
@@ -51,7 +51,7 @@ def launch(store: Store, spec: CommandSpec | None, *, cwd: str, title: str = "")
 async def host(
     store: Store, writer: JournalWriter, listener: socket.socket, spec: CommandSpec | None, *, cwd: str
 ) -> None:
-    """Be the host of a session until nothing runs and nobody watches, or until told to stop."""
+    """Be the host of a session until nothing runs and no view is attached, or until it is stopped."""
     over = asyncio.Event()
     stop_on_signals(over)
     async with opened(store, (writer, SessionTree.load(writer.folder))) as session:
@@ -71,7 +71,7 @@ def stop_on_signals(over: asyncio.Event) -> None:
 
 
 def stop_when_idle(over: asyncio.Event, session: HostSession, server: SocketServer, seconds: float) -> "Linger":
-    """A host ends when it is told to, or when it has had nothing to do and no viewer for so long."""
+    """End a host when it is stopped, or when it has had nothing to do and no viewer for so long."""
     waiting = Linger(seconds, lambda: session.idle and not server.connections, over.set)
     session.on_idle = waiting.look
     server.on_change = waiting.look_again
@@ -97,7 +97,7 @@ class Linger:
             self._timer = asyncio.get_running_loop().call_later(self._seconds, self._over)
 
     def look_again(self) -> None:
-        """After somebody merely asked who we are: that does not make the wait longer."""
+        """After a connection that only read the hello: that does not make the wait longer."""
         if self._timer is None:
             self.look()
 
@@ -114,9 +114,9 @@ def _leave(writer: JournalWriter, listener: socket.socket) -> None:
     log = os.open(writer.folder / "host.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for fd, source in ((0, null), (1, log), (2, log)):
         os.dup2(source, fd)
-    kept = sorted({writer.fileno(), listener.fileno()})
+    needed = sorted({writer.fileno(), listener.fileno()})
     begin = 3
-    for fd in (*kept, os.sysconf("SC_OPEN_MAX")):
+    for fd in (*needed, os.sysconf("SC_OPEN_MAX")):
         os.closerange(begin, fd)
         begin = fd + 1
 

@@ -7,7 +7,7 @@ Rules:
   prompt to find out, and what was opened for no prompt can be closed again.
 - Opening may take long, and can be cut short at any moment: what was begun of it is ended, with all its processes, and
   the prompt is never worked on. One that is open already has a moment to take the prompt, so that the run can be ended
-  in its own way and what else goes on in it goes on.
+  in its own way and what else runs in it continues.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ _SECONDS_TO_TAKE = 2.0
 
 
 class ProviderConnection:
-    """`own_run`: called with each run that the provider begins by itself; false when nobody will read it."""
+    """`own_run`: called with each run that the provider begins by itself; false when it will not be read."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class ProviderConnection:
 
     def renew(self, *, at_once: bool) -> None:
         """An open conversation keeps the level it was opened with: the next prompt gets another. `at_once`: it may do
-        less now, so that nothing may go on in the old one, unasked, when its run is over."""
+        less now, so that nothing may continue in the old one when its run is over."""
         self._stale = True
         self._lowered |= at_once
 

@@ -4,7 +4,7 @@ Rules:
 
 - A provider counts its calls, blocks, subagents and requests anew with every prompt. Here they get ids that are new in
   the session, and each subagent is an actor of its own.
-- What the user says meanwhile does not split a text: it is published when the text that is being written is over.
+- A message of the user does not split a text: it is published when the text that is being written ends.
 - Nothing stays open when a run is over: calls, subagents and requests that had no end get one.
 """
 
@@ -52,18 +52,18 @@ class Translation:
         self._agent_calls: dict[str, str] = {}  # our id of the call that started it → theirs
         self._blocks: dict[str, tuple[int, int]] = {}  # of each agent the last: theirs, ours
         self._requests: dict[str, str] = {}  # ours → theirs
-        self._announced: dict[str, str] = {}  # the last call that was asked about before it began: theirs, ours
+        self._announced: dict[str, str] = {}  # the last call with a request before it began: theirs, ours
         self._in_text: tuple[type, int] | None = None  # of the root agent: what is being written, their block
-        self._waiting: list[User] = []  # what the user said meanwhile
+        self._waiting: list[User] = []  # messages of the user
         self.is_running = is_running
 
     @property
     def waiting(self) -> list[User]:
-        """What the user said that waits for the end of a text."""
+        """Messages of the user that wait for the end of a text."""
         return self._waiting
 
-    def say(self, event: User) -> None:
-        """The user says something to the run under way."""
+    def add_user_message(self, event: User) -> None:
+        """A message of the user to the current run."""
         if self._in_text is not None:
             self._waiting = [*self._waiting, event]
         else:
@@ -94,7 +94,7 @@ class Translation:
         self._calls.clear()
 
     def _of(self, theirs: str) -> Actor:
-        """Whose event it is. A subagent that was never announced keeps its path."""
+        """The actor of an agent. A subagent that was never announced keeps its path."""
         if theirs not in self._actors:
             actor = Actor(self._actor.log, self._actor.source, self._actor.secrets, theirs)
             if len(self._actors) >= _OPEN_AT_MOST:
@@ -116,7 +116,7 @@ class Translation:
             self._actor.observed_by("person").publish(event)
 
     def _on_user(self, event: User) -> Event | None:
-        """Some repeat the prompt, which was published before they were asked."""
+        """Some repeat the prompt, which was published before."""
         return None if not event.agent and event.text.strip() == self._prompt else event
 
     def _on_words(self, event: Text | Reasoning) -> Event:
@@ -160,7 +160,7 @@ class Translation:
         return replace(event, id=ours, details=details)
 
     def _announce(self, theirs: str) -> str:
-        """Our id of a call that is asked about before it begins."""
+        """Our id of a call that has a request before it begins."""
         self._announced = {theirs: self._actor.new_call()}
         return self._announced[theirs]
 
@@ -170,7 +170,7 @@ class Translation:
         return replace(event, id=ours) if ours else None
 
     def _on_run_started(self, event: RunStarted) -> Event | None:
-        """Of a run under way only what is new in it is taken: it began when it was asked for."""
+        """Of a run that has begun only the new fields are used: its start was published with its prompt."""
         if event.agent:
             return event
         self._on_run(event)

@@ -1,6 +1,6 @@
-"""The approval level of another program's agent that a session begins with."""
+"""The approval level that a session with a provider begins with."""
 
-from sightline.agent import LEVELS, level_left, level_notice, level_to_go_on_with
+from sightline.agent import LEVELS, level_left, level_notice, resumed_level
 from sightline.events import Notice
 from sightline.exceptions import UserMistake
 from sightline.journal import SessionTree, Store
@@ -23,13 +23,15 @@ def level_left_in(store: Store, session: str, provider: Provider) -> Approval:
     return first_level(provider, "", SessionTree.load(store.folder(session)), named=False)[0]
 
 
-def first_level(provider: Provider, asked: str, tree: SessionTree, *, named: bool) -> tuple[Approval, Notice | None]:
-    """What was asked for; where it was not named for this session, as with our own agent, what that was left with, if
-    it allows less."""
-    had, now = level_left(tree), level_of(provider, asked or "auto")
-    if had is None or (asked and named):
+def first_level(
+    provider: Provider, requested: str, tree: SessionTree, *, named: bool
+) -> tuple[Approval, Notice | None]:
+    """The requested level; where it was not named for this session, as with our own agent, the one it was left with
+    if that is lower."""
+    had, now = level_left(tree), level_of(provider, requested or "auto")
+    if had is None or (requested and named):
         return now, None
-    level = level_to_go_on_with(had, now, None)
+    level = resumed_level(had, now, None)
     if level not in provider.levels:
-        level = now  # it was another's
+        level = now  # it was another agent's
     return level, None if had == level == now else level_notice(had, level)

@@ -1,5 +1,5 @@
-"""What is stored of a conversation with a provider besides its events: the words, so that it is listed and found, and
-what is needed to resume it (the provider's own session id, and how many subagents there were).
+"""What is stored of a conversation with a provider besides its events: the messages, so that it is listed and found,
+and what is needed to resume it (the provider's own session id, and how many subagents there were).
 
 A session's agent is the one that answered last. Where another one takes over, that is reported.
 """
@@ -29,14 +29,14 @@ from sightline.providers import get_provider
 _WORDS_AT_MOST = 4_000_000  # characters of an answer
 
 
-class _Kept(msgspec.Struct):
+class _ProviderNote(msgspec.Struct):
     provider: str = ""  # native: our own agent took over
     session: str = ""
     agents: dict[str, int] = {}
 
 
 class ProviderConversation(msgspec.Struct, frozen=True):
-    """Who answers in a session (empty: our own agent), and the provider's own id of the conversation."""
+    """The provider of a session (empty: our own agent), and its own id of the conversation."""
 
     provider: str = ""
     session: str = ""
@@ -48,12 +48,12 @@ def conversation_in(store: Store, session: str) -> ProviderConversation:
 
 
 def _conversation(tree: SessionTree, folder: Path) -> ProviderConversation:
-    last = next(_notes(tree), None) or _Kept(SessionReader(folder).header.provider)
+    last = next(_notes(tree), None) or _ProviderNote(SessionReader(folder).header.provider)
     return ProviderConversation("" if last.provider == NATIVE else last.provider, last.session)
 
 
 def native_id(store: Store, session: str, provider: str) -> str:
-    """What this provider itself calls its conversation in a session of ours; empty: it has none there."""
+    """The provider's own id of its conversation in a session of ours; empty: it has none there."""
     return _native_id(SessionTree.load(store.folder(session)), provider)
 
 
@@ -79,8 +79,14 @@ def take_over(session: HostSession, tree: SessionTree) -> None:
         actor.publish(ProviderState("").as_state())
         actor.publish(SteeringState(True).as_state())
         actor.publish(StopsAgentsState(True).as_state())
-        last = next(_notes(tree), _Kept())
-        _add(session, tree, "custom", data=msgspec.to_builtins(_Kept(NATIVE, "", last.agents)), custom=PROVIDER_NOTE)
+        last = next(_notes(tree), _ProviderNote())
+        _add(
+            session,
+            tree,
+            "custom",
+            data=msgspec.to_builtins(_ProviderNote(NATIVE, "", last.agents)),
+            custom=PROVIDER_NOTE,
+        )
 
 
 def _new_agent(now: str, before: str) -> Notice:
@@ -101,11 +107,11 @@ class ProviderMemory:
     def __init__(self, session: HostSession, tree: SessionTree, provider: str) -> None:
         self._session = session
         self._tree = tree
-        kept = next(_notes(tree), _Kept())
+        last = next(_notes(tree), _ProviderNote())
         # Its own conversation, as it was when another agent took over; the names of subagents are taken all the same.
         self.session = _native_id(tree, provider)
-        session.agents.update(kept.agents)
-        self._kept = kept
+        session.agents.update(last.agents)
+        self._noted = last
         self._provider = provider
 
     def take_over(self) -> list[Event]:
@@ -119,7 +125,7 @@ class ProviderMemory:
         return [notice]
 
     def repair(self) -> None:
-        """Remember the words of an answer that was cut off because its host was killed."""
+        """Store the text of an answer that was cut off because its host was killed."""
         from sightline.agent import missing_messages
 
         for message in missing_messages([], events_since_message(self._session.folder, self._tree)):
@@ -138,10 +144,10 @@ class ProviderMemory:
         self._add("approval_change", data={"level": level})
 
     def note(self) -> None:
-        """Keep what it takes to go on, if it changed."""
-        now = _Kept(self._provider, self.session, dict(self._session.agents))
-        if now != self._kept:
-            self._kept = now
+        """Store what is needed to resume, if it changed."""
+        now = _ProviderNote(self._provider, self.session, dict(self._session.agents))
+        if now != self._noted:
+            self._noted = now
             self._add("custom", data=msgspec.to_builtins(now), custom=PROVIDER_NOTE)
 
     def _add(self, type: EntryType, *, message: Message | None = None, data: Any = None, custom: str = "") -> None:
@@ -167,15 +173,15 @@ def _add(
         custom=custom,
         data=data,
     )
-    tree.add(entry, session.keep(entry))
+    tree.add(entry, session.store_entry(entry))
 
 
-def _notes(tree: SessionTree) -> Iterator[_Kept]:
+def _notes(tree: SessionTree) -> Iterator[_ProviderNote]:
     """The last first."""
     nodes = [node for node in tree.path() if node.type == "custom"]
     for entry in tree.read(reversed(nodes)):
         if entry.custom == PROVIDER_NOTE:
             try:
-                yield msgspec.convert(entry.data, _Kept)
+                yield msgspec.convert(entry.data, _ProviderNote)
             except msgspec.ValidationError:
                 continue

@@ -1,8 +1,8 @@
-"""What waits in a session that a provider works in: prompts of the person's, and runs that it began by itself."""
+"""The queue of a session with a provider: prompts of the user, and runs the provider began by itself."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import msgspec
 
@@ -12,23 +12,15 @@ from sightline.providers import Run
 _SHOWN = 2000  # characters of what waits
 
 
-class AttachmentStore(Protocol):
-    """Where files of the person's are kept."""
-
-    def store(self, name: str, data: bytes) -> str: ...
-
-    def find(self, url: str) -> Path | None: ...
-
-
 class WaitingMessage(msgspec.Struct, frozen=True):
     text: str = ""
     how: Literal["prompt", "steer", "follow_up"] = "prompt"
     attachments: list[str] = []
-    run: Run | None = None  # begun by the provider: nobody said anything
+    run: Run | None = None  # begun by the provider, without a prompt
 
 
-def given_back(queue: Iterable[WaitingMessage]) -> dict[str, Any]:
-    """What the person gets back of it: their own."""
+def returned_prompts(queue: Iterable[WaitingMessage]) -> dict[str, Any]:
+    """What is returned to the user: their own prompts."""
     theirs = [queued for queued in queue if queued.run is None]
     return {
         "queued": [queued.text for queued in theirs],
@@ -37,12 +29,12 @@ def given_back(queue: Iterable[WaitingMessage]) -> dict[str, Any]:
 
 
 def waiting(queue: Iterable[WaitingMessage], masked: Callable[[str], str]) -> QueueState:
-    """As it is shown while something else goes on."""
+    """As views show it during a run."""
     return QueueState([QueuedMessage(masked(q.text)[:_SHOWN], q.how) for q in queue if q.how != "prompt"])
 
 
 def name_of(attached: str, number: str) -> str:
-    """What a file is kept as. Its ending stays, where it is a plain one: programs go by it."""
+    """The name a file is stored under. A plain suffix stays: programs go by it."""
     suffix = Path(attached).suffix.lower()
     plain = suffix[1:].isascii() and suffix[1:].isalnum() and len(suffix) < 10
     return f"attached-{number}{suffix if plain else ''}"

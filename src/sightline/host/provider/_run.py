@@ -1,9 +1,9 @@
-"""One prompt for another provider's agent, without a screen: as its own run, recorded in a session like any other.
+"""One prompt for another provider's agent without a console: its own run, recorded in a session like any other.
 
 Rules:
 
-- The reader gets what the provider's run says, as it says it. The session has it masked and under names of its own, so
-  that it is listed, found and resumed from anywhere.
+- The reader gets the events of the provider's run unchanged. The session has them masked and under its own ids, so that
+  it is listed, found and resumed from anywhere.
 - The provider's program starts at once; the journal is opened while it does.
 - A batch is in the journal before the reader gets it.
 - A new session that cannot be stored is no reason not to run: that is reported, and the run goes unrecorded.
@@ -17,7 +17,8 @@ from contextlib import aclosing, asynccontextmanager, contextmanager
 import msgspec
 
 from sightline.agent import level_left
-from sightline.events import Event, Notice, RunEnded, RunStarted, Text, User, of_source
+from sightline.events import Event, Notice, RunEnded, RunStarted, Text, User
+from sightline.events.stamping import of_source
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.host.provider._events import Translation
 from sightline.host.provider._memory import ProviderMemory
@@ -121,7 +122,7 @@ def _reported() -> Iterator[None]:
 
 
 class _Record:
-    """Where a batch is put on its way to the reader. `first`: what the reader is told before the run says anything."""
+    """Where a batch is put on its way to the reader. `first`: what the reader gets before the run's own events."""
 
     def __init__(self, recording: "_Recording | None", first: list[Event]) -> None:
         self._recording = recording

@@ -1,17 +1,16 @@
-"""Somebody else's agent as the worker of a session: prompts become runs of its CLI, one after the other.
+"""Another provider's agent as the worker of a session: prompts become runs of its CLI, one after the other.
 
 Rules:
 
-- A prompt goes on with the provider's own conversation: its id is kept in the journal, so a session of ours that is
-  resumed goes on with it too.
-- One run at a time. What is said meanwhile is queued and sent when the run is over, unless the provider takes it now.
-- A run goes on from the moment its prompt is taken, not from the provider's first word: it is shown, and can be
-  stopped, while the provider still starts. That it began is told once, by us.
-- What it says and does is shown and kept without the secrets of this environment, as with our own agent. What the
-  person types reaches it as it is.
-- A provider may go on by itself when something it left running has ended: that is a run nobody prompted.
-- An approval level holds for the runs that are begun after it was chosen.
-- A run always ends: whatever fails becomes an error and the end of the run, and the session goes on.
+- A prompt continues the provider's own conversation, also in a session that is resumed: its id is in the journal.
+- One run at a time. A prompt during a run is queued and sent when the run is over, unless the provider takes it now.
+- A run begins when its prompt is taken, not with the provider's first output: it is shown, and can be stopped, while
+  the provider still starts. Its start is published once, by us.
+- What it prints and does is shown and stored without the secrets of this environment, as with our own agent. What the
+  user types reaches it as it is.
+- A provider may continue by itself when something it left running has ended: that is a run without a prompt.
+- An approval level applies to the runs that are begun after it was chosen.
+- A run always ends: any failure becomes an error and the end of the run, and the session continues.
 """
 
 import asyncio
@@ -42,7 +41,7 @@ from sightline.host.provider._connection import ProviderConnection
 from sightline.host.provider._events import Translation
 from sightline.host.provider._levels import allows_less, first_level, level_of
 from sightline.host.provider._memory import ProviderMemory
-from sightline.host.provider._queue import AttachmentStore, WaitingMessage, given_back, name_of, waiting
+from sightline.host.provider._queue import WaitingMessage, name_of, returned_prompts, waiting
 from sightline.host.session._commands import (
     Abort,
     AgentCommand,
@@ -64,14 +63,15 @@ from sightline.providers import Provider, ProviderOutcome, ProviderPrompt, Run, 
 from sightline.secrets import Secrets
 from sightline.settings import StartOptions, keys_notice, stored_keys
 from sightline.text import clean_line, clean_text
+from sightline.tools import ArtifactShelf
 
 _QUEUED_AT_MOST = 100
-_HEARD_AT_MOST = 20
+_USER_RUNS_AT_MOST = 20
 _PROMPT_AT_MOST = 4_000_000  # characters
 
 
 async def open_provider(
-    session: HostSession, options: StartOptions, tree: SessionTree, shelf: AttachmentStore
+    session: HostSession, options: StartOptions, tree: SessionTree, shelf: ArtifactShelf
 ) -> "ProviderWorker":
     """The worker for a session that is new or resumed. Nothing is started before a viewer is there."""
     try:
@@ -109,7 +109,7 @@ class ProviderWorker:
         provider: Provider,
         ask: ProviderPrompt,
         memory: ProviderMemory,
-        shelf: AttachmentStore,
+        shelf: ArtifactShelf,
     ) -> None:
         """`ask`: what all prompts have in common."""
         self._session = session
@@ -118,7 +118,7 @@ class ProviderWorker:
         self._memory = memory
         self._shelf = shelf
         self._queue: list[WaitingMessage] = []
-        self._told_queue = QueueState([])
+        self._published_queue = QueueState([])
         self._task: asyncio.Task[None] | None = None
         self._run: Run | None = None
         self._translation: Translation | None = None
@@ -126,28 +126,30 @@ class ProviderWorker:
         self._stopped = self._closed = self._starting = False
         self._model = ask.model
         self._attached = 0
-        self._heard: list[str] = []  # what the person ran themselves, for the next prompt
+        self._pending_runs: list[str] = []  # commands the user ran, for the next prompt
         environ = dict(os.environ)
         self._secrets = Secrets(environ, stored_keys())
         self._actor = session.actor(provider.name, self._secrets)
         self._connection = ProviderConnection(self._actor, provider, ask, self._follow)
-        self._person = UserRuns(session, cwd=ask.cwd, environ=environ, secrets=self._secrets, tell_model=self._hear)
+        self._user_runs = UserRuns(
+            session, cwd=ask.cwd, environ=environ, secrets=self._secrets, send_to_model=self._add_user_run
+        )
         self._actor.publish(ProviderState(provider.name).as_state())
         self._actor.publish(ModelState(ask.model).as_state())
         self._actor.publish(SteeringState(provider.steers).as_state())
         if (unread := keys_notice()) is not None:
             self._actor.observed_by("settings").publish(unread)
-        self._told_stops: bool | None = None
-        self._tell_stops()
-        self._tell_level()
+        self._published_stops: bool | None = None
+        self._publish_stops()
+        self._publish_level()
 
     def warm_up(self) -> None:
-        """Somebody is there who may write a prompt."""
+        """A user is there who may write a prompt."""
         if not self._closed and not self.busy:
             self._connection.warm_up(self._next_ask(""))
 
     def cool_down(self) -> None:
-        """Nobody is there any more."""
+        """The last user has left."""
         self._session.track(self._connection.cool_down(self._ask))
 
     @property
@@ -171,9 +173,9 @@ class ProviderWorker:
             case Shell(text=text) | Cell(code=text) if not text.strip():
                 return CommandReply(False, error="there is nothing to run", hint="type it after the ! or the $")
             case Shell():
-                return CommandReply(True, self._person.shell(command.text, private=command.private))
+                return CommandReply(True, self._user_runs.shell(command.text, private=command.private))
             case Cell():
-                return CommandReply(True, self._person.cell(command.code, private=command.private))
+                return CommandReply(True, self._user_runs.cell(command.code, private=command.private))
             case Outline():
                 return await self._outline(command)
             case Abort():
@@ -185,7 +187,7 @@ class ProviderWorker:
             case SetApproval():
                 return await self._set_approval(command)
             case CancelCall():
-                if self._person.cancel(command.id) or await self._stop_agent(command.id):
+                if self._user_runs.cancel(command.id) or await self._stop_agent(command.id):
                     return CommandReply(True, command.id)
                 return self._cannot_stop_one(command.id)
             case _:
@@ -196,11 +198,11 @@ class ProviderWorker:
         path = self._native_agent(call)
         return bool(path) and await self._connection.stop_agent(path)
 
-    def _tell_stops(self) -> None:
-        """Whether one subagent can be stopped. It is another answer once the channel is given up."""
-        if self._told_stops != self._connection.stops_agents:
-            self._told_stops = self._connection.stops_agents
-            self._actor.publish(StopsAgentsState(self._told_stops).as_state())
+    def _publish_stops(self) -> None:
+        """Publish whether one subagent can be stopped. That changes once the channel is given up."""
+        if self._published_stops != self._connection.stops_agents:
+            self._published_stops = self._connection.stops_agents
+            self._actor.publish(StopsAgentsState(self._published_stops).as_state())
 
     def _native_agent(self, call: str) -> str:
         return self._translation.native_agent(call) if self._translation is not None else ""
@@ -215,7 +217,7 @@ class ProviderWorker:
     async def stop(self) -> None:
         self._closed = True
         self._abort()
-        await self._person.close()
+        await self._user_runs.close()
         if self._task is not None:
             await asyncio.wait([self._task])
         await self._connection.close()
@@ -236,14 +238,14 @@ class ProviderWorker:
             return CommandReply(True)
         how: Literal["prompt", "follow_up"] = "follow_up" if self.busy else "prompt"
         self._queue.append(WaitingMessage(command.text, how, command.attachments))
-        self._tell_queue()
+        self._publish_queue()
         self._begin_to_work()
         return CommandReply(True)
 
     def _begin_to_work(self) -> None:
         if not self.busy:
             self._task = asyncio.get_running_loop().create_task(self._work())
-            self._task.add_done_callback(lambda _: self._session.tell_if_idle())
+            self._task.add_done_callback(lambda _: self._session.report_if_idle())
 
     async def _steered(self, command: Prompt) -> bool:
         """Whether the provider took it into what it is doing."""
@@ -251,12 +253,12 @@ class ProviderWorker:
             return False
         if not await self._connection.steer(command.text):
             return False
-        said = User(command.text, [], "steer")
+        event = User(command.text, [], "steer")
         if self._translation is not None:
-            self._translation.say(said)
-            self._tell_queue()
+            self._translation.add_user_message(event)
+            self._publish_queue()
         else:
-            self._actor.observed_by("person").publish(said)
+            self._actor.observed_by("person").publish(event)
         return True
 
     async def _attach(self, command: Attach) -> CommandReply:
@@ -268,16 +270,16 @@ class ProviderWorker:
             return CommandReply(False, error=clean_line(f"it cannot be stored: {problem}"), hint="free some disk space")
 
     def _unqueue(self) -> dict[str, Any]:
-        theirs = given_back(self._queue)
+        theirs = returned_prompts(self._queue)
         self._queue = [queued for queued in self._queue if queued.run is not None]
-        self._tell_queue()
+        self._publish_queue()
         return theirs
 
     def _abort(self) -> CommandReply:
         self._stopped = True
-        given_back = self._unqueue()
+        returned_prompts = self._unqueue()
         self._cancel_run()
-        return CommandReply(True, data=given_back)
+        return CommandReply(True, data=returned_prompts)
 
     def _cancel_run(self) -> None:
         """Beside the reading of its events: one whose events nobody takes would not end."""
@@ -301,8 +303,8 @@ class ProviderWorker:
         return CommandReply(True, data={"model": self._ask.model, "thinking": ""})
 
     async def _set_approval(self, command: SetApproval) -> CommandReply:
-        """A run that goes on was begun under its level; the next is begun under the new one, and what else the
-        provider still does under one that allows more is ended with it."""
+        """The current run has the level it began with; the next has the new one. What else the provider still does
+        under a higher level is ended."""
         if command.forget:
             return self._refusal("its own rules", "change them there")
         if command.level and command.level != self._ask.approval:
@@ -313,12 +315,12 @@ class ProviderWorker:
             self._memory.chose_level(level)
             if not self.busy:
                 await self._connection.drop_lowered(self._ask)
-                self._tell_level()
+                self._publish_level()
         levels = self._provider.levels
         return CommandReply(True, data={"level": self._ask.approval, "levels": levels, "rules": [], "next": self.busy})
 
-    def _tell_level(self) -> None:
-        self._told_level = self._ask.approval
+    def _publish_level(self) -> None:
+        self._published_level = self._ask.approval
         self._actor.publish(ApprovalState(self._ask.approval).as_state())
 
     async def _outline(self, command: Outline) -> CommandReply:
@@ -329,8 +331,8 @@ class ProviderWorker:
             True, data=await asyncio.to_thread(outlined, self._session.folder, command.filter, command.search)
         )
 
-    def _hear(self, text: str, kind: str) -> None:
-        self._heard = [*self._heard, self._secrets.masked(text)][-_HEARD_AT_MOST:]
+    def _add_user_run(self, text: str, kind: str) -> None:
+        self._pending_runs = [*self._pending_runs, self._secrets.masked(text)][-_USER_RUNS_AT_MOST:]
 
     def _refusal(self, what: str, hint: str) -> CommandReply:
         return CommandReply(False, error=f"{self._provider.title} has {what}", hint=hint)
@@ -339,27 +341,27 @@ class ProviderWorker:
 
     async def _work(self) -> None:
         while self._queue and not (self._closed and self._queue[0].run is None):
-            self._stopped = False  # what was there when it was stopped was given back: this came after
+            self._stopped = False  # what was queued when it was stopped was returned: this came after
             queued = self._queue.pop(0)
-            self._tell_queue()
+            self._publish_queue()
             await self._turn(queued)
             await self._connection.drop_lowered(self._ask)
-            if self._told_level != self._ask.approval:  # chosen while it worked: it holds from now on
-                self._tell_level()
+            if self._published_level != self._ask.approval:  # chosen during the run: it applies from now on
+                self._publish_level()
 
     async def _turn(self, queued: WaitingMessage) -> None:
-        heard, self._heard = (self._heard, []) if queued.run is None else ([], self._heard)
-        prompt = self._prompted(queued, heard) if queued.run is None else ""
-        self._tell_begun(starts=queued.run is None and not self._connection.is_open)
+        pending, self._pending_runs = (self._pending_runs, []) if queued.run is None else ([], self._pending_runs)
+        prompt = self._prompted(queued, pending) if queued.run is None else ""
+        self._publish_begun(starts=queued.run is None and not self._connection.is_open)
         translation = Translation(self._actor, clean_text(prompt), self._on_run, is_running=True)
         self._translation = translation
         outcome, problem = None, None
         try:
             run = queued.run or await self._begin(prompt)
             if run is not None:
-                outcome = await self._tell_run(run, translation)
+                outcome = await self._publish_run(run, translation)
             else:
-                self._heard = [*heard, *self._heard]  # nobody was told
+                self._pending_runs = [*pending, *self._pending_runs]  # it was not sent
         except SightlineError as error:
             problem = Error(error.message, error.hint)
         except Exception as error:
@@ -375,7 +377,7 @@ class ProviderWorker:
     def _next_ask(self, prompt: str) -> ProviderPrompt:
         return replace(self._ask, prompt=prompt, resume=self._memory.session)
 
-    def _tell_begun(self, *, starts: bool) -> None:
+    def _publish_begun(self, *, starts: bool) -> None:
         """`starts`: the provider has to be started first, which may take as long as an answer."""
         session, model, cwd = self._memory.session, self._model, self._ask.cwd
         self._actor.publish(RunStarted(clean_line(session), clean_line(model), clean_line(cwd)))
@@ -383,26 +385,26 @@ class ProviderWorker:
             self._starting = True
             self._actor.publish(StartingState(self._provider.title).as_state())
 
-    def _tell_started(self) -> None:
+    def _publish_started(self) -> None:
         if self._starting:
             self._starting = False
             self._actor.publish(StartingState.over())
 
-    async def _tell_run(self, run: Run, translation: Translation) -> ProviderOutcome:
+    async def _publish_run(self, run: Run, translation: Translation) -> ProviderOutcome:
         self._run = run
-        self._tell_stops()
+        self._publish_stops()
         self._queue = [queued for queued in self._queue if queued.run is not run]  # begun by itself, then prompted
         if self._stopped or self._closed:
             self._cancel_run()
         async for events in run.events():
             if any(not isinstance(event, State) for event in events):
-                self._tell_started()
+                self._publish_started()
             translation.publish(events)
-            self._tell_queue()
+            self._publish_queue()
         return run.outcome
 
     def _follow(self, run: Run) -> bool:
-        """The provider goes on by itself, since something it had left running has ended."""
+        """The provider continues by itself, since something it had left running has ended."""
         if not self._closed:
             self._queue.insert(0, WaitingMessage(run=run))
             self._begin_to_work()
@@ -411,9 +413,9 @@ class ProviderWorker:
     def _settle(self, translation: Translation, outcome: ProviderOutcome | None, problem: Error | None) -> None:
         """The run is over, however it went."""
         self._run = self._translation = None
-        self._tell_started()
+        self._publish_started()
         translation.close()
-        self._tell_queue()
+        self._publish_queue()
         if problem is not None:
             self._actor.publish(problem)
         if translation.is_running:
@@ -440,20 +442,20 @@ class ProviderWorker:
             self._model = model
             self._actor.publish(ModelState(model).as_state())
 
-    def _prompted(self, queued: WaitingMessage, heard: list[str]) -> str:
-        """Told and kept; then the prompt after what the person ran, with the files they attached named at its end: its
-        tools read them."""
+    def _prompted(self, queued: WaitingMessage, pending: list[str]) -> str:
+        """Publish and store a prompt. Returns it after the commands the user ran, with attached files named at its
+        end: the provider's tools read them."""
         text = clean_text(self._secrets.masked(queued.text))
         self._actor.observed_by("person").publish(User(text, queued.attachments, queued.how))
         self._memory.prompted(text)
         paths = [self._shelf.find(url) for url in queued.attachments]
         named = [f"Attached file: {path}" for path in paths if path is not None]
-        return "\n\n".join([*heard, queued.text, *named])
+        return "\n\n".join([*pending, queued.text, *named])
 
-    def _tell_queue(self) -> None:
-        said = [] if self._translation is None else self._translation.waiting
-        steering = [WaitingMessage(user.text, "steer") for user in said]
+    def _publish_queue(self) -> None:
+        users = [] if self._translation is None else self._translation.waiting
+        steering = [WaitingMessage(user.text, "steer") for user in users]
         queue = waiting([*steering, *self._queue], self._secrets.masked)
-        if queue != self._told_queue:
-            self._told_queue = queue
+        if queue != self._published_queue:
+            self._published_queue = queue
             self._actor.publish(queue.as_state())

@@ -1,4 +1,4 @@
-"""A kept conversation as text: what `history://` reads."""
+"""Stored conversations as text, for `history://`."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ class SessionHistory:
         self._own = own
 
     def file(self, session: str) -> Path | None:
-        """Where another session is kept; one's own needs no file."""
+        """The journal of another session; None for one's own."""
         other = session and session != self._own and is_session_id(session)
         return self._store.folder(session) / "journal.jsonl" if other else None
 
@@ -31,10 +31,10 @@ class SessionHistory:
             return None
         tree = SessionTree.load(self._store.folder(session))
         entries = tree.read(node for node in tree.path() if node.type in ("message", "custom_message"))
-        return "\n\n".join([_told(entry.message) for entry in entries if entry.message is not None])
+        return "\n\n".join([_section(entry.message) for entry in entries if entry.message is not None])
 
 
-def _told(message: Message) -> str:
+def _section(message: Message) -> str:
     if isinstance(message, ToolMessage):
         text = text_of(message)
         cut = f" [… {len(text) - _RESULT:,} more characters]" if len(text) > _RESULT else ""

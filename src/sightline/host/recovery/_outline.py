@@ -13,7 +13,7 @@ _TEXT_AT_MOST = 500
 
 
 def outlined(folder: Path, filter: str, search: str) -> dict[str, Any]:
-    """What a filter leaves and a search finds of a kept session, depth first. Reads the journal: blocking."""
+    """What a filter leaves and a search finds of a stored session, depth first. Reads the journal: blocking."""
     try:
         chosen: Filter = msgspec.convert(filter, Filter)
     except msgspec.ValidationError:
@@ -22,11 +22,11 @@ def outlined(folder: Path, filter: str, search: str) -> dict[str, Any]:
     lines = outline(tree, chosen, search)
     texts = {entry.id: content_of(entry) for entry in tree.read(line.node for line in lines)}
     depths: dict[str, int] = {"": -1}
-    told = [_told(line, texts.get(line.node.id, ""), depths) for line in lines]
-    return {"lines": told, "leaf": tree.leaf}
+    rows = [_row(line, texts.get(line.node.id, ""), depths) for line in lines]
+    return {"lines": rows, "leaf": tree.leaf}
 
 
-def _told(line: OutlineLine, text: str, depths: dict[str, int]) -> dict[str, Any]:
+def _row(line: OutlineLine, text: str, depths: dict[str, int]) -> dict[str, Any]:
     node = line.node
     depths[node.id] = depths[line.above] + 1
     return {

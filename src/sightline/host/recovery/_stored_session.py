@@ -1,4 +1,4 @@
-"""Sessions whose host is gone: shown from the journal, and brought to an end there if the host had no time to."""
+"""Sessions without a host: shown from the journal, where what a killed host left open is ended."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -20,11 +20,11 @@ class StoredSession:
     def __init__(self, store: Store, session: str) -> None:
         self.session = session
         self.last = 0.0  # time of its last event, once it was read
-        self._kept = store.read(session)
+        self._reader = store.read(session)
 
     def snapshot(self) -> Snapshot:
         transcript = Transcript()
-        for event in self._kept.events():
+        for event in self._reader.events():
             transcript.apply(event)
             self.last = event.time
         return transcript.now
@@ -36,12 +36,12 @@ class StoredSession:
         pass
 
     async def subscribe(self, after: int | None = None, *, attends: bool = False) -> AsyncIterator[Frame]:
-        """What is there to be told, a part at a time, and then the end."""
+        """The stored events, a part at a time, and then the end."""
         state = await asyncio.to_thread(self.snapshot)
         if after is None or after > state.seq:
             yield state
             return
-        missed = (event for event in self._kept.events() if event.seq > after)
+        missed = (event for event in self._reader.events() if event.seq > after)
         while part := list(islice(missed, _AT_ONCE)):
             yield part
 

@@ -1,4 +1,4 @@
-"""What a view that attaches has to know and no event of the conversation says: the model, the jobs, the commands."""
+"""Facts for a view that attaches which no event of the conversation has: the model, the jobs, the commands."""
 
 import time
 from typing import Any
@@ -24,25 +24,25 @@ _LABEL_AT_MOST = 200  # of a command that may be a whole script: all of it is in
 
 
 class SessionFacts:
-    """Tells it once, and of jobs whenever that changes."""
+    """Publishes them once, and the jobs whenever they change."""
 
     def __init__(self, session: HostSession, agent: Agent) -> None:
         self._session = session
         self._agent = agent
         self._began: dict[str, float] = {}
-        self._told: list[SessionJob] = []
+        self._published: list[SessionJob] = []
         for jobs in self._tables():
-            jobs.on_change = self._tell_jobs
+            jobs.on_change = self._publish_jobs
 
-    def tell(self) -> None:
+    def publish(self) -> None:
         agent = self._agent
-        self._say(ModelState(agent.model.name))
-        self._say(ThinkingState(agent.model.thinking))
+        self._publish(ModelState(agent.model.name))
+        self._publish(ThinkingState(agent.model.thinking))
         agent.permissions.publish_level()
         agent.conversation.publish_context()
-        self._say(CommandsState([ExtensionCommand(name, _about(run)) for name, run in agent.commands.items()]))
-        self._say(JobsState([]))
-        agent.todo.tell()
+        self._publish(CommandsState([ExtensionCommand(name, _about(run)) for name, run in agent.commands.items()]))
+        self._publish(JobsState([]))
+        agent.todo.publish()
         if agent.model.why_missing is not None:
             why = agent.model.why_missing
             hint = _NO_MODEL if isinstance(why, NoModel) else why.hint
@@ -52,17 +52,17 @@ class SessionFacts:
         own = self._agent.workplace.jobs
         return [self._session.jobs, *([own] if own is not None else [])]
 
-    def _tell_jobs(self) -> None:
+    def _publish_jobs(self) -> None:
         rows = [self._row(job.id, job.label, job.status) for table in self._tables() for job in table.snapshots()]
-        if rows != self._told:
-            self._told = rows
-            self._say(JobsState(rows))
+        if rows != self._published:
+            self._published = rows
+            self._publish(JobsState(rows))
 
     def _row(self, id: str, label: str, status: str) -> SessionJob:
         label = cut_graphemes(clean_line(label), _LABEL_AT_MOST)
         return SessionJob(id, label, status, self._began.setdefault(id, time.time()))
 
-    def _say(self, fact: StateFact) -> None:
+    def _publish(self, fact: StateFact) -> None:
         self._agent.actor.publish(fact.as_state())
 
 

@@ -1,12 +1,14 @@
-"""Files of the person's, for a prompt: kept with the session, images made small enough for a model."""
+"""Artifacts of a session: attachments of prompts, with images made small enough for a model, and their files."""
 
 import asyncio
 import os
 import re
+from pathlib import Path
 
 from sightline.agent import Agent
 from sightline.conversation import ImagePart
 from sightline.exceptions import OutsideFailure, UserMistake
+from sightline.journal import Store, artifact_file, is_private, is_session_id, store_file
 from sightline.text import clean_line
 from sightline.tools import ArtifactShelf, ToolError
 from sightline.tools.images import MAX_INPUT, SNIFFED, fit, sniff
@@ -22,8 +24,8 @@ class Attachments:
         self._agent = agent
         self._shelf = shelf
 
-    async def keep(self, name: str, data: bytes) -> str:
-        """Keep a file; its artifact URL. What is an image is told by its bytes, not by its name."""
+    async def store(self, name: str, data: bytes) -> str:
+        """Store a file; returns its artifact URL. An image is recognised by its bytes, not by its name."""
         if len(data) > MAX_INPUT:
             raise UserMistake(
                 f"{clean_line(name)} has {len(data)} bytes, more than {MAX_INPUT}",
@@ -44,7 +46,7 @@ class Attachments:
             raise OutsideFailure(what, "free some disk space") from error
 
     def sorted(self, urls: list[str]) -> tuple[tuple[ImagePart, ...], tuple[str, ...]]:
-        """Which of them a model can see, and which it has to read."""
+        """Images, which a model sees, and other files, which it has to read."""
         images: list[ImagePart] = []
         files: list[str] = []
         for url in urls:
@@ -66,6 +68,27 @@ class Attachments:
             raise UserMistake(f"there is no attachment {clean_line(url)}", "attach the file again") from None
 
     def _name(self, name: str) -> str:
-        """One that is a file's name and nobody else's; what the file is called stays readable in it."""
+        """A unique file name in which the original name stays readable."""
         readable = _odd.sub("-", os.path.basename(name)).strip("-.")[-_NAME_AT_MOST:] or "file"
         return f"{self._agent.actor.new_call()}-{readable}"
+
+
+class SessionShelf:
+    """`artifact://SESSION/NAME` URLs and their files."""
+
+    def __init__(self, store: Store, session: str) -> None:
+        self._store = store
+        self._session = session
+
+    def store(self, name: str, data: bytes) -> str:
+        store_file(self._store.folder(self._session), name, data)
+        return f"artifact://{self._session}/{name}"
+
+    def find(self, url: str) -> Path | None:
+        session, _, name = url.removeprefix("artifact://").partition("/")
+        if not is_session_id(session) or not name:
+            return None
+        folder = self._store.folder(session)
+        found = artifact_file(folder, name)
+        is_output = found is not None and found.suffix in (".out", ".idx")
+        return None if is_output and is_private(folder, name) else found

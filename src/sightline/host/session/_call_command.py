@@ -1,4 +1,4 @@
-"""A command that a call of the agent runs: its output is the call's, until it goes on as a job of its own.
+"""A command that a call of the agent runs: its output is the call's, until it continues as a job of its own.
 
 When it does, the call's block closes and a new one begins under the job's id: the same bytes, in the same artifact,
 from where the call left off.
@@ -51,7 +51,7 @@ class CallCommand:
         self._command.cancel(force=force)
 
     def call_ended(self) -> None:
-        """The call is over. What is no job by now ends with it, and is not heard any more."""
+        """The call is over. A command that is no job by now ends with it, and its output is ignored."""
         if not self._job and not self._task.done():
             self._output.end()
             self._heard = False
@@ -63,7 +63,7 @@ class CallCommand:
 
     def become_job(self) -> str:
         if not self._job:
-            self._output.let_out()
+            self._output.flush()
             self._job = self._session.adopt(self._call, self)
             if self._use is not None:
                 self._actor.publish(self._as_jobs(self._use))
@@ -81,16 +81,16 @@ class CallCommand:
         if not self._heard:
             return
         if isinstance(event, ToolOutput):
-            self._output.tell(event)
+            self._output.publish(event)
             return
         if isinstance(event, ToolUse):
             self._use = event
         elif isinstance(event, ToolResult):
             self._output.end()
         if isinstance(event, Notice):  # about the sandbox, the same for each command
-            if event.text in self._session.told_of_sandbox:
+            if event.text in self._session.shown_notices:
                 return
-            self._session.told_of_sandbox.add(event.text)
+            self._session.shown_notices.add(event.text)
         if self._job or not isinstance(event, ToolUse | ToolResult):
             self._publish(event)
 
@@ -104,7 +104,7 @@ class CallCommand:
             self._actor.publish(event)
 
     def _as_jobs(self, event: Event) -> Event:
-        """The same, of the job it goes on as. The call has said what is run: the job says which it is."""
+        """The same event for the job. The call has the command line: the job has its own id."""
         if isinstance(event, ToolUse):
             return msgspec.structs.replace(event, id=self._job, arg=f"job {self._job}", job=True)
         if isinstance(event, ToolResult | ToolOutput):

@@ -1,4 +1,4 @@
-"""What a view may ask of a session, and the answer. On the wire `kind` says which it is, as with events."""
+"""The commands a view may send to a session, and the reply. On the wire `kind` says which it is, as with events."""
 
 from typing import Any, Literal, Union
 
@@ -8,26 +8,26 @@ from sightline.exec import CommandSpec
 
 
 class Start(msgspec.Struct, frozen=True, tag_field="kind", tag="start"):
-    """Run a command as a job of this session. The answer has its id."""
+    """Run a command as a job of this session. The reply has its id."""
 
     spec: CommandSpec
 
 
 class CancelJob(msgspec.Struct, frozen=True, tag_field="kind", tag="cancel"):
-    """End a job and everything it started; what it said is kept. `force`: without asking first."""
+    """End a job and everything it started; its output stays. `force`: without asking first."""
 
     id: str
     force: bool = False
 
 
 class Stop(msgspec.Struct, frozen=True, tag_field="kind", tag="stop"):
-    """End the session: its jobs are cancelled, then the host goes. `unless_watched`: if nobody else attends it."""
+    """End the session: its jobs are cancelled, then the host goes. `unless_watched`: if no other user attends it."""
 
     unless_watched: bool = False
 
 
 class Prompt(msgspec.Struct, frozen=True, tag_field="kind", tag="prompt"):
-    """Words for the agent. While it works they join in: now (steer), or when it has finished (follow_up)."""
+    """A prompt for the agent. During a run it joins in: now (steer), or when the run is over (follow_up)."""
 
     text: str
     how: Literal["prompt", "steer", "follow_up"] = "prompt"
@@ -35,26 +35,26 @@ class Prompt(msgspec.Struct, frozen=True, tag_field="kind", tag="prompt"):
 
 
 class Attach(msgspec.Struct, frozen=True, tag_field="kind", tag="attach"):
-    """Keep a file of the person's, so that a prompt can name it. The answer's id is its artifact URL."""
+    """Store a file of the user's, so that a prompt can name it. The reply's id is its artifact URL."""
 
     name: str
     data: bytes
 
 
 class Unqueue(msgspec.Struct, frozen=True, tag_field="kind", tag="unqueue"):
-    """Give back what waits for the agent, in the answer; the agent works on."""
+    """Return the queued prompts, in the reply; the run continues."""
 
 
 class Shell(msgspec.Struct, frozen=True, tag_field="kind", tag="shell"):
-    """Run a command line the person typed, as the person would. The answer has the call's id. The agent reads it and
-    what came of it with the next prompt, unless it is private."""
+    """Run a command line the user typed, outside the sandbox. The reply has the call's id. The agent reads it and its
+    output with the next prompt, unless it is private."""
 
     text: str
     private: bool = False
 
 
 class Cell(msgspec.Struct, frozen=True, tag_field="kind", tag="cell"):
-    """Run Python the person typed, in the session's one cell process; otherwise as `shell`."""
+    """Run Python the user typed, in the session's one cell process; otherwise as `shell`."""
 
     code: str
     private: bool = False
@@ -68,22 +68,22 @@ class Outline(msgspec.Struct, frozen=True, tag_field="kind", tag="outline"):
 
 
 class EditTodo(msgspec.Struct, frozen=True, tag_field="kind", tag="edit_todo"):
-    """Another todo list, as Markdown: headings are phases, `- [ ]` tasks. The agent is told. The answer's data has the
-    list as it is then (`markdown`); with None nothing is changed, and it is the one of now with what has ended."""
+    """Another todo list, as Markdown: headings are phases, `- [ ]` tasks. The agent reads it. The reply's data has the
+    new list (`markdown`); with None nothing is changed, and it is the current one with ended tasks."""
 
     markdown: str | None = None
 
 
 class Reload(msgspec.Struct, frozen=True, tag_field="kind", tag="reload"):
-    """Read the settings again. The answer's data says which of those that changed hold only in a new session."""
+    """Read the settings again. The reply's data has those that changed and apply only in a new session."""
 
 
 class Abort(msgspec.Struct, frozen=True, tag_field="kind", tag="abort"):
-    """Stop what the agent is doing. What it said is kept; what was queued comes back in the answer."""
+    """Stop the agent's run. Its text so far stays; the queued prompts are in the reply."""
 
 
 class CancelCall(msgspec.Struct, frozen=True, tag_field="kind", tag="cancel_call"):
-    """Stop one call of the agent's; the agent goes on."""
+    """Stop one call of the agent's; the run continues."""
 
     id: str
 
@@ -96,7 +96,7 @@ class AnswerRequest(msgspec.Struct, frozen=True, tag_field="kind", tag="answer")
 
 
 class MoveTo(msgspec.Struct, frozen=True, tag_field="kind", tag="move"):
-    """Go on from another entry of the session's tree."""
+    """Continue from another entry of the session's tree."""
 
     to: str
     summarize: bool = False
@@ -117,7 +117,7 @@ class Compact(msgspec.Struct, frozen=True, tag_field="kind", tag="compact"):
 
 
 class SetModel(msgspec.Struct, frozen=True, tag_field="kind", tag="set_model"):
-    """Ask another model from the next request on, or think more or less. Empty: as it is."""
+    """Use another model from the next request on, or another thinking level. Empty: as it is."""
 
     model: str = ""
     thinking: str = ""
@@ -125,8 +125,8 @@ class SetModel(msgspec.Struct, frozen=True, tag_field="kind", tag="set_model"):
 
 class SetApproval(msgspec.Struct, frozen=True, tag_field="kind", tag="set_approval"):
     """Another approval level for this session; or no longer a rule that came of an answer. Empty: as it is. The
-    answer's data says what holds: the `level`, the `levels` there are, the `rules`, and with `next` that the level
-    holds from the next prompt on."""
+    reply's data has the `level`, the `levels` there are, the `rules`, and `next` when the level applies from the next
+    prompt on."""
 
     level: str = ""
     forget: str = ""
@@ -168,5 +168,5 @@ class CommandReply(msgspec.Struct, frozen=True, tag_field="kind", tag="reply"):
     id: str = ""  # of the job
     error: str = ""
     hint: str = ""
-    data: Any = None  # what the command is about to come to, where it has something to say
+    data: Any = None  # the command's result, where it has one
     ref: int = 0  # which request of a connection it answers

@@ -1,4 +1,4 @@
-"""The life of a session: its journal opened new or resumed, the session in it, its socket, and the end of all three.
+"""Opening and closing a session: its journal, new or resumed, the session in it, and its socket.
 
 Every session is opened and closed here, whatever works in it: our own agent, another provider's, or commands alone.
 """
@@ -32,10 +32,10 @@ def open_journal(store: Store, *, cwd: str, resume: str = "", title: str = "", p
 
 
 @asynccontextmanager
-async def opened(store: Store, journal: Journal, *, keep_unused: bool = True) -> AsyncIterator[HostSession]:
+async def opened(store: Store, journal: Journal, *, remove_unused: bool = False) -> AsyncIterator[HostSession]:
     """A session in its journal. On the way out its work is ended and the journal complete.
 
-    A new session in which nothing was said or run is removed if it failed, or without `keep_unused`."""
+    A new session without a message or a call is removed if it failed, or with `remove_unused`."""
     writer, tree = journal
     removable = failed = False
     try:
@@ -48,7 +48,7 @@ async def opened(store: Store, journal: Journal, *, keep_unused: bool = True) ->
             raise
         finally:
             # Now already: what fails on the way out must not cost it.
-            removable = is_new and (failed or not keep_unused) and _is_unused(session, tree)
+            removable = is_new and (failed or remove_unused) and _is_unused(session, tree)
             await session.stop()
             await session.sync()
             removable = removable and _is_unused(session, tree)
@@ -65,7 +65,7 @@ async def opened(store: Store, journal: Journal, *, keep_unused: bool = True) ->
 async def served(
     session: HostSession, *, cwd: str, listener: socket.socket | None = None
 ) -> AsyncIterator[SocketServer]:
-    """The session on its socket. On the way out its work is ended and every viewer is told."""
+    """The session on its socket. On the way out its work is ended, and every viewer receives that."""
     server = SocketServer(session, listener or listen(session.id), cwd=cwd, started=time.time())
     try:
         await server.open()
@@ -78,15 +78,15 @@ async def served(
 
 @asynccontextmanager
 async def hosting(store: Store, *, cwd: str) -> AsyncIterator[HostSession]:
-    """A new session without an agent, hosted by this process. Others may attach to it meanwhile."""
+    """A new session without an agent, hosted by this process. Viewers may attach to it meanwhile."""
     async with opened(store, open_journal(store, cwd=cwd)) as session, served(session, cwd=cwd):
         yield session
 
 
 def _is_unused(session: HostSession, tree: SessionTree) -> bool:
-    """Nothing was said and nothing was run."""
-    talked = any(node.type in ("message", "custom_message") for node in tree.nodes.values())
-    return not talked and not session.calls_made
+    """Whether it has neither a message nor a call."""
+    has_messages = any(node.type in ("message", "custom_message") for node in tree.nodes.values())
+    return not has_messages and not session.calls_made
 
 
 def _prune(store: Store) -> None:

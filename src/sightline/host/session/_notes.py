@@ -1,13 +1,14 @@
-"""What a session knows of its events without their fold: which jobs there are, and what was asked and not answered."""
+"""Facts about a session's events without their fold: its jobs and its open requests."""
 
 from collections.abc import Container
 
-from sightline.events import Error, Event, Request, RequestResolved, ToolResult, ToolUse, encode_event, in_place_of
+from sightline.events import Error, Event, Request, RequestResolved, ToolResult, ToolUse, encode_event
+from sightline.events.stamping import in_place_of
 from sightline.journal import JobIndex, JobRecord, job_began, job_ended
 
 
 class Notes:
-    """Of one session. Its jobs are noted in the index as well, for who lists them."""
+    """The jobs and open requests of one session. Jobs are recorded in the index, too."""
 
     def __init__(self, index: JobIndex) -> None:
         self._index = index
@@ -18,12 +19,12 @@ class Notes:
         return job in self._records
 
     def take(self, event: Event, jobs: Container[str]) -> bool:
-        """`jobs`: the ids of those that run. True when nobody is waited for any more."""
+        """`jobs`: the ids of those that run. True when the last open request was resolved."""
         match event:
             case ToolUse() if event.id in jobs:
-                self._keep(job_began(event))
+                self._record(job_began(event))
             case ToolResult() if event.id in self._records:
-                self._keep(job_ended(self._records[event.id], event))
+                self._record(job_ended(self._records[event.id], event))
             case Request():
                 self.requests.add(event.id)
             case RequestResolved():
@@ -31,13 +32,13 @@ class Notes:
                 return not self.requests
         return False
 
-    def _keep(self, record: JobRecord) -> None:
+    def _record(self, record: JobRecord) -> None:
         self._records[record.id] = record
         self._index.add(record)
 
 
 def sound(event: Event) -> Event:
-    """The event, or one that says that it was none: what cannot be written down must not take others with it."""
+    """The event, or an error in its place: what cannot be encoded must not take others with it."""
     try:
         encode_event(event)
     except Exception as error:

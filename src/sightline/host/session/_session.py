@@ -1,9 +1,9 @@
-"""The session host: numbers every event, keeps it, folds it, fans it out, and takes commands.
+"""A running session: numbers, stores, folds and sends every event, and takes commands.
 
 Rules:
 
 - An event is in the journal before any view is sent it; so what a view has received is safe.
-- Events of one turn of the loop are kept with one write and sent as one batch.
+- Events of one turn of the event loop are stored with one write and sent as one batch.
 - No view can slow the session: each has a bounded queue of its own.
 """
 
@@ -12,15 +12,15 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from sightline.events import Error, Event, ToolOutput, ToolResult, stamp
+from sightline.events import Error, Event, ToolOutput, ToolResult
+from sightline.events.stamping import stamp
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.exec import Command as RunningCommand
 from sightline.exec import CommandSpec, Jobs, PassOn
 from sightline.host.session._call_command import CallCommand
 from sightline.host.session._commands import AgentCommand, CancelJob, Command, CommandReply, Start, Stop
 from sightline.host.session._notes import Notes, sound
-from sightline.host.session._recent import Recent
-from sightline.host.session._subscription import Subscription
+from sightline.host.session._subscription import Recent, Subscription
 from sightline.journal import (
     Artifact,
     ArtifactReader,
@@ -61,7 +61,7 @@ class HostSession:
     def __init__(
         self, writer: JournalWriter, index: JobIndex, *, last_seq: int = 0, clock: Callable[[], float] = time.time
     ) -> None:
-        """`last_seq`: the number of the last event of a session that is gone on with."""
+        """`last_seq`: the number of the last event of a session that is resumed."""
         self.id = writer.folder.name
         self.folder = writer.folder
         self.worker: Worker | None = None
@@ -70,9 +70,9 @@ class HostSession:
         self._index = index
         self._clock = clock
         self._loop = asyncio.get_running_loop()
-        # What was kept before is folded when somebody asks for it: a long session is gone on with at once.
+        # What was stored before is folded when a view needs it: a long session is resumed at once.
         self._transcript = Transcript() if not last_seq else None
-        self._seq = self._kept_seq = last_seq
+        self._seq = self._stored_seq = last_seq
         self._pending: list[Event] = []
         self._recent = Recent()
         self._subscriptions: set[Subscription] = set()
@@ -84,20 +84,20 @@ class HostSession:
         self._started = self._first = last_seq
         self._block = self._request = 0
         self.agents: dict[str, int] = {}  # how many subagents of each path there have been
-        self._last_job = 0 if not last_seq else None  # None: jobs of before have not been counted yet
-        self.told_of_sandbox: set[str] = set()  # what it cannot protect is said once, not with each command
-        self._complaining = False
-        self.expects_user = False  # somebody answers sooner or later, whether they are there now or not
-        self.lost_some = False  # something that happened could not be kept
+        self._last_job = 0 if not last_seq else None  # None: earlier jobs have not been counted yet
+        self.shown_notices: set[str] = set()  # about the sandbox: shown once, not with each command
+        self._storing_fails = False
+        self.expects_user = False  # a user answers sooner or later, whether one is there now or not
+        self.lost_some = False  # some event could not be stored
         self._stopping: asyncio.Task[None] | None = None
         self.on_idle: Callable[[], None] = lambda: None  # no job and no view is left
-        self.on_attended: Callable[[], None] = lambda: None  # a person came who can answer
-        self.on_left_alone: Callable[[], None] = lambda: None  # nobody is there any more who could answer
+        self.on_attended: Callable[[], None] = lambda: None  # a user came who can answer
+        self.on_left_alone: Callable[[], None] = lambda: None  # the last user who could answer has left
         self.on_stopped: Callable[[], None] = lambda: None
 
     @property
     def idle(self) -> bool:
-        """Nothing is done, nobody watches, and nobody is waited for."""
+        """Whether nothing runs, no view is attached and no request is open."""
         busy = self.worker is not None and self.worker.busy
         return not (self._tasks or self._subscriptions or self._notes.requests or busy)
 
@@ -107,7 +107,7 @@ class HostSession:
 
     @property
     def has_answers(self) -> bool:
-        """Whether somebody answers what is asked, now or later."""
+        """Whether a user answers requests, now or later."""
         return self.expects_user or self.is_attended
 
     @property
@@ -121,18 +121,18 @@ class HostSession:
         return self._seq
 
     @property
-    def kept_seq(self) -> int:
-        """The number of the last event that was kept and sent."""
-        return self._kept_seq
+    def stored_seq(self) -> int:
+        """The number of the last event that was stored and sent."""
+        return self._stored_seq
 
     @property
     def waiting(self) -> int:
-        """Requests nobody has answered yet."""
+        """The number of open requests."""
         return len(self._notes.requests)
 
     @property
     def calls_made(self) -> bool:
-        """Whether anything was run since it began, or was gone on with."""
+        """Whether anything was run since it began, or was resumed."""
         return self._started > self._first
 
     @property
@@ -153,7 +153,7 @@ class HostSession:
             self._loop.call_soon(self._flush)
         self._pending.append(stamp(event, self._seq, self._clock()))
 
-    def keep(self, entry: Entry) -> EntryPlace | None:
+    def store_entry(self, entry: Entry) -> EntryPlace | None:
         """Keep an entry of the tree, after the events that were published before it. None: the disk is full."""
         self._flush(entry)
         return self._writer.place_of(entry.id)
@@ -163,12 +163,12 @@ class HostSession:
             self._transcript = _folded(SessionReader(self._writer.folder), 0)[0]
         return self._transcript.snapshot()
 
-    async def fold_kept(self) -> None:
+    async def fold_stored(self) -> None:
         """Have what was kept before folded when the first view asks for it. That is not done in the loop."""
         while self._transcript is None:
             self._flush()
             found, left = await asyncio.to_thread(_folded, SessionReader(self._writer.folder), self._first)
-            missed = self._recent.after(found.now.seq, self._kept_seq)
+            missed = self._recent.after(found.now.seq, self._stored_seq)
             if self._transcript is None and missed is not None:
                 for event in missed:
                     found.apply(event)
@@ -179,9 +179,9 @@ class HostSession:
     def subscribe(
         self, after: int | None = None, snapshot: Callable[[], Snapshot] | None = None, *, attends: bool = False
     ) -> Subscription:
-        """Everything after event `after`; None: a snapshot of now, and everything after that. `snapshot`: what to give
-        in its place, for who reads the journal instead. `attends`: a person is there who can answer."""
-        missed = None if after is None else self._recent.after(after, self._kept_seq)
+        """Everything after event `after`; None: a snapshot of now, and everything after that. `snapshot`: sent in its
+        place, for a view that reads the journal instead. `attends`: a user is there who can answer."""
+        missed = None if after is None else self._recent.after(after, self._stored_seq)
         subscription = Subscription(snapshot or self.snapshot, missed, self._left, attends=attends)
         self._subscriptions.add(subscription)
         if attends:
@@ -221,7 +221,7 @@ class HostSession:
         job = self._new_job()
         label = " ".join(spec.argv)
         try:
-            self.jobs.register("bash", label, lambda: self._told(task), id=job)
+            self.jobs.register("bash", label, lambda: self._job_text(task), id=job)
         except UserMistake as mistake:
             self._last_job = (self._last_job or 1) - 1
             hint = f"{mistake.hint}: see `sightline jobs --session {self.id}`"
@@ -234,13 +234,13 @@ class HostSession:
         return CommandReply(True, job)
 
     def track(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something that the session is not idle, nor over, before it is done."""
+        """Run this in the background: until it is done the session is neither idle nor over."""
         self._track(self._loop.create_task(work))
 
     def _track(self, task: "asyncio.Task[T]") -> "asyncio.Task[T]":
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        task.add_done_callback(lambda _: self.tell_if_idle())
+        task.add_done_callback(lambda _: self.report_if_idle())
         return task
 
     def new_call(self) -> str:
@@ -288,11 +288,11 @@ class HostSession:
         self._writer.forget_artifact(call)
 
     def flush(self) -> None:
-        """Keep and send what was published, now."""
+        """Store and send what was published, now."""
         self._flush()
 
     def adopt(self, call: str, command: CallCommand) -> str:
-        """The command of a call goes on as a job; returns the job's id."""
+        """The command of a call continues as a job; returns the job's id."""
         job = self._new_job()
         self._started += 1
         self._writer.share_artifact(call, job)
@@ -315,7 +315,7 @@ class HostSession:
             pass
 
     async def stop(self) -> None:
-        """Cancel what runs, see it ended, say goodbye to every view. The journal is complete afterwards."""
+        """Cancel what runs, wait for its end, and end every subscription. The journal is complete afterwards."""
         self._stop_soon()
         assert self._stopping is not None
         await asyncio.shield(self._stopping)
@@ -335,13 +335,13 @@ class HostSession:
         await self.sync()
         return result
 
-    async def _told(self, task: "asyncio.Task[ToolResult]") -> str:
-        """What whoever waits for a job is told at its end. Not waiting any longer does not end the job."""
+    async def _job_text(self, task: "asyncio.Task[ToolResult]") -> str:
+        """The result of a job as text. Cancelling the wait does not end the job."""
         result = await asyncio.shield(task)
-        said = result.content or f"exit code {result.exit_code}"
+        text = result.content or f"exit code {result.exit_code}"
         if result.is_error:
-            raise OutsideFailure(said)
-        return said
+            raise OutsideFailure(text)
+        return text
 
     def _cancel(self, command: CancelJob) -> CommandReply:
         running = self._commands.get(command.id)
@@ -369,7 +369,7 @@ class HostSession:
         self.on_stopped()
 
     def _new_job(self) -> str:
-        """The id of the next one: they are counted from 1, also after the session was resumed."""
+        """The id of the next one: they are counted from 1, across resumes."""
         if self._last_job is None:
             mine = (job for job in self._index.jobs() if session_of(job) == self.id)
             self._last_job = max((int(job.rpartition("-")[2]) for job in mine), default=0)
@@ -381,33 +381,33 @@ class HostSession:
         if not events and entry is None:
             return
         try:
-            kept = self._writer.append(events if entry is None else [*events, entry])
+            stored = self._writer.append(events if entry is None else [*events, entry])
         except Exception:
             self._pending = [sound(event) for event in events]
             if entry is None and self._pending == events:
                 raise
             self._flush()
             if entry is not None:
-                raise  # that it cannot be kept is for who made it to hear
+                raise  # the caller has to know that it is not stored
             return
         if not events:
             return
-        if kept == self._complaining:
-            self._complain(kept, events[0].seq)
-        self._kept_seq = events[-1].seq
+        if stored == self._storing_fails:
+            self._report_storing(stored, events[0].seq)
+        self._stored_seq = events[-1].seq
         for event in events:
             if self._transcript is not None:
                 self._transcript.apply(event)
             if type(event) is not ToolOutput and self._notes.take(event, self._commands):
-                self._loop.call_soon(self.tell_if_idle)
+                self._loop.call_soon(self.report_if_idle)
         self._recent.add(events)
         for subscription in list(self._subscriptions):
             subscription.offer(events)
 
-    def _complain(self, kept: bool, seq: int) -> None:
-        """Said once when keeping begins to fail; that it works again is in the journal itself."""
-        self._complaining = not kept
-        if not kept:
+    def _report_storing(self, stored: bool, seq: int) -> None:
+        """Published once when storing begins to fail; that it works again is in the journal itself."""
+        self._storing_fails = not stored
+        if not stored:
             self.lost_some = True
             what = f"events from {seq} on are shown but not stored: {self._writer.problem}"
             self.append(Error(what, "free some disk space; the commands keep running"))
@@ -416,20 +416,20 @@ class HostSession:
         self._subscriptions.discard(subscription)
         if subscription.attends and not self.is_attended:
             self.on_left_alone()
-        self.tell_if_idle()
+        self.report_if_idle()
 
-    def tell_if_idle(self) -> None:
+    def report_if_idle(self) -> None:
         if self.idle:
             self.on_idle()
 
 
-def _folded(kept: SessionReader, last: int) -> tuple[Transcript, LeftOpen]:
+def _folded(reader: SessionReader, last: int) -> tuple[Transcript, LeftOpen]:
     """The fold, and what is open after event `last`: nothing of that is looked for where the fold has nothing open."""
     transcript = Transcript()
-    for event in kept.events():
+    for event in reader.events():
         transcript.apply(event)
     now = transcript.now
     is_open = now.requests or any(agent.running for agent in now.agents.values())
     if last and (is_open or any(isinstance(entry, TranscriptCall) and entry.content is None for entry in now.entries)):
-        return transcript, LeftOpen(event for event in kept.events() if event.seq <= last)
+        return transcript, LeftOpen(event for event in reader.events() if event.seq <= last)
     return transcript, LeftOpen()

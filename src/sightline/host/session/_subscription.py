@@ -1,6 +1,8 @@
-"""One view's place in a session's events: a bounded queue that overflows into a new snapshot, never into loss."""
+"""One view's place in a session's events: a bounded queue that overflows into a new snapshot, never into loss; and the
+recent events, for views that reconnect."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from typing import Union
 
@@ -12,6 +14,7 @@ Frame = Union[Snapshot, list[Event]]
 # How far a view may be behind before it is brought up to date by a snapshot instead.
 _MOST_EVENTS = 2000
 _MOST_CHARACTERS = 1024 * 1024
+_RECENT_EVENTS = 4000
 
 
 class Subscription:
@@ -25,7 +28,7 @@ class Subscription:
         *,
         attends: bool = False,
     ) -> None:
-        """`missed`: what the view has not seen yet; None when only a snapshot can tell it."""
+        """`missed`: what the view has not seen yet; None when it needs a snapshot."""
         self.attends = attends
         self._snapshot = snapshot
         self._behind = missed is None
@@ -76,3 +79,28 @@ class Subscription:
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
+
+
+class Recent:
+    """The last events, for a view that lost its connection. Bounded in number and size; the oldest go first."""
+
+    def __init__(self) -> None:
+        self._events: deque[Event] = deque()
+        self._characters = 0
+
+    def add(self, events: list[Event]) -> None:
+        self._events.extend(events)
+        for event in events:
+            if isinstance(event, ToolOutput):
+                self._characters += len(event.content)
+        while len(self._events) > _RECENT_EVENTS or self._characters > _MOST_CHARACTERS:
+            old = self._events.popleft()
+            if isinstance(old, ToolOutput):
+                self._characters -= len(old.content)
+
+    def after(self, seq: int, last: int) -> list[Event] | None:
+        """Everything after `seq`, up to `last`, which was the last; None when some of that is no longer here."""
+        oldest = self._events[0].seq if self._events else last + 1
+        if not oldest - 1 <= seq <= last:
+            return None
+        return [event for event in self._events if event.seq > seq]

@@ -33,7 +33,7 @@ _FRAMES_AHEAD = 16
 
 
 class HostGone(OutsideFailure):
-    """The host ended without saying goodbye: it was killed, or the machine is in trouble."""
+    """The host ended without a goodbye: it was killed, or the machine is in trouble."""
 
 
 class HostRefused(OutsideFailure):
@@ -52,7 +52,7 @@ class Client:
         self._refs = 0
         self._waiting: dict[int, asyncio.Future[CommandReply]] = {}
         self._entries: list[Entry] = []
-        """Of the state that is being told."""
+        """Of the snapshot that is being received."""
         self._frames: asyncio.Queue[Frame | Exception | None] = asyncio.Queue(_FRAMES_AHEAD)
         self._reading = asyncio.ensure_future(self._read())
 
@@ -70,7 +70,7 @@ class Client:
     async def subscribe(self, after: int | None = None, *, attends: bool = False) -> AsyncIterator[Frame]:
         """Snapshots and events until the session is over; HostGone when the host is lost before. Once a client.
 
-        `attends`: a person is there who can answer what is asked."""
+        `attends`: a user is there who can answer requests."""
         self._send(Subscribe(after, attends, in_parts=True))
         while True:
             frame = await self._frames.get()
@@ -81,7 +81,7 @@ class Client:
             yield frame
 
     def close(self) -> None:
-        """Leave. The session goes on; who still waits for an answer gets none."""
+        """Leave. The session continues; pending requests fail."""
         self._reading.cancel()
         self._writer.close()
         self._give_up()
@@ -119,7 +119,7 @@ class Client:
         self._writer.close()
 
     async def _take(self, lines: list[bytes]) -> bool:
-        """Hand on what was read; events that came together stay together. True after a goodbye."""
+        """Forward what was read; events that came together stay together. True after a goodbye."""
         events: list[Event] = []
         over = False
         for line in lines:
@@ -148,7 +148,7 @@ class Client:
         return over
 
     def _whole(self, snapshot: Snapshot) -> Snapshot:
-        """With the entries that were told before it."""
+        """With the entries that were sent before it."""
         snapshot.entries, self._entries = [*self._entries, *snapshot.entries], []
         return snapshot
 

@@ -1,4 +1,4 @@
-"""All hosts of this user: which run, and the way to one session whether it runs or not."""
+"""The hosts of this user: which run, and a connection to one session whether it runs or not."""
 
 import asyncio
 import time
@@ -35,7 +35,7 @@ async def attach(store: Store, session: str) -> Client | StoredSession:
     while store.is_running(session) or not await asyncio.to_thread(recover, store, session):
         try:
             return await connect(session)
-        except OSError as error:  # it is ending, or somebody else is just recovering it
+        except OSError as error:  # it is ending, or another process is just recovering it
             if time.monotonic() > deadline:
                 hint = "it is suspended or very busy: try again, or end that process"
                 raise OutsideFailure(f"session {session} is running but does not answer", hint) from error
@@ -75,7 +75,7 @@ async def follow(
 
 
 def find(store: Store, text: str) -> str:
-    """The session or job a person means: its id, or a beginning of it that fits only one."""
+    """The session or job for what the user typed: its id, or a unique prefix of it."""
     if is_session_id(text) or is_job_id(text):
         session = session_of(text) or text
         known = store.folder(session).is_dir()

@@ -1,15 +1,15 @@
 """Who may connect to a host: its user, from outside every sandbox and every command of a session.
 
-Whoever is connected may answer what is asked. A command that could connect would approve itself.
+A process that is connected may answer requests. A command that could connect would approve itself.
 
 Rules:
 
-- Decided on what the kernel says of the process that called `connect`, never on what it says of itself. It is held by
-  a descriptor (Linux 6.5) while its facts are read and must still live afterwards: they are not another's, who was
+- Decided on what the kernel reports of the process that called `connect`, never on what it says of itself. It is held
+  by a descriptor (Linux 6.5) while its facts are read and must still live afterwards: they are not another's, who was
   given the same id. A process that cannot be looked at is refused.
 - Compared with the host: a host in a container serves views in that container. Another namespace, privileges given up
   that the host has not given up, and more system call filters than the host has, are a sandbox.
-- What a command started is refused outside a sandbox, too, a person's own command included: it may run what a model
+- What a command started is refused outside a sandbox, too, the user's own command included: it may run what a model
   wrote.
 - Only Linux has a sandbox of ours, and only there is more than the folder's mode looked at.
 """
@@ -95,6 +95,6 @@ def _confinement(pid: int) -> _Confinement:
     namespaces = tuple(os.readlink(f"/proc/{pid}/ns/{name}") for name in _NAMESPACES)
     with open(f"/proc/{pid}/status", "rb") as file:
         fields = dict(line.split(b":", 1) for line in file.read().splitlines() if b":" in line)
-    # Older kernels say only whether there are filters.
+    # Older kernels report only whether there are filters.
     filters = int(fields.get(b"Seccomp_filters", fields.get(b"Seccomp", b"0")))
     return _Confinement(namespaces, int(fields.get(b"NoNewPrivs", b"0")), filters)

@@ -34,7 +34,7 @@ def socket_path(session: str) -> Path:
 
 
 def listen(session: str) -> socket.socket:
-    """The socket of a session that begins, ready to be connected to. Whoever asks holds the session's lock: a socket
+    """The socket of a session that begins, ready to be connected to. The caller holds the session's lock: a socket
     that is already there was left by a host that was killed."""
     path = socket_path(session)
     forget_socket(session)
@@ -71,7 +71,7 @@ def connected(session: str, seconds: float) -> socket.socket:
 
 
 def _check_owner(connection: socket.socket) -> None:
-    """Another user's host is none of ours, whatever its socket is called: what we send it is the person's."""
+    """Another user's host is none of ours, whatever its socket is called: what we send it is the user's."""
     if sys.platform == "linux":
         _, uid, _ = struct.unpack("iII", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
         if uid != os.geteuid():

@@ -1,6 +1,6 @@
-"""A session on a Unix socket: each connection says hello, may subscribe once, and may submit commands.
+"""A session on a Unix socket: each connection begins with a hello, may subscribe once, and may submit commands.
 
-A process that may not connect (see `_peer`) is told why, hears and says nothing else, and the session is told of it."""
+A process that may not connect (see `_peer`) is sent the reason and nothing else, and a notice is published."""
 
 import asyncio
 import contextlib
@@ -44,8 +44,8 @@ _REFUSALS: dict[Why, str] = {
     "command": "a process that a session's command started",
     "unknown": "a process that cannot be identified",
 }
-# Commands that may wait for a model, an extension or a disk: what else a view asks for does not wait for them.
-# A hook of an extension may ask the person about a prompt: the answer comes on the same connection.
+# Commands that may wait for a model, an extension or a disk: a view's other commands do not wait for them.
+# A hook of an extension may ask the user about a prompt: the answer comes on the same connection.
 _LONG = (Attach, Compact, Invoke, MoveTo, Outline, Prompt, Reload)
 
 
@@ -69,7 +69,7 @@ class SocketServer:
         self._server = await asyncio.start_unix_server(self._connected, sock=self._listener, limit=REQUEST_CAP)
 
     async def close(self) -> None:
-        """Take no more views and let those there are hear the end, but not for ever."""
+        """Accept no more views and wait a limited time until those there are have received the end."""
         if self._server is not None:
             self._server.close()
         if self._connections:
@@ -136,7 +136,7 @@ class _Connection:
         self._submitted: set[asyncio.Task[None]] = set()
 
     async def serve(self, hello: Hello) -> None:
-        """Until the other side leaves, or the session is over and has been told in full."""
+        """Until the other side leaves, or the session is over and has been sent in full."""
         self._writer.write(encode_line(hello))
         await self._listen()
 
@@ -178,14 +178,14 @@ class _Connection:
             self._writer.write(encode_line(msgspec.structs.replace(reply, ref=request.ref)))
             await self._writer.drain()
         except OSError:
-            pass  # whoever asked is gone
+            pass  # the view is gone
 
     async def _send(self, subscription: Subscription, *, in_parts: bool) -> None:
         try:
             async for frame in subscription:
                 for number, piece in enumerate(encode_frame(frame, in_parts=in_parts)):
                     if number:
-                        await asyncio.sleep(0)  # the session goes on while a long state is told
+                        await asyncio.sleep(0)  # the session continues while a long state is sent
                     self._writer.write(piece)
                     await self._writer.drain()
             self._writer.write(encode_line(Bye()))

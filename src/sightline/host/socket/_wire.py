@@ -10,7 +10,7 @@ from sightline.host.session._commands import Command, CommandReply
 from sightline.host.session._subscription import Frame
 from sightline.transcript import Entry, Snapshot
 
-# One request. A file of the person's may have 20 MiB, and is a third longer as text; a snapshot, which is the other
+# One request. A file of the user's may have 20 MiB, and is a third longer as text; a snapshot, which is the other
 # direction, is not bounded by this.
 REQUEST_CAP = 32 * 1024 * 1024
 # Of a state that is sent in parts: what is read, and written, in one go. One entry may be longer.
@@ -18,7 +18,7 @@ _PART = 256 * 1024
 
 
 class Hello(msgspec.Struct, frozen=True, tag_field="kind", tag="hello"):
-    """The first line a host says."""
+    """The first line a host sends."""
 
     session: str
     version: str  # of the program: another one may not understand all that follows
@@ -26,20 +26,20 @@ class Hello(msgspec.Struct, frozen=True, tag_field="kind", tag="hello"):
     cwd: str = ""
     started: float = 0.0
     running: int = 0  # jobs
-    waiting: int = 0  # requests that nobody has answered yet
-    agent: bool = False  # somebody to talk to is in it
-    busy: bool = False  # who is at work
+    waiting: int = 0  # open requests
+    agent: bool = False  # it has a worker
+    busy: bool = False  # the worker is
 
 
 class RefusedLine(msgspec.Struct, frozen=True, tag_field="kind", tag="refused"):
-    """The only line a host sends to one who may not connect."""
+    """The only line a host sends to a process that may not connect."""
 
     error: str
     hint: str = ""
 
 
 class Entries(msgspec.Struct, frozen=True, tag_field="kind", tag="entries"):
-    """Some of the state to come, before the rest of it: to one who said `in_parts`."""
+    """Some of the state to come, before the rest of it: to a view that subscribed with `in_parts`."""
 
     entries: list[Entry]
 
@@ -58,7 +58,7 @@ class Subscribe(msgspec.Struct, frozen=True, tag_field="kind", tag="subscribe"):
     """Send events from now on. At most once a connection."""
 
     after: int | None = None
-    attends: bool = False  # a person is there who can answer
+    attends: bool = False  # a user is there who can answer
     in_parts: bool = False  # a long state may come as several lines, none of which takes long to read
 
 
@@ -68,7 +68,7 @@ class Submit(msgspec.Struct, frozen=True, tag_field="kind", tag="submit"):
 
 
 class Numbered(msgspec.Struct, frozen=True):
-    """What is read of a request that is otherwise not understood, so that whoever waits for an answer gets one."""
+    """What is read of a request that is otherwise not understood, so that it gets a reply."""
 
     ref: int = 0
 

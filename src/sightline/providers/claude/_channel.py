@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 import sightline.events as ev
 from sightline.events import Event
+from sightline.events.stamping import of_agent
 from sightline.providers._channel_run import ChannelRun
 from sightline.providers._program_channel import ProgramChannel
 from sightline.providers._provider import ProviderPrompt, Run, Unreachable
@@ -267,7 +268,7 @@ class ClaudeChannel(ProgramChannel):
             agent = self._source.agent_of(self._tasks.get(text_at(request, "agent_id"), ""))
             translated = translate_request(request, RequestOrigin(id, call, self._ask.cwd))
             if translated is not None:
-                return ev.of_agent(agent, [self._open_request(head.request_id, translated)])
+                return of_agent(agent, [self._open_request(head.request_id, translated)])
         self._respond(head.request_id, "error", error="not supported")
         text = f"Claude Code asked for something that only its own program supports: {kind[:100]}"
         return [ev.Notice(clean_line(text), "warning")]
@@ -284,14 +285,14 @@ class ClaudeChannel(ProgramChannel):
             events.append(self._open_request(native_id, response))
         else:
             self._respond(native_id, "success", response=response)
-        self._publish(ev.of_agent(request.event.agent, events))
+        self._publish(of_agent(request.event.agent, events))
 
     def _on_withdrawal(self, native_id: object) -> list[Event]:
         """It needs no answer to this request any more."""
         withdrawn = [pending.event for pending in self._requests.values() if pending.native_id == native_id]
         for event in withdrawn:
             del self._requests[event.id]
-        return [event for each in withdrawn for event in ev.of_agent(each.agent, [ev.RequestResolved(each.id)])]
+        return [event for each in withdrawn for event in of_agent(each.agent, [ev.RequestResolved(each.id)])]
 
 
 def _control(id: str, subtype: str, **fields: object) -> dict[str, object]:

@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 import sightline.events as ev
 from sightline.events import Event, Reasoning, Text, ToolResult, ToolUse
+from sightline.events.stamping import of_agent
 from sightline.providers._agents import AgentPaths
 from sightline.providers._plan import plan_from
 from sightline.providers._preview import preview, shown_args
@@ -156,7 +157,7 @@ class ClaudeSource(ProviderSource):
             path, call = self._agents.begin(parent, name), self.call_id(clean_line(parent))
             begun.append(ev.AgentStarted(path, name, clean_line(parsed.task_description or ""), call=call))
         self._agent = path
-        events = ev.of_agent(path, _HANDLERS[type(parsed)](self, parsed, raw))
+        events = of_agent(path, _HANDLERS[type(parsed)](self, parsed, raw))
         self._agent = ""
         return [*begun, *events]
 

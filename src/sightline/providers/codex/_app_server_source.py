@@ -19,6 +19,7 @@ from msgspec.structs import astuple
 
 import sightline.events as ev
 from sightline.events import Event, Reasoning, Text, ToolResult, ToolUse
+from sightline.events.stamping import of_agent
 from sightline.providers._agents import AgentPaths
 from sightline.providers._failure import hint_in, human_message
 from sightline.providers._preview import preview
@@ -181,11 +182,11 @@ class AppServerSource(ProviderSource):
         path = self._path_of(parsed.threadId, events)
         if path and method == _TURN_ENDED:  # which is the end of the subagent, an event of its parent
             ended = self._agent_ended(parsed.threadId, failed=parsed.turn.status == "failed")
-            return [*events, *ev.of_agent(path.rpartition("/")[0], ended)]
+            return [*events, *of_agent(path.rpartition("/")[0], ended)]
         self._agent = path
         made = handler(self, parsed)
         self._agent = ""
-        events += ev.of_agent(path, made) if path else made
+        events += of_agent(path, made) if path else made
         if method == _COMPLETED and parsed.item.tool == "spawnAgent":
             events += self._release()
         return events

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sightline.events import Error, Event, Notice, Reasoning, RetryState, RunEnded, Text, ToolArgs, ToolUse, of_source
+from sightline.events import Error, Event, Notice, Reasoning, RetryState, RunEnded, Text, ToolArgs, ToolUse
+from sightline.events.stamping import of_source
 from sightline.exceptions import OutsideFailure, SightlineError, UserMistake
 from sightline.paths import data_folder, private_folder
 from sightline.providers._provider import ProviderOutcome, ProviderPrompt

@@ -22,6 +22,7 @@ import msgspec
 
 import sightline.events as ev
 from sightline.events import Event
+from sightline.events.stamping import of_agent
 from sightline.exec import Process
 from sightline.handles import read_at_most
 from sightline.providers._binary import start_channel
@@ -274,7 +275,7 @@ class OpenCodeServer(OpenRequests):
             return [event]
         session = event.properties.get("sessionID")
         talk = self._talks.get(session) if isinstance(session, str) else None
-        return [] if talk is None else ev.of_agent(talk.agent, self._of_talk(talk, event.type, event.properties))
+        return [] if talk is None else of_agent(talk.agent, self._of_talk(talk, event.type, event.properties))
 
     def _of_talk(self, talk: Talk, kind: str, fields: dict[str, object]) -> list[Event]:
         part, info = fields.get("part"), fields.get("info")

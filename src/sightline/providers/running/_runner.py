@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 import sightline.events as ev
-from sightline.events import Error, Event, RunEnded, RunStarted, Text, ToolResult, ToolUse, Unknown, of_source
+from sightline.events import Error, Event, RunEnded, RunStarted, Text, ToolResult, ToolUse, Unknown
+from sightline.events.stamping import of_source
 from sightline.exec import GRACE, Process, UntrustedProgram
 from sightline.providers._binary import binary_words
 from sightline.providers._provider import (

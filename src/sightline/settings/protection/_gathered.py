@@ -3,7 +3,7 @@
 Rules:
 
 - What exists is mounted read-only; what is missing and would count is `absent`.
-- Missing is only what the system says is missing. What cannot be looked at (a command can take away the right to) is
+- Missing is only what the system reports as missing. What cannot be looked at (a command can take away the right to) is
   held with the nearest folder above it that can be seen; where that is the workspace itself, it is `exposed`.
 - A link in a writable folder can be replaced, and a file with a second name can be written by that: no sandbox holds
   these. Every link on the way counts, not only the first and the last.
@@ -144,7 +144,7 @@ class GatheredPaths:
             self._unread.add(path)
 
     def expose_links(self, path: str) -> str:
-        """Each link on the way in the workspace: whoever can replace one decides where the rest leads. Returns where it
+        """Each link on the way in the workspace: who can replace one decides where the rest leads. Returns where it
         leads now; empty when that is nowhere."""
         at, steps, rest = os.sep, 0, path.split(os.sep)[::-1]
         while rest:

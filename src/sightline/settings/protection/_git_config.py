@@ -2,7 +2,7 @@
 
 Rules:
 
-- Git itself is not asked: it would act on the very configuration that is in question.
+- Git itself is not run: it would act on the very configuration that is in question.
 - `include.path` and `includeIf.*.path` are followed whatever their condition, as deep as git does. A missing file has
   no entries; one that is too large, no regular file or cannot be read has the entry `UNREADABLE`.
 - A program is any word of a value that may run one, if such a file exists; the first word also if it does not, and the
@@ -71,7 +71,7 @@ def is_include(entry: GitConfigEntry) -> bool:
 
 
 def runs(entry: GitConfigEntry) -> bool:
-    """Whether its value names what git runs, or a file that says so."""
+    """Whether its value names what git runs, or a file that does."""
     if entry.section == "alias" or (entry.section, entry.name) == ("submodule", "update"):
         return entry.value.startswith("!")
     if entry.name == "path":
@@ -157,9 +157,9 @@ def _parsed(text: str) -> Iterator[GitConfigEntry]:
         rest = line.strip()
         while found := _section(rest):  # an entry may follow on the same line
             section, rest = found.group(1).lower().partition(".")[0], rest[found.end() :].strip()
-        said = _entry(rest) if rest and rest[0] not in "#;" else None
-        if said is not None and section:
-            yield GitConfigEntry(section, said.group(1).lower(), _value(said.group(2) or ""))
+        found = _entry(rest) if rest and rest[0] not in "#;" else None
+        if found is not None and section:
+            yield GitConfigEntry(section, found.group(1).lower(), _value(found.group(2) or ""))
 
 
 def _value(text: str) -> str:

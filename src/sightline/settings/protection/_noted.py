@@ -87,9 +87,9 @@ def _with_known(root: str, below: dict[str, NotedFolder]) -> list[NotedFolder]:
     missed = [found for folder in known if folder not in below and _matters(found := _scan(folder)[0])]
     everything = [*below.values(), *missed]
     # Those of before first: they must not give way to new ones.
-    wanted = dict.fromkeys((*(each.folder for each in missed), *(f for f in known if f in below), *below))
-    if wanted.keys() != known.keys():
-        _remember(root, list(wanted)[:_KNOWN_AT_MOST])
+    remembered = dict.fromkeys((*(each.folder for each in missed), *(f for f in known if f in below), *below))
+    if remembered.keys() != known.keys():
+        _remember(root, list(remembered)[:_KNOWN_AT_MOST])
     return everything
 
 
@@ -108,12 +108,12 @@ def _scan(folder: str) -> tuple[NotedFolder, tuple[str, ...]]:
     except OSError:
         return NotedFolder(folder, frozenset(name for name in _NAMES if _may_be(folder, name)), listed=False), ()
     names = {entry.name for entry in all_of_it}
-    kept = _NAMES & names
+    marks = _NAMES & names
     if names >= _BARE_REPOSITORY:
-        kept |= {"HEAD"}
+        marks |= {"HEAD"}
     if len(_scanned) > 10 * _FOLDERS_AT_MOST:
         _scanned.clear()
-    found = NotedFolder(folder, kept)
+    found = NotedFolder(folder, marks)
     if time.time_ns() - changed > _MAY_CHANGE_UNSEEN:
         _scanned[folder] = changed, found, inner
     return found, inner

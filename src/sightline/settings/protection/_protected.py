@@ -1,6 +1,6 @@
 """The protected set: what in a workspace stays as it is, because it decides about Sightline or runs by itself.
 
-One set for both: a sandboxed command cannot write it, and a write by a tool of ours is asked about.
+One set for both: a sandboxed command cannot write it, and a write by a tool of ours needs approval.
 
 Rules:
 
@@ -32,11 +32,11 @@ from sightline.settings.protection._noted import AUTORUN_FILES, AUTORUN_FOLDERS,
 from sightline.settings.protection._repositories import Repositories
 
 _OF_VS_CODE = ("tasks.json", "settings.json")
-# Tracked files that people change together with code: asked about, but left writable to commands (a checkout).
-_ASKED_FILES = frozenset(
+# Tracked files that users change together with code: a tool needs approval, commands may write them (a checkout).
+_APPROVED_FILES = frozenset(
     {".pre-commit-config.yaml", "lefthook.yml", ".lefthook.yml", ".npmrc", ".yarnrc", ".yarnrc.yml"}
 )
-_ASKED_ENDING = ".code-workspace"
+_APPROVED_ENDING = ".code-workspace"
 _GUARDED_FOLDERS = frozenset({".git", PROJECT_FOLDER, *AUTORUN_FOLDERS})
 _WRITABLE_OF_HOME = frozenset({".cache", ".git"})
 
@@ -69,19 +69,19 @@ def _is_open(name: str) -> bool:
 
 
 def is_guarded(path: str, workspace: str) -> bool:
-    """Whether a real path in a workspace is asked about before a tool writes it, by its name alone or as protected."""
+    """Whether a tool needs approval to write a real path in a workspace, by its name alone or as protected."""
     names = os.path.relpath(path, workspace).casefold().split(os.sep)
     last, folder = names[-1], names[-2] if len(names) > 1 else ""
-    if not _GUARDED_FOLDERS.isdisjoint(names) or last in AUTORUN_FILES or last in _ASKED_FILES:
+    if not _GUARDED_FOLDERS.isdisjoint(names) or last in AUTORUN_FILES or last in _APPROVED_FILES:
         return True
-    if last.endswith(_ASKED_ENDING) or (folder == ".vscode" and last in _OF_VS_CODE):
+    if last.endswith(_APPROVED_ENDING) or (folder == ".vscode" and last in _OF_VS_CODE):
         return True
     home = _known_places().home
     if is_in(home, workspace) and is_in(path, home):
         first = os.path.relpath(path, home).split(os.sep)[0]
         if first != "." and not _is_open(first):
             return True
-    # Of `.vscode` a tool is asked about the two files above; to commands it is read-only as a whole.
+    # Of `.vscode` a tool needs approval for the two files above; to commands it is read-only as a whole.
     found = (each for each in protected(workspace).files if os.path.basename(each) != ".vscode")
     return any(is_in(path, each) for each in found)
 
@@ -102,7 +102,7 @@ def _gather_ours(gathered: GatheredPaths, known: "_Known") -> None:
 
 
 class _Known(msgspec.Struct, frozen=True):
-    """Where this program and the person are: `places` as written and as they really are, the `folders` of our data and
+    """Where this program and the user are: `places` as written and as they really are, the `folders` of our data and
     settings, the places that may hold a workspace and must not be written then, and home."""
 
     places: tuple[str, ...]

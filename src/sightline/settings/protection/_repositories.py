@@ -5,7 +5,7 @@ Rules:
 - Of each repository `config`, `config.worktree`, `hooks`, `commondir` and `info/attributes`; of its submodules
   (`modules`) the same; of its linked worktrees (`worktrees`) the files that lead from one to the other.
 - What git is configured to run is read for each worktree: a relative path means another file in each. Repositories
-  above the workspace and the person's configuration count, too: they may name a file in it.
+  above the workspace and the user's configuration count, too: they may name a file in it.
 - Bounds never hide anything. With more submodules, worktrees or repositories than fit, whole folders are read-only.
 """
 
@@ -25,10 +25,10 @@ _OF_GIT = frozenset(
     {"objects", "refs", "logs", "hooks", "info", "branches", "lfs", "rr-cache", "modules", "worktrees", "rebase-merge",
      "rebase-apply", "sequencer", "svn", "annex"}
 )  # fmt: skip
-# What git itself writes is no script, whatever a value says.
+# What git itself writes is no script, whatever a value names.
 _WRITTEN_BY_GIT = _OF_GIT | {"index", "HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "COMMIT_EDITMSG", "packed-refs"}
 
-_Said = list[tuple[str, _git_config.GitConfigEntry]]
+_Entries = list[tuple[str, _git_config.GitConfigEntry]]
 
 
 class Repositories:
@@ -39,8 +39,8 @@ class Repositories:
         self._known: set[str] = set()
         self._seen: set[tuple[str, str]] = set()
         self._waiting: list[tuple[str, str]] = []
-        said = [found for file in _person_files() for found in _git_config.entries(file)]
-        self._of_the_person = [found for found in said if _git_config.runs(found[1])]
+        entries = [found for file in _user_files() for found in _git_config.entries(file)]
+        self._of_the_user = [found for found in entries if _git_config.runs(found[1])]
 
     def add(self, git: str, worktree: str) -> None:
         """A `.git` as it may be: a folder, a link to one, or a file that names one."""
@@ -58,16 +58,16 @@ class Repositories:
         """The folder with a repository in it."""
         common = _named_folder(os.path.join(git, "commondir"), "")
         if common and common != git:
-            said = list(_git_config.entries(os.path.join(common, "config")))
-            self._linked(git, absent="" if _has_config_of_worktrees(said) else None)
+            entries = list(_git_config.entries(os.path.join(common, "config")))
+            self._linked(git, absent="" if _has_config_of_worktrees(entries) else None)
             self._entries([*_git_config.entries(os.path.join(git, "config.worktree"))], worktree)
         self._enqueue(common or git, worktree)
 
     def gather(self) -> None:
-        """Everything, and what the person's configuration names without a repository."""
+        """Everything, and what the user's configuration names without a repository."""
         while self._waiting:
             self._gather(*self._waiting.pop(0))
-        self._entries(self._of_the_person, "")
+        self._entries(self._of_the_user, "")
 
     def _enqueue(self, git: str, worktree: str) -> None:
         if (git, worktree) not in self._seen:
@@ -76,15 +76,15 @@ class Repositories:
 
     def _gather(self, git: str, worktree: str) -> None:
         own = os.path.join(git, "config.worktree")
-        said = [*_git_config.entries(os.path.join(git, "config")), *_git_config.entries(own)]
+        entries = [*_git_config.entries(os.path.join(git, "config")), *_git_config.entries(own)]
         if git not in self._known:
             self._known.add(git)
-            absent = "" if _has_config_of_worktrees(said) else None
+            absent = "" if _has_config_of_worktrees(entries) else None
             if is_in(git, self._gathered.root):
                 self._own_files(git, absent)
             self._submodules(git, worktree)
             self._worktrees(git, absent)
-        self._entries([*said, *self._of_the_person], worktree)
+        self._entries([*entries, *self._of_the_user], worktree)
 
     def _own_files(self, git: str, absent: str | None) -> None:
         if len(self._known) > _REPOSITORIES_AT_MOST:
@@ -95,8 +95,8 @@ class Repositories:
         self._gathered.add(os.path.join(git, "info", "attributes"))
         self._gathered.add(os.path.join(git, "config.worktree"), absent)
 
-    def _entries(self, said: _Said, worktree: str) -> None:
-        for file, entry in said:
+    def _entries(self, entries: _Entries, worktree: str) -> None:
+        for file, entry in entries:
             if entry is _git_config.UNREADABLE:
                 self._gathered.expose_unread(file)
             elif _git_config.runs(entry):
@@ -178,8 +178,8 @@ def _is_written_by_git(path: str, worktree: str) -> bool:
     return path.startswith(git) and path[len(git) :].split(os.sep)[0] in _WRITTEN_BY_GIT
 
 
-def _has_config_of_worktrees(said: _Said) -> bool:
-    return any(entry.section == "extensions" and entry.name == "worktreeconfig" for _, entry in said)
+def _has_config_of_worktrees(entries: _Entries) -> bool:
+    return any(entry.section == "extensions" and entry.name == "worktreeconfig" for _, entry in entries)
 
 
 def _worktree_of(git: str) -> str:
@@ -201,17 +201,17 @@ def _named_path(file: str, word: str) -> str:
     except OSError:
         return ""
     try:
-        said = os.fsdecode(os.read(descriptor, _GITFILE_AT_MOST)) if stat.S_ISREG(os.fstat(descriptor).st_mode) else ""
+        text = os.fsdecode(os.read(descriptor, _GITFILE_AT_MOST)) if stat.S_ISREG(os.fstat(descriptor).st_mode) else ""
     except OSError:
         return ""
     finally:
         os.close(descriptor)
-    path = said.removeprefix(word).strip() if said.startswith(word) else ""
+    path = text.removeprefix(word).strip() if text.startswith(word) else ""
     return os.path.normpath(os.path.join(os.path.dirname(file), path)) if path and "\0" not in path else ""
 
 
-def _person_files() -> list[str]:
-    """Where git looks for the person's configuration and the system's."""
+def _user_files() -> list[str]:
+    """Where git looks for the user's configuration and the system's."""
     named = os.environ.get("GIT_CONFIG_GLOBAL")
     home = os.path.expanduser("~")
     configured = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")

@@ -6,7 +6,7 @@ Rules:
   (`sudo`, `xargs`, `ssh host`) hides them. Options, each with one value at most, may stand between them, and more words
   behind them. An option of the pattern may stand anywhere behind its program.
 - A word that could be read as a command line is read as one: an argument of `sh -c`, a comment, a here-document.
-- What is computed has no value as far as certainty goes. Where it could be what the pattern wants, in the place of a
+- What is computed has no value as far as certainty goes. Where it could be what the pattern names, in the place of a
   command or behind the pattern's program, it is possible. So it is for what a shell reads: from a pipe, from an open
   file, from whatever the line gives to the group or the function that the shell is in.
 - Case does not matter, nor does the folder of a program.
@@ -100,11 +100,11 @@ _bracket = re.compile(r"\[[!^]?\]?(?:\[:[a-z]{0,9}:\]|\[[.=].{0,9}?[.=]\]|[^]])*
 
 def certainty(pattern: str, command: str) -> Certainty:
     """Whether a command line runs what the pattern names."""
-    wanted = _patterns(pattern)
-    if not wanted or pattern == trimmed(command):
+    expected = _patterns(pattern)
+    if not expected or pattern == trimmed(command):
         return Certainty.CERTAIN if pattern in command else Certainty.NO
     lines = _lines(command)
-    return Certainty(min(max((line.finds(each) for line in lines), default=_NO) for each in wanted))
+    return Certainty(min(max((line.finds(each) for line in lines), default=_NO) for each in expected))
 
 
 class _Pattern(msgspec.Struct, frozen=True):
@@ -373,17 +373,17 @@ def _found(pattern: _Pattern, line: _Line) -> int:
         return _NO
     begins, inside = [_CERTAIN] * (count + 1), [_CERTAIN] * (count + 1)
     for number in reversed(range(len(pattern.words))):
-        wanted = pattern.words[number]
+        expected = pattern.words[number]
         onward = _onward(begins, line)
         options = () if number else pattern.options
         behind = [_from_the_end([*_fits(option, line), _NO]) for option in options]
-        if wanted == STAR:
+        if expected == STAR:
             begins = inside = list(map(min, _from_the_end(onward), *behind)) if behind else _from_the_end(onward)
             continue
         rest = onward[1:]
         for each in behind:
             rest = list(map(min, rest, each[1:]))
-        here = _fits(wanted, line) if number else fits
+        here = _fits(expected, line) if number else fits
         began, within = [*map(min, here, rest), _NO], [_NO] * (count + 1)
         for at in line.many:  # it may be this word of the pattern, and the next ones, and their options
             later = min([max(onward[at + 1], min(_POSSIBLE, inside[at])), *(each[at] for each in behind)])
@@ -405,8 +405,8 @@ def _found(pattern: _Pattern, line: _Line) -> int:
     )
 
 
-def _fits(wanted: str, line: "_Line", *, program: bool = False) -> list[int]:
-    known = [_fit(wanted, word, program=program) for word in line.different]
+def _fits(expected: str, line: "_Line", *, program: bool = False) -> list[int]:
+    known = [_fit(expected, word, program=program) for word in line.different]
     return [known[number] for number in line.numbers]
 
 
@@ -432,14 +432,14 @@ def _onward(begins: list[int], line: "_Line") -> list[int]:
 
 
 @lru_cache(4096)
-def _fit(wanted: str, word: ShellWord, *, program: bool) -> int:
-    if any(_is(wanted, form) for form in _forms(word.guess.lower())):
+def _fit(expected: str, word: ShellWord, *, program: bool) -> int:
+    if any(_is(expected, form) for form in _forms(word.guess.lower())):
         return _CERTAIN
-    if word.globs and (STAR in wanted or any(_globbed(wanted, form) for form in _forms(word.guess.lower()))):
+    if word.globs and (STAR in expected or any(_globbed(expected, form) for form in _forms(word.guess.lower()))):
         return _CERTAIN if program else _POSSIBLE
-    if ANY in word.text and not program and wanted.startswith("-"):
+    if ANY in word.text and not program and expected.startswith("-"):
         return _POSSIBLE
-    return _POSSIBLE if word.is_computed and _could_be(wanted, word.text.lower(), program=program) else _NO
+    return _POSSIBLE if word.is_computed and _could_be(expected, word.text.lower(), program=program) else _NO
 
 
 _MOST_FORMS = 20
@@ -453,20 +453,20 @@ def _forms(text: str) -> tuple[str, ...]:
     return (text, _basename(text), value or text, text.lstrip("!"), *aliased)
 
 
-def _is(wanted: str, text: str) -> bool:
-    if fits_stars(wanted.split(STAR), text):
+def _is(expected: str, text: str) -> bool:
+    if fits_stars(expected.split(STAR), text):
         return True
-    if not wanted.startswith("--") or not text.startswith("--"):
+    if not expected.startswith("--") or not text.startswith("--"):
         return False
     name = text.partition("=")[0]
-    return len(name) > 2 and wanted.startswith(name)  # programs take the beginning of an option for it
+    return len(name) > 2 and expected.startswith(name)  # programs take the beginning of an option for it
 
 
-def _globbed(wanted: str, text: str) -> bool:
+def _globbed(expected: str, text: str) -> bool:
     """Whether the file pattern could be this name. A long one is not looked at closely."""
     if len(text) > 200 or text.count("*") > 8:
         return True
-    return fnmatchcase(wanted, _without_brackets(text))
+    return fnmatchcase(expected, _without_brackets(text))
 
 
 @lru_cache(4096)
@@ -475,16 +475,16 @@ def _without_brackets(text: str) -> str:
     return _bracket.sub("?", text)
 
 
-def _could_be(wanted: str, text: str, *, program: bool) -> bool:
+def _could_be(expected: str, text: str, *, program: bool) -> bool:
     """Whether what stands before and behind what is computed agrees with the pattern."""
-    text = _basename(text) if "/" in text and "/" not in wanted else text
+    text = _basename(text) if "/" in text and "/" not in expected else text
     parts = re.split(f"[{ANY}{SOME}]", text)
     before, behind = parts[0], "" if ANY in text else parts[-1]  # the end may be that of a later word
     if program and len(parts) > 1:
         before = ""  # of a program it may be a folder
-    if STAR not in wanted:
-        return wanted.startswith(before) and wanted.endswith(behind) and len(before) + len(behind) <= len(wanted)
-    beginning, ending = wanted.split(STAR)[0], wanted.split(STAR)[-1]
+    if STAR not in expected:
+        return expected.startswith(before) and expected.endswith(behind) and len(before) + len(behind) <= len(expected)
+    beginning, ending = expected.split(STAR)[0], expected.split(STAR)[-1]
     return _agree(before, beginning) and _agree(behind[::-1], ending[::-1])
 
 

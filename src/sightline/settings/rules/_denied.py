@@ -1,4 +1,4 @@
-"""Where in a workspace deny rules forbid every write, for what can keep whole folders and files read-only."""
+"""Where in a workspace deny rules forbid every write, for a sandbox that mounts whole folders and files read-only."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Variables that do not change what a command runs, reads or writes: how much it says, in which language, for whom.
+"""Variables that do not change what a command runs, reads or writes: how much it prints, in which language, for whom.
 
 An allow-list. Most variables of most programs can name code (`NODE_OPTIONS`, `GIT_SSH`, `PYTHONWARNINGS`), another
 database (`RAILS_ENV`) or another program (`PATH`); no list of those is complete.

@@ -8,7 +8,7 @@ Rules:
   rule for exactly this command allows it.
 - A rule about commands holds in its folder and the folders below, not in a repository further down. One that denies
   holds there too, and for a command that changes its folder.
-- plan: reads in the workspace; no write and no command, whatever the allow rules say. edit: also writes in the
+- plan: reads in the workspace; no write and no command, whatever the allow rules are. edit: also writes in the
   workspace. auto: also commands in the sandbox. full: everything.
 - Writes to the protected set (`_protected.py`: what decides about us or runs by itself) are asked about below full, in
   the workspace too. A sandboxed command that could write to it, because its sandbox cannot hold all of it, counts as
@@ -47,7 +47,7 @@ Verdict = Literal["allow", "deny", "ask"]
 
 
 class AccessRequest(Protocol):
-    """One thing a call wants to do. `what` is an absolute path, a command line, or a host with its port. `where` is the
+    """One thing a call needs to do. `what` is an absolute path, a command line, or a host with its port. `where` is the
     folder of a command; empty: the workspace."""
 
     @property

@@ -1,11 +1,11 @@
-"""Rules the person gave while working, for one workspace: what was answered with "always here".
+"""Rules the user gave while working, for one workspace: the answers "always here".
 
 One file per workspace, in the program's own folder and not in the workspace: nothing in a repository can give itself
 rules. A file that cannot be read costs its rules and a notice, never the session.
 
-Rules about commands from before they said where they hold are read as given for the sandbox, which is the least they
+Old rules about commands do not name where they apply. They are read as given for the sandbox, which is the least they
 can have meant; `exec` alone, which stood for a command too long to be a rule, is left out. The file is written anew and
-a notice says so, once.
+a notice reports that, once.
 """
 
 import os
@@ -32,8 +32,8 @@ class Remembered(msgspec.Struct, frozen=True):
     notices: tuple[str, ...] = ()
 
 
-class _Kept(msgspec.Struct):
-    """`version` 1: rules about commands do not say where they hold."""
+class _StoredRules(msgspec.Struct):
+    """`version` 1: rules about commands do not name where they apply."""
 
     workspace: str
     allow: list[str] = []
@@ -46,26 +46,26 @@ def remembered_rules(workspace: Path) -> Remembered:
     file = _file(workspace)
     notices: list[str] = []
     try:
-        kept = _read(file, workspace)
-        if kept.version < _VERSION:
-            notices += _narrow(kept)
+        stored = _read(file, workspace)
+        if stored.version < _VERSION:
+            notices += _narrow(stored)
             _write_anew(file, workspace)
     except SightlineError as error:
         return Remembered(notices=(f"remembered rules are not used: {error.message}",))
-    allow = _readable(kept.allow, file, notices, denies=False)
-    deny = _readable(kept.deny, file, notices, denies=True)
+    allow = _readable(stored.allow, file, notices, denies=False)
+    deny = _readable(stored.deny, file, notices, denies=True)
     return Remembered(allow, deny, tuple(notices))
 
 
 def remember_rule(workspace: Path, rule: str, verdict: Literal["allow", "deny"] = "allow") -> str:
-    """Keep a rule for this workspace. Returns a notice when it could not be kept, and nothing when it was."""
+    """Store a rule for this workspace. Returns a notice when it could not be stored, and nothing when it was."""
     parse_rule(rule, denies=verdict == "deny")
     file = _file(workspace)
     try:
         with held(file):
-            kept = _read_or_set_aside(file, workspace)
-            _narrow(kept)
-            rules = kept.allow if verdict == "allow" else kept.deny
+            stored = _read_or_set_aside(file, workspace)
+            _narrow(stored)
+            rules = stored.allow if verdict == "allow" else stored.deny
             if rule in rules:
                 return ""
             if len(rules) >= MOST_RULES:
@@ -73,7 +73,7 @@ def remember_rule(workspace: Path, rule: str, verdict: Literal["allow", "deny"] 
                     f"{shown_rule(rule)} applies for this session only: {MOST_RULES} rules are remembered here already"
                 )
             rules.append(rule)
-            _write(file, kept)
+            _write(file, stored)
     except (SightlineError, OSError, UnicodeError) as error:
         return f"{shown_rule(rule)} applies for this session only: {error}"
     return ""
@@ -83,35 +83,35 @@ def forget_rule(workspace: Path, rule: str) -> bool:
     """As it is, or as `shown_rule` has it. Whether it was remembered."""
     file = _file(workspace)
     with held(file):
-        kept = _read(file, workspace)
-        _narrow(kept)
-        meant = named_rule(rule, [*kept.allow, *kept.deny])
+        stored = _read(file, workspace)
+        _narrow(stored)
+        meant = named_rule(rule, [*stored.allow, *stored.deny])
         if meant:
-            kept.allow = [each for each in kept.allow if each != meant]
-            kept.deny = [each for each in kept.deny if each != meant]
-            _write(file, kept)
+            stored.allow = [each for each in stored.allow if each != meant]
+            stored.deny = [each for each in stored.deny if each != meant]
+            _write(file, stored)
     return bool(meant)
 
 
-def _read(file: Path, workspace: Path) -> _Kept:
+def _read(file: Path, workspace: Path) -> _StoredRules:
     real = _name(workspace)
     data = read_small(file)
     if data is None:
-        return _Kept(real, version=_VERSION)
+        return _StoredRules(real, version=_VERSION)
     try:
-        kept = msgspec.json.decode(data, type=_Kept)
+        stored = msgspec.json.decode(data, type=_StoredRules)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise RuleMistake(f"{file} is damaged", "remove it") from None
-    return kept if kept.workspace == real else _Kept(real, version=_VERSION)
+    return stored if stored.workspace == real else _StoredRules(real, version=_VERSION)
 
 
-def _narrow(kept: _Kept) -> list[str]:
-    """Read rules about commands as given for the sandbox, where they cannot say it; notices of what changed."""
-    if kept.version >= _VERSION:
+def _narrow(stored: _StoredRules) -> list[str]:
+    """Read old rules about commands as given for the sandbox; notices of what changed."""
+    if stored.version >= _VERSION:
         return []
-    kept.version = _VERSION
-    before, kept.allow = kept.allow, [each for rule in kept.allow for each in _narrowed(rule)]
-    kept.allow = list(dict.fromkeys(kept.allow))
+    stored.version = _VERSION
+    before, stored.allow = stored.allow, [each for rule in stored.allow for each in _narrowed(rule)]
+    stored.allow = list(dict.fromkeys(stored.allow))
     changed = [rule for rule in before if _narrowed(rule) != [rule]]
     if not changed:
         return []
@@ -133,19 +133,19 @@ def _write_anew(file: Path, workspace: Path) -> None:
     """What cannot be written is narrowed again the next time."""
     try:
         with held(file):
-            kept = _read(file, workspace)
-            _narrow(kept)
-            _write(file, kept)
+            stored = _read(file, workspace)
+            _narrow(stored)
+            _write(file, stored)
     except (SightlineError, OSError, UnicodeError):
         pass
 
 
-def _read_or_set_aside(file: Path, workspace: Path) -> _Kept:
+def _read_or_set_aside(file: Path, workspace: Path) -> _StoredRules:
     try:
         return _read(file, workspace)
     except RuleMistake:
         os.replace(file, file.with_suffix(".damaged"))
-        return _Kept(_name(workspace), version=_VERSION)
+        return _StoredRules(_name(workspace), version=_VERSION)
 
 
 def _readable(rules: list[str], file: Path, notices: list[str], *, denies: bool) -> tuple[str, ...]:
@@ -159,12 +159,12 @@ def _readable(rules: list[str], file: Path, notices: list[str], *, denies: bool)
     return tuple(good)
 
 
-def _write(file: Path, kept: _Kept) -> None:
-    replace(file, msgspec.json.format(msgspec.json.encode(kept)) + b"\n")
+def _write(file: Path, stored: _StoredRules) -> None:
+    replace(file, msgspec.json.format(msgspec.json.encode(stored)) + b"\n")
 
 
 def _name(workspace: Path) -> str:
-    """Its real path as text; bytes that are no text are told apart by their escapes."""
+    """Its real path as text; bytes that are no text are distinguished by their escapes."""
     return os.fsencode(os.path.realpath(workspace)).decode("utf-8", "backslashreplace")
 
 

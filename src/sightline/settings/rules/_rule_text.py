@@ -23,7 +23,7 @@ def _shown(character: str) -> str:
 
 
 def typed_rule(text: str) -> str:
-    """What somebody means who changed a rule as it was shown."""
+    """The rule for a text that the user changed as it was shown."""
     return "".join(_MEANT.get(character, character) for character in text)
 
 

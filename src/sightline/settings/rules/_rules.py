@@ -175,21 +175,21 @@ def _path_pattern(pattern: str, workspace: str, home: str, denies: bool) -> tupl
     return ([each.casefold() for each in folders], [each.casefold() for each in names]) if denies else (folders, names)
 
 
-def _fit_names(wanted: list[str], found: list[str]) -> bool:
+def _fit_names(pattern: list[str], found: list[str]) -> bool:
     """Each name of the pattern in turn; `**` takes as many as it must. The first place where what is behind a `**` fits
     leaves the most for the next, so only the last `**` is ever tried again."""
     star, resume, at, position = -1, 0, 0, 0
     while position < len(found):
-        if at < len(wanted) and wanted[at] == "**":
+        if at < len(pattern) and pattern[at] == "**":
             star, resume, at = at, position, at + 1
-        elif at < len(wanted) and found[position] and _fits_name(wanted[at], found[position]):
+        elif at < len(pattern) and found[position] and _fits_name(pattern[at], found[position]):
             at, position = at + 1, position + 1
         elif star >= 0 and found[resume]:
             resume += 1
             at, position = star + 1, resume
         else:
             return False
-    return all(name == "**" for name in wanted[at:])
+    return all(name == "**" for name in pattern[at:])
 
 
 def _fits_name(pattern: str, name: str) -> bool:
@@ -265,12 +265,12 @@ def _itself(path: str) -> str:
 def matches_host(rule: Rule, host: str, *, denies: bool = False) -> bool:
     if not rule.pattern:
         return True
-    wanted, asked = _host(rule.pattern.lower().removesuffix(".")), _host(_plain_host(host))
-    if wanted is None or asked is None or "*" in asked[0]:
+    named, given = _host(rule.pattern.lower().removesuffix(".")), _host(_plain_host(host))
+    if named is None or given is None or "*" in given[0]:
         return denies
-    if wanted[2] is not None and (asked[2] is not None or not denies) and _port(wanted[2]) != _port(asked[2]):
+    if named[2] is not None and (given[2] is not None or not denies) and _port(named[2]) != _port(given[2]):
         return False
-    return fits_stars(_address(wanted[1]).split("*"), _address(asked[1]))
+    return fits_stars(_address(named[1]).split("*"), _address(given[1]))
 
 
 def _port(written: str | None) -> int:
@@ -417,14 +417,14 @@ def _fits(pattern: tuple[Word, ...], words: tuple[Word, ...]) -> bool:
     for at, word in enumerate(words):
         places.setdefault(word, []).append(at)
     reached = 1
-    for wanted in pattern:
-        if wanted.bare and wanted.text == "*":
+    for part in pattern:
+        if part.bare and part.text == "*":
             reached = _any_more(reached, limits)
-        elif wanted.bare and "*" in wanted.text:
-            alike = [at for word, there in places.items() if _word_fits(wanted, word) for at in there]
+        elif part.bare and "*" in part.text:
+            alike = [at for word, there in places.items() if _word_fits(part, word) for at in there]
             reached = (reached & _bits(alike, count)) << 1
         else:
-            alike = [at for word in {wanted, _other(wanted)} for at in places.get(word, ())]
+            alike = [at for word in {part, _other(part)} for at in places.get(word, ())]
             reached = (reached & _bits(alike, count)) << 1
         if not reached:
             return False

@@ -7,7 +7,7 @@ Rules:
 - Commands are found behind every operator, in subshells, substitutions, functions, arrays and here-documents. Redirects
   stand between words and are none. Braces are expanded.
 - A backslash at the end of a line is nothing, wherever it stands outside quotes: in an operator too.
-- Reading is one pass. What is nested too deep, or expands to too much, is not complete: who asked cannot be certain.
+- Reading is one pass. What is nested too deep, or expands to too much, is not complete: the caller cannot be certain.
 """
 
 import posixpath
@@ -328,7 +328,7 @@ class _Reader:
         return None
 
     def _quoted_pieces(self, closing: str, *, closes: bool = True) -> Iterator[_Piece]:
-        """Up to the closing quote; what is never closed goes on to the end."""
+        """Up to the closing quote; what is never closed extends to the end."""
         text = self.text
         plain = _in_quotes if closing == '"' else _in_braces
         while self.at < len(text):
@@ -481,7 +481,7 @@ def _words_of(pieces: list[_Piece], *, stars: bool) -> Iterator[ShellWord]:
 def _one_word(pieces: list[_Piece], *, stars: bool) -> ShellWord:
     bare = [piece for piece in pieces if isinstance(piece, str)]
     if not stars and bare and pieces[0] is bare[0] and bare[0].startswith("~") and "/" not in bare[0]:
-        pieces = [_Computed(SOME, bare[0]), *pieces[1:]]  # the home folder is what a variable says
+        pieces = [_Computed(SOME, bare[0]), *pieces[1:]]  # the home folder is the value of a variable
     if stars:
         text = "".join(re.sub(r"\*+", STAR, each) if isinstance(each, str) else _text_of(each) for each in pieces)
         return ShellWord(text, text)

@@ -1,7 +1,8 @@
-"""The console: one screen on which the person sees what every agent and tool does, and stays in control.
+"""The console: one screen that shows what every agent and tool does, and from which the user controls it.
 
-It holds the parts together and is the `Desk` that dialogs, selectors and commands work on. What it shows comes from the
-host; what the person does goes there as commands. It owns nothing that would be lost with it.
+It holds the parts together and is the `Desk` that dialogs, selectors and commands work on. The parts read one state
+(`ConsoleState`) and emit intents: an `Action`, a `Submission`, or a command for the host, whose events change what is
+shown. It owns nothing that would be lost with it.
 """
 
 import asyncio
@@ -22,9 +23,10 @@ from sightline.views.console._desk import HINTED, Answerable, Level
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console._keys import Keys
 from sightline.views.console._screen import ConsoleScreen, Enters
+from sightline.views.console._state import ConsoleState
 from sightline.views.console.extensions._screen import ExtensionScreen
-from sightline.views.console.input import Drafts, PromptEditor, PromptHistory, QueuePanel
-from sightline.views.console.session._input import Entered, PromptSubmission
+from sightline.views.console.input import Drafts, PromptEditor, PromptHistory, QueuePanel, Submission
+from sightline.views.console.session._input import PromptSubmission
 from sightline.views.console.session._requests import RequestDialogs
 from sightline.views.console.session._sessions import SessionSwitch
 from sightline.views.console.session._stopping import Stopping
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Console:
-    """Made on an application; `begin` shows a session."""
+    """Made on an application; `sessions.begin` shows a session."""
 
     def __init__(
         self,
@@ -53,15 +55,15 @@ class Console:
         greeted: Callable[[int], object] = lambda pid: None,
         lasting: bool = True,
     ) -> None:
-        """`greeted` is called with the process of every host that is connected to; `lasting`: one can return to what is
-        left running."""
+        """`greeted` is called with the process id of every host that is connected to; `lasting`: a session that is left
+        running can be attached to later."""
         self.application = application
         self.loop = application.loop
         self.store = store
         self.settings = settings
         self.cwd = options.cwd or os.getcwd()
         self.tries: Sequence[tuple[str, str]] = ()
-        """What the greeting offers to try; empty: what fits any project."""
+        """Examples in the greeting; empty: those for any project."""
         self._drafts = Drafts(data_folder())
         self._filling: asyncio.Task[Any] | None = None
         self._hinting: asyncio.TimerHandle | None = None
@@ -72,15 +74,15 @@ class Console:
         self.spawn(self.prompt.recall())
 
     def _show_parts(self, options: "StartOptions") -> None:
-        """What is seen: each draws the fold, and knows nothing of the others."""
+        """Make the parts that draw: each reads the state, and knows nothing of the others."""
         application, display, call_later = self.application, self.application.display, self.loop.call_later
         linear, images = application.linear, display.images
         self.drawing = DrawingOptions(
             application.theme, images, application.bindings, cwd=self.cwd, linear=linear, fetch=self._fetch
         )
         self.drawing.reasoning = self.settings.console.reasoning
-        self.entered = Entered()
         self.transcript = self._transcript_on(display)
+        current = self.current = ConsoleState(lambda: self.transcript.state, options.provider)
         self.prompt = PromptEditor(
             self,
             self.drawing,
@@ -98,36 +100,28 @@ class Console:
             on_free=self._free,
         )
         self.queue = QueuePanel(self.drawing)
-        self.working = WorkingRow(
-            self.drawing,
-            lambda: self.state,
-            lambda: self.entered.running,
-            call_later=call_later,
-            request_render=self.redraw,
-        )
+        self.working = WorkingRow(self.drawing, current, call_later=call_later, request_render=self.redraw)
         self.todo = TodoPanel(self.drawing, lambda: self.state, self.rows)
         self.jobs = JobsPanel(self.drawing, lambda: self.state)
-        self.status = StatusLine(self.drawing, lambda: self.state)
-        self.status.provider = options.provider
+        self.status = StatusLine(self.drawing, current)
         self.beat = Beat(application, self.transcript, self.jobs)
         self.attention = self._attention()
         self.pulse = Pulse(lambda: self.state, self.report, clock=self.drawing.clock, call_later=call_later)
         self.screen.build((self.queue, self.working, self.todo, self.jobs), self.status)
 
     def _wire_parts(self, options: "StartOptions", greeted: Callable[[int], object], lasting: bool) -> None:
-        """What acts: each has its own state and is given what it uses, those before it in this list among it."""
-        screen, prompt = self.screen, self.prompt
-        self.extensions = ExtensionScreen(self, screen, self.status, self.attention)
+        """Make the parts that act: each is given what it uses, and no way back to the console as a whole."""
+        screen, prompt, current = self.screen, self.prompt, self.current
+        self.extensions = ExtensionScreen(self, current, screen)
         self.requests = RequestDialogs(self, self.extensions.dialog_for, is_asking=lambda: screen.asking is not None)
-        self.stopping = Stopping(self, self.entered, self.working, prompt)
+        self.stopping = Stopping(self, current, prompt)
         self.sessions = SessionSwitch(
             self,
             self,
             options,
+            current=current,
             screen=screen,
-            status=self.status,
             prompt=prompt,
-            entered=self.entered,
             stopping=self.stopping,
             greeted=greeted,
             lasting=lasting,
@@ -135,7 +129,7 @@ class Console:
         self.entering = PromptSubmission(
             self,
             prompt,
-            self.entered,
+            current,
             self.sessions,
             run_command=self.run_command,
             ask_for_model=self.ask_for_model,
@@ -152,10 +146,6 @@ class Console:
             run_command=self.run_command,
             clock=self.loop.time,
         )
-        prompt.on_submit = self.entering.enter
-        prompt.on_escape = self.keys.escape
-        prompt.commands = self._commands
-        prompt.was_used = self._was_used
         self.application.display.add_input_listener(self.keys.hear)
         self.application.on_end = self.sessions.leave
 
@@ -167,7 +157,7 @@ class Console:
         return "steer" if Facts(self.state).takes_steering else "queue"
 
     def when_run_ended(self, callback: Callable[[], object]) -> None:
-        """Call this each time the agent has finished with a prompt."""
+        """Call this whenever a run has ended."""
         self._when_run_ended.append(callback)
 
     def _transcript_on(self, display: Display) -> TranscriptView:
@@ -176,10 +166,18 @@ class Console:
             return TranscriptView(self.drawing, redraw, size=size, fill=self._fill_in)
         from sightline.views.console.transcript._spoken import SpokenTranscript
 
-        display.is_busy = lambda: self.stopping.can_stop or bool(self.entered.unsent)
+        display.is_busy = lambda: self.stopping.can_stop or bool(self.current.unsent)
         return SpokenTranscript(self.drawing, redraw, size=size, fill=self._fill_in, call_later=self.loop.call_later)
 
-    def _commands(self) -> list[tuple[str, str]]:
+    # ---- what the editor emits, and asks
+
+    def enter(self, submission: Submission) -> None:
+        self.entering.enter(submission)
+
+    def escape(self) -> bool:
+        return self.keys.escape()
+
+    def commands(self) -> list[tuple[str, str]]:
         ours = [(action.command, action.does) for action in COMMANDS.values()]
         theirs = [(command.name, command.about) for command in Facts(self.state).commands]
         return [*ours, *theirs]
@@ -187,21 +185,21 @@ class Console:
     def _attention(self) -> Attention:
         options, application = self.settings.console, self.application
         return Attention(
-            lambda: self.state,
+            self.current,
             clock=self.drawing.clock,
             set_title=application.set_title if options.title else None,
             notify=(lambda text: application.notify("sightline", text)) if options.notify else None,
         )
 
     def _fill_in(self, older: Iterable[Component]) -> None:
-        """A long past, above what is on the screen already."""
+        """Draw older blocks above what is on the screen already."""
         view = self.transcript
         if self.application.linear:
             view.component.fill(older, is_live=view.is_live)
             view.component.release_hold()
         else:
             if self._filling is not None:
-                self._filling.cancel()  # what it fills in is not shown any more
+                self._filling.cancel()  # another session is shown by now
             self._filling = self.application.spawn(self._filled_in(older))
 
     async def _filled_in(self, older: Iterable[Component]) -> None:
@@ -210,12 +208,12 @@ class Console:
         def paced() -> Iterator[Component]:
             for block in older:
                 yield block
-                self.beat.schedule()  # it may be one that is drawn little by little
+                self.beat.schedule()  # it may be one that is drawn in slices
 
         await backfill(self.application.display, view.component, paced(), is_live=view.is_live)
         self.beat.schedule()
 
-    # ---- what the host tells
+    # ---- events of the host
 
     @property
     def state(self) -> Snapshot:
@@ -235,7 +233,7 @@ class Console:
             self.show(frame)
 
     def show(self, snapshot: Snapshot) -> None:
-        """This is the session now, whatever was shown before."""
+        """Show this session, in place of what was shown before."""
         anew = bool(self.transcript.blocks)
         is_new = not anew and all(isinstance(entry, Remark) for entry in snapshot.entries)
         self.transcript.replace(snapshot, self._greeting() if is_new else None)
@@ -251,16 +249,16 @@ class Console:
 
         greeting = Greeting(self.drawing, lambda: self.state, self.tries or TRIES)
         if self.application.linear:
-            greeting.close()  # what is read out cannot become more
+            greeting.close()  # it is read out as it is
         return greeting
 
     def began(self, session: str) -> None:
         """The session that is shown has a host, or will have one in a moment."""
-        self.spawn(self.prompt.keep_draft(self._drafts, session))
+        self.spawn(self.prompt.open_draft(self._drafts, session))
         self.spawn(self.extensions.load())
         self.spawn(self._find_branch())
 
-    def _was_used(self, session: str) -> bool:
+    def was_used(self, session: str) -> bool:
         others = session != self.session and self.store.is_running(session)
         return others or self.store.has_conversation(session)
 
@@ -273,6 +271,7 @@ class Console:
 
     def _heard(self, events: list[Event]) -> None:
         self.entering.forget_ended(events)
+        self.stopping.look()
         self.working.update()
         self.queue.set(Facts(self.state).queue)
         self._offer_setup()
@@ -289,7 +288,7 @@ class Console:
         self.redraw()
 
     def _offer_setup(self) -> None:
-        """Once, where our own agent has no model to ask: that is a user's first screen. Not over what they write."""
+        """Once, where our own agent has no model: it is a new user's first screen. Not over a draft."""
         if not self._offered_setup:
             self.ask_for_model(yields_to_draft=True)
 
@@ -313,18 +312,19 @@ class Console:
         self._offered_setup = await offer(self, above=True, yields_to_draft=yields_to_draft)
 
     def _free(self) -> None:
-        """Nothing is asked any more."""
+        """The last dialog was closed."""
         self.requests.look()
         self._offer_setup()
 
     def lost(self) -> None:
-        """The session has stopped: nothing goes on any more."""
+        """The session has stopped: nothing is running any more."""
         queued = Facts(self.state).queue
         self.transcript.stop()
         self.entering.host_gone(queued)
         self.queue.set([])
         self.requests.look()
-        self.status.note = "the session has stopped"
+        self.current.note = "the session has stopped"
+        self.stopping.look()
         self.working.update()
         self.beat.schedule()
         self.redraw()
@@ -333,8 +333,8 @@ class Console:
         from sightline.views.console._git import branch_of
 
         branch = await asyncio.to_thread(branch_of, self.cwd)
-        if branch != self.status.branch:
-            self.status.branch = branch
+        if branch != self.current.branch:
+            self.current.branch = branch
             self.redraw(self.status)
 
     def _fetch(self, name: str, then: Callable[[bytes | None], None]) -> None:
@@ -435,13 +435,13 @@ class Console:
         await COMMANDS[name].run(self, args)
 
     def show_page(self, topics: "Sequence[Topic]") -> None:
-        """A page of our own in the transcript."""
+        """Show a page of the console's own in the transcript."""
         from sightline.views.console.transcript._page import HelpPage
 
         self.transcript.add_page(HelpPage(topics, self.drawing))
 
     def hint(self, text: str, seconds: float = HINTED) -> None:
-        """Say something in the place of the key hints, for a moment; where nobody sees them, like anything else."""
+        """Show a message in place of the key hints, for a moment; in linear mode as any other message."""
         if self.application.linear:
             self.report(text)
             return
@@ -466,7 +466,7 @@ class Console:
         self._draw_anew("thinking is shown" if shown else "thinking is not shown")
 
     def _draw_anew(self, now: str, otherwise: str = "") -> None:
-        """Blocks look different: history too, where the terminal lets us write it again."""
+        """Draw all blocks again; history too, where the terminal allows it."""
         display = self.application.display
         if display.capabilities.multiplexer or self.application.linear:
             self.transcript.component.refresh_rest()
@@ -483,7 +483,7 @@ class Console:
         self.redraw()
 
     async def view_output(self, back: int = 0) -> None:
-        """Of the last call; or of the one so many back, 1 being the last."""
+        """Show the output of the last call; or of the one so many back, 1 being the last."""
         from sightline.views.console.selectors._viewer import view_output
 
         calls = [entry for entry in self.state.shown if isinstance(entry, TranscriptCall)]
@@ -493,7 +493,7 @@ class Console:
         await view_output(self, calls, back)
 
     def edit(self, text: str) -> str | None:
-        """Let the person's editor have a text. None when it failed, which is told."""
+        """Edit a text in the user's editor. None when it failed, which is reported."""
         from sightline.tty.components.editor import edit_externally
         from sightline.views.console._external import editor_command
 

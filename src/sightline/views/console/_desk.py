@@ -1,4 +1,4 @@
-"""What a dialog, a selector or a command may use of the console."""
+"""The interface of the console for dialogs, selectors and commands."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -19,20 +19,20 @@ Level = Literal["info", "warning", "error"]
 
 
 class Answerable(Component):
-    """Something the person answers. It calls `done` with the answer, once; with None when it was left unanswered."""
+    """A component the user answers. It calls `done` with the answer, once; with None when it was closed unanswered."""
 
     done: Callable[[Any], None]
     """Set by the desk when it is shown."""
 
     guarded = False
-    """A key that was pressed before it was drawn is no answer to it, nor to anything else."""
+    """Keys that were pressed before it was drawn are dropped."""
 
     yields_to_draft = False
-    """Shown above the editor, it waits until nothing is written there."""
+    """Shown above the editor, it waits until the draft is empty."""
 
 
 class Desk(Protocol):
-    """The console, as those who work on it see it."""
+    """The console, as dialogs, selectors and commands see it."""
 
     drawing: DrawingOptions
     cwd: str
@@ -58,22 +58,22 @@ class Desk(Protocol):
         ...
 
     def set_theme(self, name: str) -> None:
-        """Look like this from now on: `auto`, `dark` or `light`. Nothing is kept."""
+        """Switch the look: `auto`, `dark` or `light`. The setting is not changed."""
         ...
 
     def set_bindings(self, bindings: Bindings) -> None:
-        """These keys mean what from now on. Nothing is kept."""
+        """Use these keys from now on. The setting is not changed."""
         ...
 
     @property
     def draft(self) -> str:
-        """What is in the editor."""
+        """The text in the editor."""
         ...
 
     def set_draft(self, text: str) -> None: ...
 
     async def submit(self, command: "Command") -> "CommandReply":
-        """Ask the host; a refusal, or a host that is gone, is an answer like any other."""
+        """Send a command to the host. A refusal, or a host that is gone, is a reply too."""
         ...
 
     async def ask(self, component: Answerable, overlay: Overlay | None = None, *, above: bool = False) -> Any:
@@ -81,31 +81,53 @@ class Desk(Protocol):
         ...
 
     def report(self, text: str, level: Level = "info", hint: str = "") -> None:
-        """Say something in the transcript. Only this console shows it, and it is not kept."""
+        """Show a message in the transcript. Only this console shows it, and it is not stored."""
         ...
 
     def hint(self, text: str, seconds: float = HINTED) -> None:
-        """Say something in place of the key hints, for a moment."""
+        """Show a message in place of the key hints, for a moment."""
         ...
 
     def spawn(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[Any]:
-        """Do something meanwhile."""
+        """Run a task in the background."""
         ...
 
     def redraw(self, component: Component | None = None) -> None: ...
 
     def replay(self) -> None:
-        """Draw the whole transcript anew: the person changed how it is shown."""
+        """Draw the whole transcript again: the user changed how it is shown."""
         ...
 
     async def switch(self, session: str, *, draft: str = "") -> None:
-        """Show another session from now on, resumed if need be; empty: a new one."""
+        """Show another session, resumed if need be; empty: a new one."""
         ...
 
     def copy(self, text: str) -> None:
-        """Put text on the person's clipboard."""
+        """Put text on the clipboard."""
         ...
 
     def run_program(self, argv: list[str]) -> int:
-        """Let another program have the terminal until it ends."""
+        """Give the terminal to another program until it ends."""
         ...
+
+
+async def accepted(desk: Desk, command: "Command") -> "CommandReply | None":
+    """Send a command to the host. A refusal is reported, and None."""
+    reply = await desk.submit(command)
+    if reply.ok:
+        return reply
+    report_refusal(desk, reply)
+    return None
+
+
+def report_refusal(desk: Desk, reply: "CommandReply") -> None:
+    desk.report(reply.error, "error", reply.hint)
+
+
+def report_error(desk: Desk, error: Exception) -> None:
+    desk.report(getattr(error, "message", "") or str(error), "error", getattr(error, "hint", ""))
+
+
+def reply_data(reply: "CommandReply") -> dict[str, Any]:
+    """The data of a reply, by name."""
+    return reply.data if isinstance(reply.data, dict) else {}

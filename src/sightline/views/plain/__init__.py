@@ -1,6 +1,6 @@
-"""Plain text: for pipes, logs, CI and anyone who just wants to read along."""
+"""Plain text: for pipes, logs, CI and reading along."""
 
-from sightline.views.plain._output import columns_of, write_all, write_message, write_text
+from sightline.views.plain._output import columns_of, write_all, write_text
 from sightline.views.plain._palette import Palette, palette_for
 from sightline.views.plain._renderer import EVERYTHING, VERBOSE, WORDS, Detail, PlainRenderer
 
@@ -14,6 +14,5 @@ __all__ = [
     "columns_of",
     "palette_for",
     "write_all",
-    "write_message",
     "write_text",
 ]

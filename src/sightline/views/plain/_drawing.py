@@ -1,11 +1,11 @@
-"""A session's frames, drawn: what its jobs said before we came, then what they say, each byte once.
+"""A session's frames, drawn: the output its jobs have printed so far, then what they print, each byte once.
 
-- What was said before is read from the artifact, up to the place the snapshot accounts for; events go on from there.
-  The same happens when we were too slow and get a new snapshot in the middle.
-- What is not drawn (a flood, a long past, binary output) is one row that says how much it is and where to find it.
-- With headings, a row says whose output follows whenever that changes.
+- Earlier output is read from the artifact, up to the place the snapshot accounts for; events continue from there. The
+  same happens when we were too slow and get a new snapshot in the middle.
+- What is not drawn (a flood, a long past, binary output) is one row with its size and where to find it.
+- With headings, a row names the job whose output follows, whenever that changes.
 
-Nothing here writes or waits: `draw` gives what is to be written, in parts small enough to be interrupted between.
+Nothing here writes or waits: `draw` returns what is to be written, in parts small enough to be interrupted between.
 """
 
 from collections.abc import Iterator
@@ -50,14 +50,14 @@ class JobDrawing:
         self.endings: dict[str, JobEnd] = {}
         self.running: set[str] = set()
         self._store = store
-        self.secrets: Secrets | None = None  # what is not drawn of the past
+        self.secrets: Secrets | None = None  # masked in earlier output
         self._palette = palette
         self._job = job
         self._headings = headings
         self._past = WHOLE_PAST
         self._commands: dict[str, str] = {}
-        self._shown: dict[str, int] = {}  # bytes of each job drawn, or said to be passed over
-        self._speaker = ""
+        self._shown: dict[str, int] = {}  # bytes of each job drawn, or reported as skipped
+        self._current = ""
         self._remarks = 0
 
     def draw(self, frame: Frame) -> Iterator[str]:
@@ -71,7 +71,7 @@ class JobDrawing:
     def _catch_up(self, snapshot: Snapshot) -> Iterator[str]:
         remarks = 0
         for entry in snapshot.entries:
-            if isinstance(entry, TranscriptCall) and self._wanted(entry.id):
+            if isinstance(entry, TranscriptCall) and self._is_drawn(entry.id):
                 yield from self._call(entry)
             elif isinstance(entry, Remark):
                 remarks += 1
@@ -88,17 +88,17 @@ class JobDrawing:
         if call.content is not None:
             yield from self._end(ending_of(call))
         elif call.status:
-            yield self._speaks(call.id) + self.block.status(call.status)
+            yield self._heading(call.id) + self.block.status(call.status)
 
     def _event(self, event: Event) -> Iterator[str]:
         match event:
-            case ToolUse() if self._wanted(event.id):
+            case ToolUse() if self._is_drawn(event.id):
                 self._begin(event.id, event.args, event.arg)
                 if self._headings:
-                    yield self._speaks(event.id)
-            case ToolOutput() if self._wanted(event.id):
+                    yield self._heading(event.id)
+            case ToolOutput() if self._is_drawn(event.id):
                 yield from self._output(event)
-            case ToolResult() if self._wanted(event.id):
+            case ToolResult() if self._is_drawn(event.id):
                 yield from self._end(ending_of(event))
             case Notice() | Error():
                 self._remarks += 1
@@ -106,33 +106,33 @@ class JobDrawing:
 
     def _output(self, event: ToolOutput) -> Iterator[str]:
         if event.stream == "status":
-            yield self._speaks(event.id) + self.block.status(event.content)
+            yield self._heading(event.id) + self.block.status(event.content)
             return
         reached = event.offset + event.size
         if reached <= self._shown.get(event.id, 0):
             return
         self._shown[event.id] = reached
-        text = self._speaks(event.id)
+        text = self._heading(event.id)
         if event.dropped:
-            text += self.block.remark(self._passed_over(event.id, event.dropped))
+            text += self.block.remark(self._skipped(event.id, event.dropped))
         yield text + self.block.feed(event.content, event.stream)
 
     def _missed(self, call: TranscriptCall, shown: int) -> Iterator[str]:
         """What came between what we have drawn and what the snapshot accounts for."""
-        yield self._speaks(call.id)
+        yield self._heading(call.id)
         reader = self._artifact(call.id)
         try:
-            if _is_binary(call):
+            if call_ending(call.details).binary:
                 yield self.block.remark(f"… {self._where(call.id, call.received - shown, 'of binary output')} …")
                 return
-            kept = min(reader.size, call.received)
-            start = self._start(reader, shown, kept)
+            stored = min(reader.size, call.received)
+            start = self._start(reader, shown, stored)
             if start > shown:
-                yield self.block.remark(self._passed_over(call.id, start - shown))
-            for stream, text in text_of(reader, start, kept):
+                yield self.block.remark(self._skipped(call.id, start - shown))
+            for stream, text in text_of(reader, start, stored):
                 yield self.block.feed(text, stream)
-            if kept < call.received:
-                yield from self._not_kept(call, max(kept, shown), deleted=reader.missing)
+            if stored < call.received:
+                yield from self._not_stored(call, max(stored, shown), deleted=reader.missing)
         finally:
             reader.close()
 
@@ -148,7 +148,7 @@ class JobDrawing:
         newline = reader.read(start, _LINE_NEAR).find(b"\n")
         return start + newline + 1
 
-    def _not_kept(self, call: TranscriptCall, start: int, *, deleted: bool) -> Iterator[str]:
+    def _not_stored(self, call: TranscriptCall, start: int, *, deleted: bool) -> Iterator[str]:
         """The output was deleted, or the disk was full: there is only the tail the snapshot has."""
         pieces = [piece for piece in call.pieces if piece.offset >= start and piece.text]
         lost = call.received - start - sum(piece.size for piece in pieces)
@@ -165,27 +165,27 @@ class JobDrawing:
         self.running.discard(ending.job)
         yield self.block.end()
         if not self._job:
-            yield self._speaks(ending.job) + ending.line(self._palette) + "\r\n"
+            yield self._heading(ending.job) + ending.line(self._palette) + "\r\n"
 
     def _begin(self, job: str, args: object, arg: str) -> None:
         if job not in self._commands:
             self._commands[job] = str(args.get("command", arg)) if isinstance(args, dict) else arg
             self.running.add(job)
 
-    def _wanted(self, id: str) -> bool:
+    def _is_drawn(self, id: str) -> bool:
         return id == self._job if self._job else bool(session_of(id))
 
-    def _speaks(self, job: str) -> str:
-        if not self._headings or job == self._speaker:
+    def _heading(self, job: str) -> str:
+        if not self._headings or job == self._current:
             return ""
-        self._speaker = job
+        self._current = job
         return self.block.heading(f"{CALL} {job}  {self._commands.get(job, '')}")
 
     def _remark(self, level: str, text: str, hint: str) -> str:
         drawn = self.block.remark(f"{level if level in ('warning', 'error') else 'note'}: {text}")
         return drawn + (self.block.remark(f"hint: {hint}") if hint else "")
 
-    def _passed_over(self, job: str, size: int) -> str:
+    def _skipped(self, job: str, size: int) -> str:
         return f"… {self._where(job, size, 'skipped')} …"
 
     def _where(self, job: str, size: int, what: str) -> str:
@@ -203,7 +203,3 @@ def text_of(reader: ArtifactReader, start: int, end: int) -> Iterator[tuple[str,
             size = (complete_prefix(data) if offset + len(data) < stop else 0) or len(data)
             yield run.stream, clean_output(data[:size].decode("utf-8", "replace"))
             offset += size
-
-
-def _is_binary(call: TranscriptCall) -> bool:
-    return bool(call_ending(call.details).binary)

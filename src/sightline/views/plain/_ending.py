@@ -1,4 +1,4 @@
-"""How a command ended, in a line for a person and in a number for a program."""
+"""How a command ended: as a line for people and an exit code for programs."""
 
 import signal
 
@@ -10,7 +10,7 @@ from sightline.transcript import Snapshot, TranscriptCall
 from sightline.views.plain._figures import duration_words, size_words
 from sightline.views.plain._palette import NEVER, STEP, Palette
 
-_NOT_KNOWN = 1  # the exit code in place of one nobody saw
+_NOT_KNOWN = 1  # the exit code where there is none
 
 
 class JobEnd(msgspec.Struct, frozen=True):
@@ -18,20 +18,20 @@ class JobEnd(msgspec.Struct, frozen=True):
 
     job: str
     how: str  # exit, cancelled, timeout, host, spawn
-    said: str
+    message: str
     exit_code: int
     duration: float
     signal: int = 0
     bytes: int = 0
-    kept: int = 0
+    stored: int = 0
     binary: bool = False
 
     def line(self, palette: Palette) -> str:
         """One line: a sign, how it ended, how long it took, which it was."""
         good = self.exit_code == 0
         parts = [self._words(), duration_words(self.duration), self.job]
-        if self.kept < self.bytes:
-            parts.insert(2, f"{size_words(self.bytes - self.kept)} of output not stored")
+        if self.stored < self.bytes:
+            parts.insert(2, f"{size_words(self.bytes - self.stored)} of output not stored")
         sign, tint = (STEP["ok"], palette.good) if good else (STEP["error"], palette.bad)
         if self.how == "cancelled":
             sign, tint = NEVER, palette.dim
@@ -39,8 +39,8 @@ class JobEnd(msgspec.Struct, frozen=True):
         return f"{sign} {palette.dim}{' · '.join(parts)}{palette.reset}"
 
     def _words(self) -> str:
-        if self.said:
-            return self.said
+        if self.message:
+            return self.message
         if self.signal:
             return f"ended by {_signal_name(self.signal)} · exit {self.exit_code}"
         return f"exit {self.exit_code}"
@@ -52,18 +52,18 @@ def ending_of(result: ToolResult | TranscriptCall) -> JobEnd:
     return JobEnd(
         job=result.id,
         how=found.ended or "exit",
-        said=result.content or "",
+        message=result.content or "",
         exit_code=_NOT_KNOWN if code is None else code,
         duration=result.duration or 0.0,
         signal=found.signal or 0,
         bytes=found.bytes or 0,
-        kept=found.kept or 0,
+        stored=found.stored or 0,
         binary=bool(found.binary),
     )
 
 
 def ending_in(frame: Frame, job: str) -> JobEnd | None:
-    """The end of a job, when this frame tells it."""
+    """The end of a job, when this frame has it."""
     if isinstance(frame, Snapshot):
         calls = (entry for entry in frame.entries if isinstance(entry, TranscriptCall) and entry.id == job)
         return next((ending_of(call) for call in calls if call.content is not None), None)

@@ -1,12 +1,12 @@
 """Events as lines for machines.
 
-A provider's stream belongs to whoever writes it, so this is where its events are numbered and timed. Those of a session
-have their numbers already.
+Events read from a provider's stream have no number and no time yet and get them here. Those of a session have both.
 """
 
 import time
 
-from sightline.events import Event, encode_event, stamp
+from sightline.events import Event, encode_event
+from sightline.events.stamping import stamp
 
 
 class EventLines:

@@ -3,6 +3,8 @@
 import os
 import select
 
+import msgspec
+
 from sightline.text import clean_styled, message
 
 # A pipe that polls as writable takes at least this much without blocking (PIPE_BUF on Linux).
@@ -15,13 +17,13 @@ def write_all(fd: int, data: bytes) -> None:
     while view:
         try:
             view = view[os.write(fd, view) :]
-        except BlockingIOError:  # the descriptor was left non-blocking by somebody else
+        except BlockingIOError:  # another program left the descriptor non-blocking
             select.select([], [fd], [])
 
 
 def write_text(fd: int, text: str) -> None:
     """Text for people. Whatever it quotes (names of files, titles, commands, words of a server), it cannot drive the
-    terminal: colour and weight are all that stays of control characters."""
+    terminal: of control sequences only colour and weight are left."""
     write_all(fd, clean_styled(text).encode())
 
 
@@ -30,7 +32,7 @@ def write_message(fd: int, level: str, text: str, hint: str = "") -> None:
 
 
 async def write_patiently(fd: int, data: bytes) -> None:
-    """Like `write_all`, but the event loop goes on while the reader is slow: a cancel must never wait for a pager."""
+    """Like `write_all`, but the event loop continues while the reader is slow: a cancel must never wait for a pager."""
     view = memoryview(data)
     while view:
         if not _writable(fd):
@@ -66,6 +68,20 @@ def share_a_channel(one: int, other: int) -> bool:
     except OSError:
         return False
     return (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
+
+
+def pretty_json(facts: object) -> bytes:
+    """Indented JSON and a newline."""
+    return msgspec.json.format(msgspec.json.encode(facts)) + b"\n"
+
+
+def room_in_row(taken: int, piped: int) -> int:
+    """Columns that a row on stdout has left beside those taken, at least 20; `piped` where it is no terminal."""
+    if not os.isatty(1):
+        return piped
+    import shutil
+
+    return max(20, shutil.get_terminal_size().columns - taken)
 
 
 def columns_of(fd: int) -> int | None:

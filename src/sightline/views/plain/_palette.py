@@ -1,7 +1,7 @@
 """Every colour and glyph of the plain view, in one place.
 
 Colour marks state and nothing else, and never stands alone: each state also has its own sign. A palette without colour
-gives the same characters, so piped output and a screenshot say the same thing.
+gives the same characters, so piped output and a screenshot show the same thing.
 """
 
 import os
@@ -23,7 +23,7 @@ class Palette(msgspec.Struct, frozen=True):
     good: str = ""
     bad: str = ""
     busy: str = ""
-    aside: str = ""  # what a command says on its other channel
+    aside: str = ""  # what a command writes to stderr
 
     def step(self, status: str | None) -> str:
         return {"ok": self.good, "error": self.bad, "running": self.busy}.get(status or "", self.dim)
@@ -34,9 +34,9 @@ COLOUR = Palette("\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[32m", "\x1b[31m", "\x1b[
 
 
 def palette_for(fd: int, choice: str) -> Palette:
-    """The palette for `--color auto|always|never`: auto means a terminal, unless NO_COLOR or TERM=dumb says no."""
+    """The palette for `--color auto|always|never`: auto means a terminal, without NO_COLOR or TERM=dumb."""
     if choice == "auto":
-        wanted = os.isatty(fd) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        coloured = os.isatty(fd) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     else:
-        wanted = choice == "always"
-    return COLOUR if wanted else PLAIN
+        coloured = choice == "always"
+    return COLOUR if coloured else PLAIN

@@ -1,7 +1,7 @@
 """Events to plain text, append-only: what is written is never taken back.
 
 - Words are written exactly as they came. A block that follows another begins on a new line; nothing else is added.
-- Markers (a call), labels (who speaks) and steps (of a delegation) are lines of their own, written only when asked for.
+- Markers (a call), labels (who speaks) and steps (of a delegation) are lines of their own, written only on request.
 - What a command prints is set off from words by an indent, and its marker has the whole command; on a terminal one row.
 - Everything else a stream may carry leaves this output unchanged. Notices and errors go to the other channel.
 """
@@ -51,7 +51,7 @@ class Detail(msgspec.Struct, frozen=True, kw_only=True):
     """How much is shown. Nothing set: the words of the root agent."""
 
     calls: bool = False  # a marker for each call
-    agents: bool = False  # what subagents say and do, each under its own label
+    agents: bool = False  # words and calls of subagents, each under its own label
     steps: bool = False  # the steps of a delegation as they change
     output: bool = False  # commands whole, and what they print
     failures: bool = False  # why a call failed, below its marker
@@ -63,7 +63,7 @@ EVERYTHING = Detail(calls=True, agents=True, steps=True, output=True, failures=T
 
 
 class PlainRenderer:
-    """Turns batches of events into text for stdout (`render`) and for stderr (`told`)."""
+    """Turns batches of events into text for stdout (`render`) and for stderr (`messages`)."""
 
     def __init__(self, detail: Detail = WORDS, palette: Palette = PLAIN, columns: int | None = None) -> None:
         """`columns`: of the terminal it is for, if it is for one."""
@@ -76,10 +76,10 @@ class PlainRenderer:
         self._speaker = ""
         self._marker = f"{palette.dim}{CALL}{palette.reset} {palette.bold}"
         self._steps: dict[str, dict[str, str | None]] = {}  # call → step → status written last
-        self._calls: dict[str, str] = {}  # what is under way, where something is said of its end
+        self._calls: dict[str, str] = {}  # running calls whose end is shown
         self._marked = ""  # the call whose marker was written last
-        self._connected: dict[str, set[str]] = {}  # by call, what was said of its connections
-        self._told: list[str] = []
+        self._connected: dict[str, set[str]] = {}  # by call, the connections that were shown
+        self._messages: list[str] = []
         self.unreadable = 0
 
     @property
@@ -109,17 +109,17 @@ class PlainRenderer:
         """What closes the output: a newline, if the last words had none."""
         return self._line_start()
 
-    def tell_unreadable(self) -> None:
-        """At the end of a stream: how many of its lines nobody could read."""
+    def report_unreadable(self) -> None:
+        """At the end of a stream: add a message with the number of its lines that could not be read."""
         if self.unreadable:
             lines = "line" if self.unreadable == 1 else "lines"
             hint = "--output-format events (or `sightline events`) shows their content"
-            self._tell("note", f"{self.unreadable} {lines} could not be read", hint)
+            self._report("note", f"{self.unreadable} {lines} could not be read", hint)
 
-    def told(self, *, interleaved: bool = False) -> str:
-        """What is to be told on the other channel since the last time; where the two are one, on a line of its own."""
-        told, self._told = "".join(self._told), []
-        return f"\n{told}" if told and interleaved and self.mid_line else told
+    def messages(self, *, interleaved: bool = False) -> str:
+        """The messages for stderr since the last time. `interleaved`: stdout goes there too."""
+        text, self._messages = "".join(self._messages), []
+        return f"\n{text}" if text and interleaved and self.mid_line else text
 
     def _words(self, event: Text, parts: list[str]) -> None:
         agent, text = event.agent, event.text
@@ -134,7 +134,7 @@ class PlainRenderer:
         self._tail = text
 
     def _label(self, agent: str, parts: list[str]) -> None:
-        """A line that says who speaks from here on."""
+        """A line with the name of the agent whose words follow."""
         self._speaker = agent
         palette = self._palette
         self._line(f"{palette.dim}{AGENT} {agent or 'Main'}{palette.reset}", parts)
@@ -154,7 +154,7 @@ class PlainRenderer:
             self._plan(event.id, plan, parts)
 
     def _argument(self, event: ToolUse) -> str:
-        """All of a command, where what it prints is shown; of anything else, and for anybody else, a preview."""
+        """All of a command, where what it prints is shown; of anything else a preview."""
         command = _command(event) if self._detail.output else ""
         if not command:
             return event.arg
@@ -185,22 +185,22 @@ class PlainRenderer:
                 if self._detail.output and event.content and event.stream != "status":
                     self._output(event, parts)
             case Notice():
-                self._tell(event.level if event.level == "warning" else "note", event.text, event.hint)
+                self._report(event.level if event.level == "warning" else "note", event.text, event.hint)
             case Error():
-                self._tell("error", event.text, event.hint)
+                self._report("error", event.text, event.hint)
             case State():
                 self._fact(event)
             case Unknown():
                 self.unreadable += 1
 
     def _fact(self, event: State) -> None:
-        """What the provider may do is told when it is not what it does by itself; and that our own agent waits."""
+        """Report an approval level that is not the provider's own default, and that our own agent waits for a retry."""
         match state_fact(event):
             case RetryState(seconds=float(wait)) as retry if event.source == "agent":  # others add a notice
                 again = f"retrying in {wait_words(wait)} ({retry.attempt} of {retry.attempts})"
-                self._tell("warning", f"{retry.reason}; {again}", "")
+                self._report("warning", f"{retry.reason}; {again}", "")
             case ApprovalState(level=level, flags=flags) if level != "auto":
-                self._tell("note", f"approval {level}" + (f": {' '.join(flags)}" if flags else ""), "")
+                self._report("note", f"approval {level}" + (f": {' '.join(flags)}" if flags else ""), "")
 
     def _progress(self, event: ToolUpdate | ToolResult, parts: list[str]) -> None:
         """The steps whose status is not the one written last."""
@@ -221,7 +221,7 @@ class PlainRenderer:
             self._steps.pop(event.id, None)
 
     def _ended(self, event: ToolResult, parts: list[str]) -> None:
-        """That its output is not shown, and why it failed. Which call it was, where that is not the one marked last."""
+        """Show that the output is left out, and why the call failed; its name, where it is not the one marked last."""
         call = self._calls.pop(event.id, "")
         if event.agent and not self._detail.agents:
             return
@@ -271,7 +271,7 @@ class PlainRenderer:
         self._tail = text or self._tail
 
     def _connection(self, event: ToolConnection, parts: list[str]) -> None:
-        """One that is over. What is connected to again and again is told of once; the rest is in the events."""
+        """A connection that ended. Several to one host are shown once; the events have all of them."""
         host = f"[{event.host}]" if ":" in event.host else event.host
         words = f"network: {host}:{event.port} {event.verdict}" + (f": {event.reason}" if event.reason else "")
         known = self._connected.setdefault(event.id, set())
@@ -282,8 +282,8 @@ class PlainRenderer:
         which = f"{call}: " if call and event.id != self._marked else ""
         self._line(f"{_INDENT}{self._palette.dim}{which}{clean_line(words)}{self._palette.reset}", parts)
 
-    def _tell(self, level: str, text: str, hint: str) -> None:
-        self._told.append(clean_text(f"{level}: {text}\n" + (f"hint: {hint}\n" if hint else "")))
+    def _report(self, level: str, text: str, hint: str) -> None:
+        self._messages.append(clean_text(f"{level}: {text}\n" + (f"hint: {hint}\n" if hint else "")))
 
     def _line(self, text: str, parts: list[str]) -> None:
         parts.append(f"{self._line_start()}{text}\n")
@@ -299,12 +299,12 @@ _RARE = frozenset((ToolUpdate, ToolConnection, ToolResult, ToolOutput, State, No
 
 
 def _standing(item: DelegationItem) -> str | None:
-    """A step's status; one that waits and says why is not merely waiting."""
+    """A step's status; a pending one with a reason in its preview was not run."""
     return "not run" if item.status == "pending" and item.preview else item.status
 
 
 def _never_ran(item: DelegationItem) -> str:
-    """The word for a step that waits for nothing any more; its preview begins with it."""
+    """The first word of the preview of a step that will not run; empty for any other step."""
     word = (item.preview or "").partition(":")[0]
     return word if item.status == "pending" and word in _NEVER_RAN else ""
 
@@ -331,7 +331,7 @@ def _failure(event: ToolResult) -> str:
     if event.exit_code and ended in ("", "exit"):
         return f"exit code {event.exit_code}"
     if event.exit_code is not None and ended:
-        return {"timeout": "timed out"}.get(ended, ended)  # what a command printed says nothing of why it ended
+        return {"timeout": "timed out"}.get(ended, ended)  # the output of a command is not the reason
     return cut_graphemes(clean_line(first_line(event.content)), _FAILURE_CAP) or "failed"
 
 

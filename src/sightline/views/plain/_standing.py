@@ -1,4 +1,4 @@
-"""How a running session stands, in the words every view has for it."""
+"""The state of a running session, in the words every view uses."""
 
 import asyncio
 

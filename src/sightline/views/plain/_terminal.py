@@ -1,8 +1,8 @@
 """The terminal we draw on.
 
 - Written through a descriptor of our own that never blocks: the one we were given is shared, and a terminal that is
-  slow or stopped must not keep a Ctrl+C from being heard.
-- What is typed meanwhile is not echoed into the drawing. It stays for whoever reads next.
+  slow or stopped must not delay a Ctrl+C.
+- What is typed meanwhile is not echoed into the drawing. It stays in the input for the next reader.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ def is_terminal(fd: int) -> bool:
 
 
 class PlainTerminal:
-    """`with Terminal(1) as terminal:` draws; the terminal is as it was afterwards."""
+    """`with PlainTerminal(1) as terminal:` draws; afterwards the terminal is restored."""
 
     def __init__(self, fd: int) -> None:
         self._given = fd

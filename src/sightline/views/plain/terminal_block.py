@@ -7,7 +7,7 @@ Rules:
   moves up only over rows of this block that are on the screen, and never above them.
 - What only grew is not written again: plain output costs what it is long.
 - Between two calls the cursor stands on the last row of the block. `end` leaves it at the start of a fresh line.
-- After a change of size, or when something else was written, what stands there stays; the block goes on below it.
+- After a change of size, or when something else was written, what stands there stays; the block continues below it.
 
 Nothing here writes: every method returns what is to be written.
 """
@@ -23,7 +23,7 @@ _LABEL_WIDTH = 6
 
 
 class TerminalBlock:
-    """Output in, what to write to the terminal out. `labelled`: each row says which stream it came from."""
+    """Output in, what to write to the terminal out. `labelled`: each row shows which stream it came from."""
 
     def __init__(self, columns: int, rows: int, palette: Palette = PLAIN, *, labelled: bool = False) -> None:
         self._palette = palette
@@ -39,14 +39,14 @@ class TerminalBlock:
 
     def feed(self, text: str, stream: str = "stdout") -> str:
         """Some output of the command."""
-        before = self._go_on_below()
+        before = self._continue_below()
         self._status = ""
         self._screen.feed(clean_output(text), stream)
         return before + self._paint()
 
     def status(self, text: str) -> str:
         """Something about the command that is not its output: shown below it until there is more output."""
-        before = self._go_on_below()
+        before = self._continue_below()
         self._status = clean_line(text)
         return before + self._paint()
 
@@ -56,7 +56,7 @@ class TerminalBlock:
         return f"{self.end()}{palette.dim}{clean_line(text)}{palette.reset}\r\n"
 
     def heading(self, text: str) -> str:
-        """A row of ours that says whose rows follow."""
+        """A row of ours with the name of the job whose rows follow."""
         palette = self._palette
         return f"{self.end()}{palette.bold}{clean_line(text)}{palette.reset}\r\n"
 
@@ -86,7 +86,7 @@ class TerminalBlock:
         screen.style = style
         return screen
 
-    def _go_on_below(self) -> str:
+    def _continue_below(self) -> str:
         return self.end() if self._interrupted else ""
 
     def _paint(self) -> str:
@@ -115,7 +115,7 @@ class TerminalBlock:
                 continue
             grown = _growth(old, new) if index == last and at == last and self._at_end else None
             if grown is not None:
-                parts.append(_kept_to_its_row(self._rendered_runs(grown)))
+                parts.append(_without_wrapping(self._rendered_runs(grown)))
             else:
                 parts.append(f"{_vertical(index - at)}\r\x1b[K{self._rendered(new)}")
                 at = index
@@ -130,7 +130,7 @@ class TerminalBlock:
         if self._labelled and row and row[0].stream in _LABELS:
             palette = self._palette
             text = f"{palette.dim}{_LABELS[row[0].stream]}{palette.reset}{text}"
-        return _kept_to_its_row(text)
+        return _without_wrapping(text)
 
     def _rendered_runs(self, row: Row) -> str:
         if not self._palette.reset:
@@ -145,7 +145,7 @@ class TerminalBlock:
         return f"{aside}{codes}{run.text}{self._palette.reset}" if codes or aside else run.text
 
 
-def _kept_to_its_row(text: str) -> str:
+def _without_wrapping(text: str) -> str:
     """Terminals do not agree on how wide some characters are: a row that is too long must not become two."""
     return text if text.isascii() else f"\x1b[?7l{text}\x1b[?7h"
 
@@ -160,10 +160,10 @@ def _growth(old: Row, new: Row) -> Row | None:
     """What was added to the end of a row; None when it changed in another way."""
     if not old:
         return new
-    kept = len(old) - 1
-    if len(new) < len(old) or new[:kept] != old[:kept]:
+    before = len(old) - 1
+    if len(new) < len(old) or new[:before] != old[:before]:
         return None
-    last, now = old[kept], new[kept]
+    last, now = old[before], new[before]
     if now.style != last.style or now.stream != last.stream or not now.text.startswith(last.text):
         return None
     rest = now.text[len(last.text) :]

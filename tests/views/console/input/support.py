@@ -10,7 +10,7 @@ from sightline.tty import CURSOR, PLAIN, ImageStore, Paste
 from sightline.tty.input._keys import character_key, parse_key
 from sightline.views.console._actions import bindings_from
 from sightline.views.console._drawing import DrawingOptions
-from sightline.views.console.input import PromptEditor
+from sightline.views.console.input import PromptEditor, Submission
 
 
 class FakeDesk:
@@ -24,6 +24,10 @@ class FakeDesk:
         self.tasks: set[asyncio.Task[object]] = set()
         self.drawn = 0
         self.run: Callable[[list[str]], int] = lambda argv: 0
+        self.enter: Callable[[Submission], object] = lambda submission: None
+        self.escape: Callable[[], bool] = lambda: False
+        self.commands: Callable[[], list[tuple[str, str]]] = list
+        self.was_used: Callable[[str], bool] = lambda session: True
 
     def spawn(self, work) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -27,7 +27,7 @@ def desk(tmp_path):
 def editor(desk):
     made = prompt_editor(desk)
     made.handed_in = []
-    made.on_submit = made.handed_in.append
+    desk.enter = made.handed_in.append
     return made
 
 
@@ -100,20 +100,20 @@ def test_escape_leaves_an_inactive_mode(editor):
     assert (editor.text, editor.mode, editor.component.border_role) == ("", "prompt", "border")
 
 
-def test_escape_that_stopped_something_leaves_the_text(editor):
+def test_escape_that_stopped_something_leaves_the_text(desk, editor):
     """tui-runtime-internals.md, Bash/Python input modes: while something runs, escape is for that.
 
     (tui-runtime-internals.md/Mode transitions and backgrounding)
     """
     asked = []
-    editor.on_escape = lambda: asked.append("stop") or True
+    desk.escape = lambda: asked.append("stop") or True
     press(editor, "'!ls", "escape")
     assert (editor.text, asked) == ("!ls", ["stop"])
 
 
-def test_escape_leaves_words_alone(editor):
+def test_escape_leaves_words_alone(desk, editor):
     """Words are cleared with ctrl+c only, never by a key that means something else."""
-    editor.on_escape = lambda: False
+    desk.escape = lambda: False
     press(editor, "'hello", "escape")
     assert editor.text == "hello"
 
@@ -139,7 +139,7 @@ def test_taking_hands_in_to_the_caller(editor):
 def test_what_comes_back_stands_before_what_is_written(editor):
     """Queued messages that were stopped are in the editor again, and what was being written is not lost."""
     press(editor, "'being written")
-    editor.give_back("first", "  ", "second")
+    editor.restore("first", "  ", "second")
     assert editor.text == "first\n\nsecond\n\nbeing written"
     press(editor, "'!")
     assert editor.text.endswith("being written!")
@@ -154,18 +154,18 @@ def test_a_large_paste_is_folded_and_handed_in_whole(editor):
     assert editor.handed_in[0].text == text
 
 
-def test_commands_run_with_one_enter(editor):
+def test_commands_run_with_one_enter(desk, editor):
     """Enter on an offered command runs it; tab writes it out, for what may follow."""
-    editor.commands = lambda: [("model", "choose a model"), ("help", "what there is")]
+    desk.commands = lambda: [("model", "choose a model"), ("help", "what there is")]
     press(editor, "'/mo", "enter")
     assert [one.text for one in editor.handed_in] == ["/model"]
     press(editor, "'/he", "tab")
     assert editor.text == "/help "
 
 
-def test_a_path_is_no_command(editor):
+def test_a_path_is_no_command(desk, editor):
     """`/usr/bin` at the beginning offers nothing."""
-    editor.commands = lambda: [("usr", "")]
+    desk.commands = lambda: [("usr", "")]
     press(editor, "'/usr/")
     assert len(shown(editor)) == 3
 
@@ -219,8 +219,8 @@ def test_a_line_in_linear_mode_is_handed_in_as_it_is(desk):
 
     made = PromptEditor(desk, drawing(linear=True))
     handed_in = []
-    made.on_submit = handed_in.append
-    made.commands = lambda: [("model", "")]
+    desk.enter = handed_in.append
+    desk.commands = lambda: [("model", "")]
     paste(made, "/mo")
     press(made, "enter")
     assert [one.text for one in handed_in] == ["/mo"]
@@ -248,7 +248,7 @@ async def test_vim_keys_are_those_of_vim(desk):
     """With the vim keymap escape goes to normal mode first, and only then means anything to the console."""
     made = prompt_editor(desk, keymap="vim")
     escaped = []
-    made.on_escape = lambda: escaped.append(1) or True
+    desk.escape = lambda: escaped.append(1) or True
     press(made, "'hello", "escape")
     assert (escaped, "NORMAL" in shown(made)[0]) == ([], True)
     press(made, "escape")
@@ -274,8 +274,8 @@ async def test_what_comes_back_in_linear_mode_is_said(desk, tmp_path):
     drafts = Drafts(tmp_path)
     drafts.save("s1", PromptDraft("kept for a console one can see"))
     made = PromptEditor(desk, drawing(linear=True))
-    await made.keep_draft(drafts, "s1")
-    made.give_back("use tabs")
+    await made.open_draft(drafts, "s1")
+    made.restore("use tabs")
     assert made.text == "use tabs"
     assert desk.told == [("info", "in the editor: use tabs", "an empty line sends it, anything else replaces it")]
     assert drafts.load("s1").text == "kept for a console one can see"
@@ -295,7 +295,7 @@ def test_a_line_in_linear_mode_takes_the_place_of_what_was_there(desk):
 
     made = PromptEditor(desk, drawing(linear=True))
     handed_in = []
-    made.on_submit = handed_in.append
+    desk.enter = handed_in.append
     display = LinearDisplay(Sheet(), Capabilities())
     slot = Container([made.component])
     display.add(slot)
@@ -309,7 +309,7 @@ def test_completions_wait_for_a_pause(desk):
     """tui-runtime-internals.md, Event-driven vs throttled behavior: keys in a row ask once, when they pause."""
     clock, asked = Clock(), []
     made = prompt_editor(desk, call_later=clock.call_later)
-    made.commands = lambda: asked.append(1) or [("model", "")]
+    desk.commands = lambda: asked.append(1) or [("model", "")]
     press(made, "'/mo")
     assert asked == []
     clock.pass_by(0.1)
@@ -344,8 +344,8 @@ async def test_no_sequence_of_keys_breaks_it(desk, tmp_path, keymap):
     (tmp_path / "shot.png").write_bytes(png())
     chance = random.Random(6)
     made = prompt_editor(desk, history=PromptHistory(tmp_path), keymap=keymap)
-    made.on_submit = lambda handed_in: None
-    made.commands = lambda: [("model", "choose"), ("help", "")]
+    desk.enter = lambda handed_in: None
+    desk.commands = lambda: [("model", "choose"), ("help", "")]
     keys = [key for action in made.component._bindings.actions("editor") for key in drawing().bindings.keys(action)]
     keys = [key for key in keys if key not in ("ctrl+g",)]
     typed = [f"'{letter}" for letter in 'ab!$@/ \\"{日👨.~']

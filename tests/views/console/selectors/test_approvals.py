@@ -181,7 +181,7 @@ def test_the_key_never_goes_to_full():
 async def test_the_key_takes_the_next_level(tmp_path):
     """And says what it means for a moment; the status line always says which it is, first when it is unusual."""
     sitting = Sitting(tmp_path)
-    sitting.console.status.note = ""
+    sitting.console.current.note = ""
     sitting.hears(State("model", "opus"), State("approval", {"level": "auto", "flags": []}))
     assert "opus · approval auto" in sitting.rows
     sitting.replies["SetApproval"] = CommandReply(True, data={"level": "plan"})

@@ -7,7 +7,7 @@ import pytest
 
 from sightline.host import CommandReply, Reload, SetModel
 from sightline.settings import load
-from sightline.settings.keeping import settings_file, trust
+from sightline.settings.editing import settings_file, trust
 from sightline.views.console._actions import ACTIONS
 from sightline.views.console.selectors import _keys, _settings, _theme, _thinking
 from sightline.views.console.selectors._keys import KeyQuestion

@@ -1,5 +1,7 @@
 """Talking with an agent on the page: the prompt, what must be answered, how it stands, and what its calls show."""
 
+import asyncio
+
 import pytest
 
 from .axe import violations
@@ -393,3 +395,60 @@ async def test_hostile_words_in_every_place_are_letters(page_server, open_page):
     await _unfold_all(page, len(shapes))
     await expect(page.locator(".shape:visible")).to_have_count(len(shapes))
     assert await page.locator("body :is(img, script, svg, iframe)").count() == 0
+
+
+class _Line:
+    """The way of prompts to the server: each waits until it is let through."""
+
+    def __init__(self) -> None:
+        self.arrived, self.open = asyncio.Event(), asyncio.Event()
+        self.failure = ""
+
+    async def __call__(self, route):
+        self.arrived.set()
+        await self.open.wait()
+        if self.failure:
+            await route.fulfill(status=409, json={"error": self.failure, "hint": ""})
+        else:
+            await route.continue_()
+
+
+async def _write(page, text, key):
+    await page.get_by_role("textbox", name="Prompt", exact=True).fill(text)
+    await page.keyboard.press(key)
+
+
+async def test_what_is_sent_on_a_slow_line_arrives_in_order(page_server, open_page):
+    """Keys pressed while the last prompt is still on its way: nothing is dropped, and Enter twice sends once."""
+    page_server.session("abcdef", title="talk", agent=True)
+    await page_server.know("abcdef", running=True)
+    page = await open_page("#abcdef")
+    line = _Line()
+    await page.route("**/prompt", line)
+    await _write(page, "hurry", "Enter")
+    await asyncio.wait_for(line.arrived.wait(), 60)
+    await page.keyboard.press("Enter")
+    await _write(page, "then rest", "Alt+Enter")
+    line.open.set()
+    await expect(page.get_by_role("textbox", name="Prompt", exact=True)).to_have_value("")
+    assert page_server.posts == [
+        ("prompt", {"text": "hurry", "how": "steer"}),
+        ("prompt", {"text": "then rest", "how": "follow_up"}),
+    ]
+
+
+async def test_what_could_not_be_sent_comes_back_and_is_not_overtaken(page_server, open_page):
+    """The text of a failed request stands before what was written meanwhile, and both wait for the next Enter."""
+    page_server.session("abcdef", title="talk", agent=True)
+    await page_server.know("abcdef")
+    page = await open_page("#abcdef", expect_errors=True)
+    line = _Line()
+    line.failure = "busy"
+    await page.route("**/prompt", line)
+    await _write(page, "first", "Enter")
+    await asyncio.wait_for(line.arrived.wait(), 60)
+    await _write(page, "second", "Enter")
+    line.open.set()
+    await expect(page.get_by_role("textbox", name="Prompt", exact=True)).to_have_value("first\n\nsecond")
+    await expect(page.locator("#talk-problem")).to_have_text("busy")
+    assert page_server.posts == []

@@ -1,4 +1,4 @@
-"""`/status`: what the status line says, and what it has no room for."""
+"""`/status`: the facts of the status line, and those it has no room for."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -16,11 +16,11 @@ def open(console: "Console", args: str) -> None:
 
 
 def _lines(console: "Console") -> Iterator[str]:
-    facts, status = Facts(console.state), console.status
-    if status.note:
-        yield status.note
-    yield f"session: {console.session or 'none yet'} in {console.cwd}" + (f" ({status.branch})" * bool(status.branch))
-    yield f"agent: {facts.going_on or ('waits for you' if console.state.requests else 'idle')}"
+    facts, current = Facts(console.state), console.current
+    if current.note:
+        yield current.note
+    yield f"session: {console.session or 'none yet'} in {console.cwd}" + (f" ({current.branch})" * bool(current.branch))
+    yield f"agent: {facts.activity or ('waits for you' if console.state.requests else 'idle')}"
     yield f"model: {facts.model or 'none: /model'}" + (f", thinking {facts.thinking}" if facts.thinking else "")
     if facts.approval:
         yield f"approval: {facts.approval}"
@@ -34,4 +34,4 @@ def _lines(console: "Console") -> Iterator[str]:
         total = console.state.totals.get(path)
         spent = f": {count((total.input_tokens or 0) + (total.output_tokens or 0))} tokens" if total else ""
         yield f"agent {clean_line(agent.name or path)} {'runs' if agent.running else 'has ended'}{spent}"
-    yield from (clean_line(extra) for extra in status.extras)
+    yield from (clean_line(extra) for extra in current.extension_texts)

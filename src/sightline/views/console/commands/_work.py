@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sightline.host import Compact, Prompt
+from sightline.views.console._desk import accepted
 from sightline.views.console.input._images import image_file
 from sightline.views.console.status import Facts
 
 if TYPE_CHECKING:
     from sightline.views.console._console import Console
-    from sightline.views.console.input import Attachment
 
 
 async def stop(console: "Console", args: str) -> None:
@@ -22,10 +22,7 @@ async def stop(console: "Console", args: str) -> None:
 async def queue(console: "Console", args: str) -> None:
     if not args:
         _report_queue(console)
-        return
-    reply = await console.submit(Prompt(args, "follow_up"))
-    if not reply.ok:
-        console.report(reply.error, "error", reply.hint)
+    elif await accepted(console, Prompt(args, "follow_up")) is None:
         console.set_draft(f"/queue {args}")
     elif console.drawing.linear:
         console.report("queued until the agent is done", hint="/unqueue to edit")
@@ -42,7 +39,7 @@ def _report_queue(console: "Console") -> None:
 
 
 def follow_up(console: "Console", args: str) -> None:
-    """What is written is sent when the agent is done; at once where it does nothing."""
+    """Send the draft when the agent is done; at once where it is idle."""
     submission = console.prompt.take()
     if submission is not None:
         console.entering.enter(submission, "follow_up" if console.state.running else "")
@@ -54,10 +51,8 @@ async def unqueue(console: "Console", args: str) -> None:
 
 
 async def compact(console: "Console", args: str) -> None:
-    reply = await console.submit(Compact(args))
-    if not reply.ok:
-        console.report(reply.error, "error", reply.hint)
-    elif isinstance(reply.data, dict) and not reply.data.get("compacted"):
+    reply = await accepted(console, Compact(args))
+    if reply is not None and isinstance(reply.data, dict) and not reply.data.get("compacted"):
         console.report("nothing to summarise yet")
 
 
@@ -69,17 +64,14 @@ async def attach(console: "Console", args: str) -> None:
         while console.prompt.attachments:
             console.prompt.remove_attachment()
         return
-    image = await asyncio.to_thread(_image, console.cwd, args)
-    if image is None and not await asyncio.to_thread(_file(console.cwd, args).exists):
+    file = _file(console.cwd, args)
+    image = await asyncio.to_thread(image_file, file)
+    if image is None and not await asyncio.to_thread(file.exists):
         console.report(f"there is no file {args}", "error", "/attach FILE")
     elif image is None:
         console.report(f"{args} is not an image that can be read", "error", "name other files with @ in the prompt")
     else:
         console.prompt.attach([image])
-
-
-def _image(folder: str, name: str) -> "Attachment | None":
-    return image_file(_file(folder, name))
 
 
 def _file(folder: str, name: str) -> Path:

@@ -1,7 +1,7 @@
-"""`/settings`: every setting with what it does, its value and where that comes from, changed in place.
+"""`/settings`: every setting with its description, value and source, changed in place.
 
-What is changed is written into the person's file, or into the project's (`list_project`), and holds at once where it
-can. A value that would be wrong is not written; why stands under it. What was searched for stays until it is cleared.
+Changes are written into the user's file, or the project's (`list_project`), and take effect at once where they can. An
+invalid value is not written, and the reason is shown. The search stays until it is cleared.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from sightline.exceptions import SightlineError
 from sightline.settings._about import about
 from sightline.settings._fields import kind_at
 from sightline.settings._toml import split_key
-from sightline.settings.keeping import HIDDEN, EffectiveSetting, shown_settings, written
+from sightline.settings.editing import HIDDEN, EffectiveSetting, shown_settings, written
 from sightline.text import clean_line
 from sightline.tty import Rows
 from sightline.tty.components import Item, TextComponent
@@ -92,7 +92,7 @@ def _explained(each: EffectiveSetting) -> str:
         ". ".join(
             [
                 *([_capital(what)] if what else []),
-                f"{_capital(each.wanted)}; default: {_text(each.default) or 'empty'}",
+                f"{_capital(each.allowed)}; default: {_text(each.default) or 'empty'}",
             ]
         )
     )
@@ -122,13 +122,13 @@ def _panel(
 
 
 def _item(each: EffectiveSetting) -> Item:
-    counting = [said.source for said in each.said if said.counts]
+    counting = [given.source for given in each.sources if given.counts]
     source = f" · {clean_line(counting[-1].where)}" if counting else ""
     return Item(each.key, each.key, f"{_text(each.value)}{source}", each.key.partition(".")[0])
 
 
 async def _edited(desk: Desk, each: EffectiveSetting, project: bool) -> None:
-    """Ask until it is right, or the person leaves it."""
+    """Ask until the value is valid, or the user closes it."""
     mistake, text = "", "" if each.value == HIDDEN else _text(each.value)
     while True:
         answer = await desk.ask(_editor(desk, each, text, mistake))
@@ -156,8 +156,8 @@ def _meaning(each: EffectiveSetting, value: str) -> str:
     return " · ".join([*([meaning] if meaning else []), *(["default"] if value == _text(each.default) else [])])
 
 
-def _text(value: Any) -> str:
-    """As it is typed in: a list between commas."""
+def _text(value: object) -> str:
+    """As it is typed: a list with commas."""
     if value is None:
         return ""
     if isinstance(value, str):

@@ -1,13 +1,12 @@
-"""The way to the host of one session: what it tells, in order, and what it is asked.
+"""The connection to the host of one session: frames come in, in order, and commands go out.
 
 Rules:
 
-- What is asked before there is a connection waits for it. What is asked when the host is gone is answered: by a
-  refusal that says so.
-- A kept session is read from its journal while its host boots, and gone on with from there: it is on the screen
-  before anybody could have told it.
-- What comes all at once is handed on in parts, between which frames are drawn and keys are read.
-- A host that hangs up without a goodbye is gone; one that said goodbye is over. Both are told, once.
+- A command sent before there is a connection waits for it. One sent after the host is gone gets a refusal that says so.
+- A stored session is read from its journal while its host boots, and followed from there: it is on the screen before
+  the host has answered.
+- A long frame is delivered in parts, between which the screen is drawn and keys are read.
+- The end is reported once: that the host said goodbye, or why the connection was lost.
 """
 
 import asyncio
@@ -26,40 +25,44 @@ if TYPE_CHECKING:
     from sightline.journal import Store
 
 AT_ONCE = 100
-"""Events that may each begin a block, which has to be drawn; more of what has begun is cheap."""
+"""Events of one part that may each begin a block, which has to be drawn; more of a block that has begun is cheap."""
 _CONTINUING = (Text, Reasoning, ToolArgs, ToolOutput)
 _FRAME = 1 / 30
 
 
 class Link:
-    """One connection, from its beginning to its end."""
+    """One connection, from its beginning to its end. `on_end` is called with the reason why it ended by itself."""
 
-    def __init__(self, store: "Store") -> None:
+    def __init__(
+        self,
+        store: "Store",
+        *,
+        on_frame: Callable[["Frame"], object] = lambda frame: None,
+        on_hello: Callable[["Hello"], object] = lambda hello: None,
+        on_end: Callable[[str], object] = lambda why: None,
+    ) -> None:
         self.session = ""
-        self.on_frame: Callable[[Frame], None] = lambda frame: None
-        self.on_hello: Callable[[Hello], None] = lambda hello: None
-        self.on_over: Callable[[], None] = lambda: None
-        self.on_gone: Callable[[str], None] = lambda why: None
+        self._on_frame, self._on_hello, self._on_end = on_frame, on_hello, on_end
         self._store = store
         self._client: Client | None = None
         self._connected = asyncio.get_running_loop().create_future()
-        self._closed = False
+        self._closed = self._muted = False
 
     async def show_stored(self, session: str) -> int | None:
-        """What the journal has, while nobody writes it. The number of its last event; None: the host must tell."""
+        """Deliver what the journal has, while no host writes it. The number of its last event; None: read nothing."""
         if self._store.is_running(session):
             return None
         try:
             snapshot = await asyncio.to_thread(lambda: StoredSession(self._store, session).snapshot())
         except (SightlineError, OSError):
-            return None  # what is wrong with it is the host's to say
+            return None  # the host reports what is wrong with it
         if self._closed:
             return None
-        self.on_frame(snapshot)
+        self._on_frame(snapshot)
         return snapshot.seq
 
     async def follow(self, session: str, after: int | None = None) -> None:
-        """Connect, and hand on what the host tells until it ends, or until `close`."""
+        """Connect, and deliver what the host sends until it ends, or until `close`."""
         self.session = session
         try:
             client = await attach(self._store, session)
@@ -67,7 +70,7 @@ class Link:
                 self._end(f"session {session} has ended")
                 return
             self._client = client
-            self.on_hello(client.hello)
+            self._on_hello(client.hello)
             _settle(self._connected)
             if self._closed:
                 return
@@ -80,18 +83,16 @@ class Link:
         except (SightlineError, OSError, msgspec.MsgspecError) as error:
             self._end(clean_text(str(error)))
         else:
-            if not self._closed:
-                self._closed = True
-                self.on_over()
+            self._end("the session was ended elsewhere")
         finally:
             _settle(self._connected)
             if self._client is not None:
-                self._client.close()  # what still reads for a view that is gone is ended with it
+                self._client.close()  # its reader ends with the view it reads for
 
     def _deliver(self, frame: "Frame") -> bool:
-        """Whether anybody was there to be told."""
+        """False: this console has left the session."""
         if not self._closed:
-            self.on_frame(frame)
+            self._on_frame(frame)
         return not self._closed
 
     async def submit(self, command: Command) -> CommandReply:
@@ -103,12 +104,12 @@ class Link:
         except (SightlineError, OSError, UnicodeError) as error:
             return CommandReply(False, error=clean_text(str(error)))
 
-    def hush(self) -> None:
-        """Its end is no news any more: whoever follows it is about to leave."""
-        self.on_over, self.on_gone = lambda: None, lambda why: None
+    def mute(self) -> None:
+        """Do not report the end any more: this console is about to leave the session."""
+        self._muted = True
 
     def close(self) -> None:
-        """Leave; the session goes on."""
+        """Disconnect; the session keeps running."""
         self._closed = True
         _settle(self._connected)
         if self._client is not None:
@@ -117,11 +118,12 @@ class Link:
     def _end(self, why: str) -> None:
         if not self._closed:
             self._closed = True
-            self.on_gone(why)
+            if not self._muted:
+                self._on_end(why)
 
 
 async def _parts(frame: "Frame") -> AsyncIterator["Frame"]:
-    """What was told, no more of it at once than can be drawn in a frame."""
+    """A frame in parts, each no more than can be drawn at once."""
     if not isinstance(frame, list):
         yield frame
         return

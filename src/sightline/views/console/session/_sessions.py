@@ -1,10 +1,10 @@
-"""Which session is on the screen: how it is found, gone to, left, and what happens when its host dies.
+"""Which session is on the screen: finding it, switching to another, leaving, and what happens when its host dies.
 
 Rules:
 
-- Leaving a session in which nothing goes on ends its host; one that works is asked about, and goes on if so wished.
+- Leaving an idle session ends its host. About a busy one the user is asked, and it may keep running.
 - A console that is killed, or whose terminal is closed, leaves everything as it is.
-- When the host is gone the person is told at once, the draft stays, and one key resumes.
+- When the host is gone it is reported at once, the draft stays, and one key resumes.
 """
 
 import asyncio
@@ -24,6 +24,7 @@ from sightline.text import clean_line, clean_text
 from sightline.transcript import Remark, Snapshot
 from sightline.tty import Overlay
 from sightline.views._names import title_of
+from sightline.views.console._desk import reply_data
 from sightline.views.console.session._link import Link
 from sightline.views.console.status import Facts
 
@@ -31,17 +32,16 @@ if TYPE_CHECKING:
     from sightline.host import Frame
     from sightline.views.console._desk import Desk
     from sightline.views.console._screen import ConsoleScreen
+    from sightline.views.console._state import ConsoleState
     from sightline.views.console.dialogs import Dialog
     from sightline.views.console.input import PromptEditor
-    from sightline.views.console.session._input import Entered
     from sightline.views.console.session._stopping import Stopping
-    from sightline.views.console.status import StatusLine
 
 _SECONDS_TO_STOP = 5.0
 
 
 class SessionStage(Protocol):
-    """What a session is shown on, and what becomes of it."""
+    """What shows the session, and hears what becomes of it."""
 
     def frame(self, frame: "Frame") -> None:
         """The host sent this."""
@@ -67,7 +67,7 @@ class SessionStage(Protocol):
 
 
 class SessionSwitch:
-    """The one that is shown, and the way to others."""
+    """The session that is shown, and switching to others."""
 
     def __init__(
         self,
@@ -75,23 +75,21 @@ class SessionSwitch:
         stage: SessionStage,
         options: StartOptions,
         *,
+        current: "ConsoleState",
         screen: "ConsoleScreen",
-        status: "StatusLine",
         prompt: "PromptEditor",
-        entered: "Entered",
         stopping: "Stopping",
         greeted: Callable[[int], object],
         lasting: bool,
     ) -> None:
-        """`greeted` is called with the process of a host that was connected to; `lasting`: one can return to what is
-        left running."""
+        """`greeted` is called with the process id of each host that is connected to; `lasting`: a session that is left
+        running can be attached to later."""
         self._desk = desk
         self._stage = stage
         self._options = options
         self._screen = screen
-        self._status = status
+        self._current = current
         self._prompt = prompt
-        self._typed = entered
         self._stopping = stopping
         self._greeted_by = greeted
         self.lasting = lasting
@@ -104,11 +102,11 @@ class SessionSwitch:
         self._offered: Dialog | None = None
         self._whether_to_leave: Dialog | None = None
         self._entered = False
-        """The person has entered something."""
+        """The user has entered something."""
         self._which: Dialog | None = None
-        """The question which session to show, while it is asked."""
+        """The question which session to show, while it is open."""
         self.farewell = ""
-        """What there is to say once the terminal is given back."""
+        """A line to print once the terminal is restored."""
 
     @property
     def session(self) -> str:
@@ -117,10 +115,11 @@ class SessionSwitch:
     # ---- beginning
 
     async def begin(self, host: int | None) -> None:
-        """Show what was asked for: a session that runs, one that is kept, or a new one whose host boots at `host`."""
+        """Show what the options name: a session that runs, one that is stored, or a new one whose host boots at
+        `host`."""
         booting = asyncio.ensure_future(started(host)) if host is not None else None
         options = self._options
-        named = options.resume or options.provider or options.model  # somebody, not just anybody
+        named = options.resume or options.provider or options.model
         others = [] if named else await self._running_here(booting)
         if others and not self._entered:
             async with self._holding(booting):
@@ -139,8 +138,8 @@ class SessionSwitch:
 
     @asynccontextmanager
     async def _holding(self, booting: "asyncio.Future[str] | None") -> AsyncIterator[None]:
-        """Be connected to the host that has booted for us while the user chooses, however long that takes: one that no
-        view comes to ends by itself, and a new session would begin with one that has stopped."""
+        """Stay connected to the host that booted for this console while the user chooses: a host without a viewer ends
+        after a while, and a new session would begin with one that has stopped."""
         client = None
         if booting is not None:
             with suppress(SightlineError, OSError):
@@ -177,7 +176,7 @@ class SessionSwitch:
         await self._follow(link, session)
 
     async def _follow(self, link: Link, session: str, after: int | None = None) -> None:
-        """Unless the person has gone elsewhere since it was asked for: then nobody needs its host."""
+        """Follow it, unless the user has switched to another meanwhile: then its host is not needed."""
         if link is not self.link:
             if session not in (self.session, self._going_to):
                 await self._end_unseen(session)
@@ -187,28 +186,25 @@ class SessionSwitch:
         await link.follow(session, after)
 
     def _new_link(self) -> Link:
-        link = Link(self._desk.store)
-        link.on_frame, link.on_hello = self._stage.frame, self._greeted
-        link.on_gone, link.on_over = self._lost, lambda: self._lost("the session was ended elsewhere")
-        return link
+        return Link(self._desk.store, on_frame=self._stage.frame, on_hello=self._greeted, on_end=self._lost)
 
     async def _failed(self, link: Link, error: SightlineError | OSError | UnicodeError, options: StartOptions) -> None:
-        """It did not start: what is wrong may be mended, and tried again."""
+        """It did not start: the user may fix what is wrong, and try again."""
         if link is not self.link:
             return
         self._desk.report(clean_text(str(error)), "error", getattr(error, "hint", ""))
-        self._status.note = "no session"
+        self._current.note = "no session"
         answer = await self._offer("The session could not start", "", "Try again")
         if link is not self.link:
             return
         if answer == "again":
-            self._status.note = "starting…"
+            self._current.note = "starting…"
             await self._boot(link, options)
         else:
             self._stage.exit(1)
 
     async def _offer(self, title: str, why: str, again: str) -> str | None:
-        """To try it again, or to leave; until the person goes elsewhere."""
+        """Offer to try again, or to leave; until the user switches to another session."""
         from sightline.views.console.dialogs import GoneDialog
 
         dialog = self._offered = GoneDialog(title, why, again, self._desk.drawing, self._screen.room)
@@ -216,7 +212,7 @@ class SessionSwitch:
         return answer
 
     async def _running_here(self, booting: "asyncio.Future[str] | None") -> list[Hello]:
-        """Sessions with an agent that run in this folder, but for the one that boots for us."""
+        """Sessions with an agent that run in this folder, without the one that boots for this console."""
         here = clean_line(self._desk.cwd)
         found = [hello for hello in await running_hosts(self._desk.store) if hello.cwd == here and hello.agent]
         if found and booting is not None:
@@ -226,7 +222,7 @@ class SessionSwitch:
         return [hello for hello in found if not _is_idle(hello) or await asyncio.to_thread(self._used, hello.session)]
 
     def _used(self, session: str) -> bool:
-        """Whether there is anything in it to go on with: something that was said or run, or is written and not sent."""
+        """Whether there is anything in it to resume: a message, a call, or a draft."""
         from sightline.paths import data_folder
         from sightline.views.console.input import Drafts
 
@@ -258,13 +254,13 @@ class SessionSwitch:
         return answer if isinstance(answer, tuple) else ("leave", "")
 
     def entered(self) -> None:
-        """Something was entered: whoever types ahead means a new session."""
+        """Something was entered: a user who types ahead means a new session."""
         self._entered = True
         if self._which is not None:
             self._which.finish(("new", ""))
 
     async def _dismiss(self, booting: "asyncio.Future[str] | None") -> None:
-        """A host that was started and is not needed."""
+        """End a host that was started and is not needed."""
         if booting is None:
             return
         try:
@@ -284,7 +280,7 @@ class SessionSwitch:
     def _greeted(self, hello: Hello) -> None:
         self._greeted_by(hello.pid)
         self._stage.work_in(hello.cwd)
-        self._status.note = ""
+        self._current.note = ""
         if hello.version != __version__ and not self._reported_version:
             self._reported_version = True
             text = f"this session runs version {hello.version}, this console is version {__version__}"
@@ -293,7 +289,7 @@ class SessionSwitch:
         self._desk.redraw()
 
     def _lost(self, why: str) -> None:
-        """The host died, or somebody else stopped the session: whoever stops it here leaves."""
+        """The host died, or another viewer stopped the session."""
         self._gone = True
         self._stage.lost()
         self._desk.spawn(self._offer_resume(why))
@@ -306,23 +302,23 @@ class SessionSwitch:
             self._stage.exit(1)
 
     def offer_again(self) -> None:
-        """Something was asked of a host that is gone."""
+        """A command was sent to a host that is gone."""
         if self._gone and self._screen.asking is None:
             self._desk.spawn(self._offer_resume(""))
 
     async def go(self, session: str, *, draft: str = "") -> None:
-        """Show another session; empty: a new one. What is written goes along, behind `draft`."""
+        """Show another session; empty: a new one. The draft goes along, behind `draft`."""
         async with self._going:
             await self._go(session, draft)
 
     async def use_provider(self, provider: str) -> None:
         """A new session in which another agent works."""
         self._options = msgspec.structs.replace(self._options, provider=provider, model="", option={})
-        self._status.provider = provider
+        self._current.provider = provider
         await self.go("")
 
     async def submit(self, command: Command) -> CommandReply:
-        """Ask the host of the session that is shown; of the one the person is going to, once it is that."""
+        """Send a command to the host of the session that is shown; during a switch, to the new one."""
         async with self._going:
             link = self.link
         return await link.submit(command)
@@ -338,21 +334,21 @@ class SessionSwitch:
             self._offered.finish(None)
         link = self.link = self._new_link()
         self._going_to, self._gone = session, False
-        self._status.note = "starting…"
+        self._current.note = "starting…"
         self._stage.show(Snapshot())
         if still_runs:
             self._desk.report(f"session {left.session} keeps running", hint=f"sightline attach {left.session}")
         if draft:
-            self._prompt.give_back(draft)
+            self._prompt.restore(draft)
         if session and self._desk.store.is_running(session):
             self._desk.spawn(self._follow(link, session))
             return
         self._desk.spawn(self._boot(link, options))
 
     def _next_options(self, session: str) -> StartOptions:
-        """As the console was started; a new conversation goes on with whoever is in the one that is left."""
-        # What allows more was given for the session the console began with, which has it stored: another keeps a lower
-        # level, and so does that one.
+        """The options the console was started with; a new session uses the agent and model of the one that is left."""
+        # Options that allow more were given for the session the console began with, which has them stored: another
+        # session keeps its lower level, and so does that one.
         allow, flags = self._options.allow, self._options.flags
         if session:
             allow, flags = [], {name: value for name, value in flags.items() if name != "permissions.allow"}
@@ -372,10 +368,10 @@ class SessionSwitch:
         )
 
     async def _leave_behind(self, link: Link) -> bool:
-        """What nobody needs ends; what works goes on. Whether it does."""
+        """Stop the session where it is idle. Whether it keeps running."""
         there = bool(link.session) and not self._gone
         still_runs = there and self._works()
-        link.hush()
+        link.mute()
         if there and not still_runs:
             still_runs = not await _stop(link)
         link.close()
@@ -385,13 +381,13 @@ class SessionSwitch:
 
     def _works(self) -> bool:
         state, facts = self._desk.state, Facts(self._desk.state)
-        typed = facts.typed is not None or self._typed.running or self._typed.unsent
-        return bool(state.running or facts.jobs or facts.going_on or state.requests or typed)
+        typed = facts.typed is not None or self._current.running or self._current.unsent
+        return bool(state.running or facts.jobs or facts.activity or state.requests or typed)
 
     def _what_works(self) -> str:
         facts = Facts(self._desk.state)
-        parts = [f"the agent is {facts.going_on}"] if facts.going_on else []
-        if facts.typed is not None or self._typed.running:
+        parts = [f"the agent is {facts.activity}"] if facts.activity else []
+        if facts.typed is not None or self._current.running:
             parts.append("your command is running")
         if facts.jobs:
             parts.append(f"{len(facts.jobs)} jobs are running" if len(facts.jobs) > 1 else "1 job is running")
@@ -399,14 +395,14 @@ class SessionSwitch:
 
     @property
     def drops_keys(self) -> bool:
-        """Leaving was asked for. What is typed after that means nothing: not until it is decided, and not in a question
-        about it that was not on the screen yet."""
+        """The user is leaving. Keys typed after that are dropped until it is decided, and until the question about it
+        is on the screen."""
         screen = self._screen
         is_asked = self._whether_to_leave is not None and screen.asking is self._whether_to_leave
         return self._leaving and not (is_asked and screen.is_answered)
 
     def detach(self) -> None:
-        """Leave; the session goes on."""
+        """Leave; the session keeps running."""
         self._leaving = True
         if self.session and not self._gone:
             self.farewell = f"Detached. Attach with: sightline attach {self.session}"
@@ -414,7 +410,7 @@ class SessionSwitch:
         self._stage.exit(0)
 
     def leave(self) -> None:
-        """Leave for good, if nothing goes on; ask otherwise, once. From now on, not from when the loop comes to it."""
+        """Leave, and end the session; ask first, once, where it is busy. Keys are dropped from this call on."""
         if not self._leaving:
             self._leaving = True
             self._desk.spawn(self._left())
@@ -434,22 +430,22 @@ class SessionSwitch:
         dialog = LeavingDialog(self._what_works(), self._desk.drawing, self._screen.room, lasting=self.lasting)
         self._whether_to_leave = dialog
         try:
-            # Below an overlay it would have neither the keys nor the eyes.
+            # Below an overlay it would have no keys, and not be seen.
             answer: str | None = await self._desk.ask(dialog, Overlay() if self._screen.has_overlay else None)
         finally:
             self._whether_to_leave = None
         return answer
 
     async def _take_back_queue(self, link: Link) -> None:
-        """What waits to be sent is kept as a draft of this session."""
+        """Store the queued messages as a draft of this session."""
         if Facts(self._desk.state).queue:
             reply = await link.submit(Unqueue())
-            self._stopping.take_back(reply.data)
+            self._stopping.take_back(reply)
 
     async def _end(self) -> None:
         link = self.link
         if self.session and not self._gone:
-            link.hush()
+            link.mute()
             await self._take_back_queue(link)
             if not await _stop(link):
                 self.farewell = f"Still open in another console. Attach with: sightline attach {self.session}"
@@ -464,10 +460,10 @@ def _is_idle(hello: Hello) -> bool:
 
 
 async def _stop(link: Link) -> bool:
-    """End its session, unless another viewer is in it. A host that does not answer, or is gone, is not waited for."""
+    """End the session, unless another viewer is in it. A host that does not answer, or is gone, counts as stopped."""
     try:
         async with asyncio.timeout(_SECONDS_TO_STOP):
             reply = await link.submit(Stop(unless_watched=True))
-            return reply.ok or not (isinstance(reply.data, dict) and reply.data.get("watched"))
+            return reply.ok or not reply_data(reply).get("watched")
     except TimeoutError:
         return True

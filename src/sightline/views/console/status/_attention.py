@@ -1,21 +1,22 @@
-"""The terminal's title, and a word on the desktop when the session waits for the person."""
+"""The terminal's title, and desktop notifications when the session waits for the user."""
 
 from collections.abc import Callable
 
 from sightline.text import clean_line, cut_graphemes
 from sightline.transcript import Snapshot, TranscriptMessage
+from sightline.views.console._state import ConsoleState
 
 _LONG = 10.0  # seconds of work after which its end is worth a notification
 _TITLE = 60
-_LOOKED_AT = 500  # characters of a prompt: it may be a megabyte, and this is asked with every event
+_LOOKED_AT = 500  # characters of a prompt: it may be a megabyte, and the title is made with every event
 
 
 class Attention:
-    """Looks at the state when told, and says what changed."""
+    """Updates the title, and notifies of new questions and of the end of long work."""
 
     def __init__(
         self,
-        state: Callable[[], Snapshot],
+        state: ConsoleState,
         *,
         clock: Callable[[], float],
         set_title: Callable[[str], object] | None,
@@ -28,21 +29,19 @@ class Attention:
         self._title = ""
         self._known: set[str] = set()
         self._since: float | None = None
-        self.own_title = ""
-        """An extension's."""
 
     def look(self) -> None:
-        state = self._state()
+        state = self._state.fold
         self._look_for_requests(state)
         self._look_for_ends(state)
-        title = self._wanted_title(state)
+        title = self._title_for(state)
         if title != self._title and self._set_title is not None:
             self._title = title
             self._set_title(title)
 
     def forget(self) -> None:
-        """Another session is shown: what is open there is no news."""
-        state = self._state()
+        """Another session is shown: its open requests are not news."""
+        state = self._state.fold
         self._known = set(state.requests)
         self._since = self._clock() if state.running else None
 
@@ -50,8 +49,8 @@ class Attention:
         new = set(state.requests) - self._known
         self._known = set(state.requests)
         if new and self._notify is not None:
-            asked = state.requests[min(new)]
-            text = asked.get("text", "") if isinstance(asked, dict) else ""
+            request = state.requests[min(new)]
+            text = request.get("text", "") if isinstance(request, dict) else ""
             self._notify(f"waiting for your answer: {cut_graphemes(clean_line(str(text)), _TITLE)}")
 
     def _look_for_ends(self, state: Snapshot) -> None:
@@ -62,9 +61,9 @@ class Attention:
             if took >= _LONG and self._notify is not None:
                 self._notify("the agent is done")
 
-    def _wanted_title(self, state: Snapshot) -> str:
+    def _title_for(self, state: Snapshot) -> str:
         sign = "◆ " if state.requests else "● " if state.running else ""
-        about = self.own_title or _about(state)
+        about = self._state.extension_title or _about(state)
         return sign + (f"sightline: {about}" if about else "sightline")
 
 

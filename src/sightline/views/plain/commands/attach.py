@@ -1,6 +1,6 @@
-"""Watching a job, or a session, on a terminal: its past, then its present. Leaving never ends it.
+"""Watching a job, or a session, on a terminal: earlier output, then live output. Leaving never ends it.
 
-The watcher is told everything by the host and owns nothing: it may be stopped, killed or come back at any time.
+The watcher gets everything from the host and owns nothing: it may be stopped, killed or come back at any time.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _TERMINAL_GONE = 129
 
 
 def show_attached(store: Store, id: str, palette: Palette, *, labelled: bool) -> int:
-    """Watch it to its end; Ctrl+C leaves it alone and goes."""
+    """Watch it to its end; Ctrl+C detaches."""
     return asyncio.run(_attached(store, id, palette, labelled))
 
 
@@ -78,7 +78,7 @@ class Watcher:
         self._suspending: asyncio.Task[None] | None = None
 
     def hide(self, secrets: "Secrets") -> None:
-        """What an agent's commands printed before we came is not to show these; a command of one's own may."""
+        """Mask these in the earlier output of an agent's commands; the user's own command may show them."""
         self._drawing.secrets = secrets
 
     @property
@@ -146,7 +146,7 @@ class Watcher:
         self._suspending = asyncio.get_running_loop().create_task(self._suspend())
 
     async def _suspend(self) -> None:
-        """Stop, with the terminal as the shell wants it; the job does not notice. Returns when we are continued."""
+        """Stop, with the terminal as the shell expects it; the job does not notice. Returns when we are continued."""
         loop = asyncio.get_running_loop()
         await self._terminal.settle()
         await self._close()

@@ -1,18 +1,15 @@
-"""`sightline config`: every setting with its value and its source, and what changing one came to."""
+"""`sightline config`: every setting with its value and its source, and the result of a change."""
 
-import os
-import shutil
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from sightline.exceptions import UserMistake
-from sightline.settings import forget_rule, remembered_rules, shown_rule, typed_rule
-from sightline.settings import keeping as kept
+from sightline.settings import editing, forget_rule, remembered_rules, shown_rule, typed_rule
 from sightline.settings._about import about
 from sightline.text import clean_line, clean_value, cut_graphemes
 from sightline.views._names import from_home
+from sightline.views.plain._output import pretty_json, room_in_row
 from sightline.views.plain._palette import Palette
 
 _SOURCES = {
@@ -23,13 +20,12 @@ _SOURCES = {
     "flag": "option",
 }
 _LONGEST_VALUE = 200
-_NARROWEST_VALUE = 20
 _OTHER_COLUMNS = 56
 
 
 def config_table(cwd: Path, name: str, palette: Palette) -> str:
-    """A row per setting; what is not the default stands out. One setting alone: everything said about it."""
-    settings, notices = kept.shown_settings(cwd, name)
+    """A row per setting; what is not the default stands out. One setting alone: all there is about it."""
+    settings, notices = editing.shown_settings(cwd, name)
     if len(settings) == 1 and settings[0].key == name:
         rows = _one(settings[0], palette)
     else:
@@ -40,85 +36,76 @@ def config_table(cwd: Path, name: str, palette: Palette) -> str:
 
 
 def config_json(cwd: Path, name: str) -> bytes:
-    settings, _ = kept.shown_settings(cwd, name)
+    settings, _ = editing.shown_settings(cwd, name)
     facts = [
         {
             "key": setting.key,
             "value": setting.value,
             "default": setting.default,
-            "sources": [msgspec.to_builtins(said.source) for said in setting.said if said.counts],
+            "sources": [msgspec.to_builtins(each.source) for each in setting.sources if each.counts],
         }
         for setting in settings
     ]
-    return msgspec.json.format(msgspec.json.encode(clean_value(facts))) + b"\n"
+    return pretty_json(clean_value(facts))
 
 
-def _row(setting: kept.EffectiveSetting, width: int, palette: Palette) -> str:
-    value = cut_graphemes(_words(setting.value), _room_for_the_value())
-    counting = [said.source for said in setting.said if said.counts]
+def _row(setting: editing.EffectiveSetting, width: int, palette: Palette) -> str:
+    value = cut_graphemes(_words(setting.value), room_in_row(_OTHER_COLUMNS, _LONGEST_VALUE))
+    counting = [each.source for each in setting.sources if each.counts]
     if not counting:
         return f"{palette.dim}{setting.key:<{width}} {value:<20} default{palette.reset}"
     source = ", ".join(f"{_SOURCES[each.kind]} ({from_home(each.where)})" for each in counting)
     return f"{setting.key:<{width}} {palette.bold}{value:<20}{palette.reset} {clean_line(source)}"
 
 
-def _one(setting: kept.EffectiveSetting, palette: Palette) -> list[str]:
-    what = about(kept.split_key(setting.key))
+def _one(setting: editing.EffectiveSetting, palette: Palette) -> list[str]:
+    what = about(editing.split_key(setting.key))
     rows = [f"{setting.key} = {palette.bold}{_words(setting.value)}{palette.reset}"]
-    rows += [f"  {line}" for line in (what, setting.wanted) if line]
-    for said in reversed(setting.said):
-        aside = "" if said.counts else " (replaced)"
-        place = clean_line(from_home(said.source.where))
-        rows.append(
-            f"  {_SOURCES[said.source.kind]:<12} {_words(said.value)}  {palette.dim}{place}{aside}{palette.reset}"
-        )
+    rows += [f"  {line}" for line in (what, setting.allowed) if line]
+    for each in reversed(setting.sources):
+        aside = "" if each.counts else " (replaced)"
+        place, source = clean_line(from_home(each.source.where)), _SOURCES[each.source.kind]
+        rows.append(f"  {source:<12} {_words(each.value)}  {palette.dim}{place}{aside}{palette.reset}")
     default = "none" if setting.default is None else _words(setting.default)
     return [*rows, f"  {'default':<12} {default}"]
 
 
-def _words(value: Any) -> str:
-    return clean_line(kept.written(value)) if value != kept.HIDDEN else kept.HIDDEN
-
-
-def _room_for_the_value() -> int:
-    """A setting is one row of a terminal. What is piped has room."""
-    if not os.isatty(1):
-        return _LONGEST_VALUE
-    return max(_NARROWEST_VALUE, shutil.get_terminal_size().columns - _OTHER_COLUMNS)
+def _words(value: object) -> str:
+    return clean_line(editing.written(value)) if value != editing.HIDDEN else editing.HIDDEN
 
 
 def change_setting(cwd: Path, name: str, text: str, *, project: bool, replace: bool) -> str:
-    path = kept.settings_file(cwd, project=project)
-    value, before = kept.change_setting(path, name, text, project=project, replace=replace)
+    path = editing.settings_file(cwd, project=project)
+    value, before = editing.change_setting(path, name, text, project=project, replace=replace)
     was = "" if before in (None, value) else f"; it was {_shown(name, before)}"
     return f"{name} = {_shown(name, value)} in {path}{was}\n{_remark(cwd, project=project)}"
 
 
 def add_to_setting(cwd: Path, name: str, text: str, *, project: bool) -> str:
-    path = kept.settings_file(cwd, project=project)
-    values = kept.add_to_setting(path, name, text, project=project)
+    path = editing.settings_file(cwd, project=project)
+    values = editing.add_to_setting(path, name, text, project=project)
     return f"{name} = {_shown(name, values)} in {path}\n{_remark(cwd, project=project)}"
 
 
 def remove_from_setting(cwd: Path, name: str, text: str, *, project: bool) -> str:
-    path = kept.settings_file(cwd, project=project)
-    values = kept.remove_from_setting(path, name, text, project=project)
+    path = editing.settings_file(cwd, project=project)
+    values = editing.remove_from_setting(path, name, text, project=project)
     return f"{name} = {_shown(name, values)} in {path}\n"
 
 
-def _shown(name: str, value: Any) -> str:
-    return _words(kept.shown_value(kept.split_key(name), value))
+def _shown(name: str, value: object) -> str:
+    return _words(editing.shown_value(editing.split_key(name), value))
 
 
 def remove_setting(cwd: Path, name: str, *, project: bool) -> str:
-    path = kept.settings_file(cwd, project=project)
-    kept.remove_setting(path, name, project=project)
+    path = editing.settings_file(cwd, project=project)
+    editing.remove_setting(path, name, project=project)
     return f"{name} is no longer in {path}\n"
 
 
 def _remark(cwd: Path, *, project: bool) -> str:
-    folder = kept.project_folder(cwd)
-    trust = kept.trust_of(folder) if project else "trusted"
+    folder = editing.project_folder(cwd)
+    trust = editing.trust_of(folder) if project else "trusted"
     if trust == "trusted":
         return ""
     state = "is not trusted" if trust == "untrusted" else "changed since you trusted it"
@@ -126,18 +113,18 @@ def _remark(cwd: Path, *, project: bool) -> str:
 
 
 def trusted_list() -> str:
-    folders = kept.trusted_folders()
+    folders = editing.trusted_folders()
     if not folders:
         return "no folder is trusted: trust one with sightline config trust FOLDER\n"
     return "".join(f"{clean_line(str(folder))}\n" for folder in folders)
 
 
 def trust_folder(folder: Path) -> str:
-    return f"trusted: {clean_line(str(kept.trust(folder)))}; its settings and extensions are used from now on\n"
+    return f"trusted: {clean_line(str(editing.trust(folder)))}; its settings and extensions are used from now on\n"
 
 
 def untrust_folder(folder: Path) -> str:
-    return f"no longer trusted: {clean_line(str(kept.untrust(folder)))}\n"
+    return f"no longer trusted: {clean_line(str(editing.untrust(folder)))}\n"
 
 
 def rules_table(cwd: Path) -> str:
@@ -161,15 +148,15 @@ def rules_json(cwd: Path) -> bytes:
 
 def _rules(cwd: Path) -> tuple[list[dict[str, str]], tuple[str, ...]]:
     """And what could not be used of those that are remembered."""
-    settings, _ = kept.shown_settings(cwd, "permissions")
+    settings, _ = editing.shown_settings(cwd, "permissions")
     remembered = remembered_rules(cwd)
     rules = []
-    for verdict, kept_here in (("deny", remembered.deny), ("allow", remembered.allow)):
+    for verdict, remembered_here in (("deny", remembered.deny), ("allow", remembered.allow)):
         setting = next(each for each in settings if each.key == f"permissions.{verdict}")
         found: list[tuple[str, str, str]] = [
-            (rule, said.source.kind, said.source.where) for said in setting.said for rule in said.value
+            (rule, each.source.kind, each.source.where) for each in setting.sources for rule in each.value
         ]
-        found += [(rule, "remembered", "") for rule in kept_here]
+        found += [(rule, "remembered", "") for rule in remembered_here]
         rules += [{"verdict": verdict, "rule": rule, "source": kind, "where": where} for rule, kind, where in found]
     return rules, remembered.notices
 

@@ -1,7 +1,7 @@
-"""Watching a session with an agent in it, in plain text: what was said and done, then what is said and done.
+"""Watching a session with an agent, in plain text: what happened so far, then what happens.
 
-Leaving never ends it. Words are as they came; what the person said, calls and their output are lines between them.
-A watcher that is too slow for the host is told from the journal what it missed, so nothing is left out.
+Leaving never ends it. Words are as they came; the user's messages, calls and their output are lines between them.
+A watcher that is too slow for the host reads from the journal what it missed, so nothing is left out.
 """
 
 import asyncio
@@ -9,20 +9,8 @@ import signal
 from collections.abc import Iterator
 from contextlib import aclosing
 
-from sightline.events import (
-    Error,
-    Event,
-    Notice,
-    RunEnded,
-    Text,
-    ToolOutput,
-    ToolResult,
-    ToolUse,
-    User,
-    in_place_of,
-    of_agent,
-    stamp,
-)
+from sightline.events import Error, Event, Notice, RunEnded, Text, ToolOutput, ToolResult, ToolUse, User
+from sightline.events.stamping import in_place_of, of_agent, stamp
 from sightline.host import Frame, follow
 from sightline.journal import Store
 from sightline.transcript import Entry, Remark, Snapshot, TranscriptCall, TranscriptMessage, TranscriptText
@@ -37,7 +25,7 @@ _AT_ONCE = 500  # events
 
 
 def show_conversation(store: Store, session: str, palette: Palette) -> int:
-    """Watch it to its end; the exit code is its last run's. Ctrl+C leaves it alone and goes."""
+    """Watch it to its end; the exit code is that of its last run. Ctrl+C detaches."""
     return asyncio.run(_shown(store, session, palette))
 
 
@@ -75,7 +63,7 @@ class _Watching:
             for part in self._missed(frame.seq):
                 await self._show(part)
         else:
-            await self._channels.write([_said(event) for entry in frame.shown for event in _told(entry)])
+            await self._channels.write([_quoted(event) for entry in frame.shown for event in _events_of(entry)])
             self._last, self.code = frame.seq, _CODES.get(frame.stop_reason, 0)
 
     async def _show(self, events: list[Event]) -> None:
@@ -83,7 +71,7 @@ class _Watching:
             self._last = event.seq or self._last
             if isinstance(event, RunEnded) and not event.agent:
                 self.code = event.exit_code if event.exit_code is not None else int(event.is_error)
-        await self._channels.write([_said(event) for event in events])
+        await self._channels.write([_quoted(event) for event in events])
 
     def _missed(self, last: int) -> Iterator[list[Event]]:
         part: list[Event] = []
@@ -96,16 +84,16 @@ class _Watching:
         yield part
 
 
-def _said(event: Event) -> Event:
-    """The person's words stand among the others as a text of their own, set off."""
+def _quoted(event: Event) -> Event:
+    """The user's message as a text of its own, set off from the agent's words; any other event as it is."""
     if not isinstance(event, User):
         return event
     words = "\n".join([f"> {line}" for line in event.text.split("\n")])
     return in_place_of(event, Text(f"{words}\n", -event.seq - 2))
 
 
-def _told(entry: Entry) -> list[Event]:
-    """What a view would have seen of it."""
+def _events_of(entry: Entry) -> list[Event]:
+    """The events a view would have received of it."""
     match entry:
         case TranscriptMessage():
             return of_agent(entry.agent, [stamp(User(entry.text), entry.seq, 0.0)])
@@ -121,7 +109,7 @@ def _told(entry: Entry) -> list[Event]:
 
 
 def _printed(call: TranscriptCall) -> Iterator[Event]:
-    """Its end, if it was long; how much came before that."""
+    """The end of its output, and how much came before that."""
     before = call.skipped
     for piece in call.pieces:
         yield ToolOutput(call.id, piece.text, offset=piece.offset, dropped=before + piece.dropped)
@@ -129,7 +117,7 @@ def _printed(call: TranscriptCall) -> Iterator[Event]:
 
 
 def _ended(call: TranscriptCall) -> list[Event]:
-    """The result, where there is something to say of it."""
+    """The result, where there is one."""
     if call.content is None:
         return []
     return [ToolResult(call.id, call.content, call.details, call.is_error, call.exit_code)]

@@ -11,13 +11,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from sightline.events import Event, Text, ToolUse
 from sightline.providers import EventStream, get_provider, provider_names
 from sightline.views.plain._output import columns_of, write_all
 from sightline.views.plain._palette import Palette
 from sightline.views.plain._renderer import EVERYTHING, VERBOSE, PlainRenderer
+
+if TYPE_CHECKING:
+    from sightline.host import NativeRun
 
 # Where there is no sandbox.
 ALLOWED = ["exec(python3 -m unittest -v)", "exec(python3 build.py)"]
@@ -32,16 +35,16 @@ def run_demo(palette: Palette, *, paced: bool) -> int:
     script = demo_script()
     with demo_place(script["files"]) as folder:
         model = f"scripted:{write_script(folder, script, paced=paced)}"
-        _say(f"{palette.bold}── Our own agent, with a scripted model and real tools ──{palette.reset}")
-        _say(f"{palette.dim}> {script['prompt']}{palette.reset}")
+        _print(f"{palette.bold}── Our own agent, with a scripted model and real tools ──{palette.reset}")
+        _print(f"{palette.dim}> {script['prompt']}{palette.reset}")
         run = _native_run(folder, model, script["prompt"])
         code = show_run(run, PlainRenderer(EVERYTHING, palette, columns_of(1)), "text")
     if code == 0:
-        _say(f"{palette.dim}Other agents, in the same form: sightline demo providers{palette.reset}")
+        _print(f"{palette.dim}Other agents, in the same form: sightline demo providers{palette.reset}")
     return code
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     write_all(1, f"{line}\n".encode())
 
 
@@ -72,13 +75,22 @@ def demo_place(project: dict[str, list[str]]) -> Iterator[Path]:
                     os.environ[variable] = value
 
 
-def demo_script() -> Any:
+class DemoScript(TypedDict):
+    """The prompt, the files of the project, and the turns of the scripted model."""
+
+    prompt: str
+    files: dict[str, list[str]]
+    turns: list[list[dict[str, Any]]]
+
+
+def demo_script() -> DemoScript:
     import json
 
-    return json.loads((files("sightline.views.plain") / "scripts" / "demo.json").read_text("utf-8"))
+    script: DemoScript = json.loads((files("sightline.views.plain") / "scripts" / "demo.json").read_text("utf-8"))
+    return script
 
 
-def write_script(folder: Path, script: Any, *, paced: bool) -> Path:
+def write_script(folder: Path, script: DemoScript, *, paced: bool) -> Path:
     """The turns as a file for the scripted model. `{tag:FILE}` is the tag read would show of a file as it is."""
     import json
 
@@ -97,7 +109,7 @@ def write_script(folder: Path, script: Any, *, paced: bool) -> Path:
     return file
 
 
-def _native_run(folder: Path, model: str, prompt: str) -> Any:
+def _native_run(folder: Path, model: str, prompt: str) -> "NativeRun":
     from sightline.agent import AgentSpec
     from sightline.host import NativeRun
     from sightline.journal import Store

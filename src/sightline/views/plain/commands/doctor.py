@@ -16,14 +16,14 @@ from sightline.text import clean_line, without_credentials
 from sightline.tools.files._ripgrep import program as ripgrep
 from sightline.views.plain._palette import NEVER, Palette
 
-_SAID_AT, _SAID, _HINT_AT = 21, 28, 4  # columns
+_VALUE_AT, _VALUE, _HINT_AT = 21, 28, 4  # columns
 _HINT = "hint: "
 _OURS = "Sightline"
 
 
 class _Row(msgspec.Struct, frozen=True):
     name: str
-    said: str
+    value: str
     aside: str = ""
     hint: str = ""
     good: bool = True
@@ -41,7 +41,7 @@ def show_doctor(cwd: Path, environ: Mapping[str, str], palette: Palette, columns
 
 
 def _native_row(cwd: Path, environ: Mapping[str, str]) -> _Row:
-    """Which model our own agent would use here, or what keeps it from working."""
+    """Which model our own agent would use here, or why it cannot work."""
     try:
         name, found = default_model(load(cwd).settings, environ)
     except UserMistake as mistake:
@@ -51,12 +51,12 @@ def _native_row(cwd: Path, environ: Mapping[str, str]) -> _Row:
 
 def _provider_row(status: ProviderStatus) -> _Row:
     tested = f"tested with {status.tested}" if status.tested else ""
-    said = status.problem or status.version or "ready"
-    return _Row(status.name, said, tested, status.hint, not status.problem, status.missing)
+    value = status.problem or status.version or "ready"
+    return _Row(status.name, value, tested, status.hint, not status.problem, status.missing)
 
 
 def _sandbox_row(status: SandboxStatus) -> _Row:
-    """What keeps the commands a model chose in their place, and why nothing better does; whether it has a network."""
+    """Which sandbox confines the commands of a model, why no better one does, and whether it has a network."""
     if status.kind == "bubblewrap":
         from sightline.exec.gateway import gateway_problem
 
@@ -77,16 +77,16 @@ def _drawn(row: _Row, palette: Palette, columns: int | None) -> str:
     sign = f"{palette.good}✓{palette.reset}" if row.good else f"{palette.bad}✕{palette.reset}"
     if row.missing:
         sign = f"{palette.dim}{NEVER}{palette.reset}"
-    said, aside, hint = map(without_credentials, (row.said, row.aside, row.hint))
-    lines = _wrapped(f"{said:<{_SAID}} {aside}".rstrip(), _SAID_AT, columns)
+    value, aside, hint = map(without_credentials, (row.value, row.aside, row.hint))
+    lines = _wrapped(f"{value:<{_VALUE}} {aside}".rstrip(), _VALUE_AT, columns)
     if len(lines) == 1:
-        first, below = f"{said:<{_SAID}} {palette.dim}{aside}{palette.reset}".rstrip(), []
+        first, below = f"{value:<{_VALUE}} {palette.dim}{aside}{palette.reset}".rstrip(), []
     else:
-        first, *below = _wrapped(said, _SAID_AT, columns)
-        below += [f"{palette.dim}{line}{palette.reset}" for line in _wrapped(aside, _SAID_AT, columns)]
+        first, *below = _wrapped(value, _VALUE_AT, columns)
+        below += [f"{palette.dim}{line}{palette.reset}" for line in _wrapped(aside, _VALUE_AT, columns)]
     hints = _wrapped(hint, _HINT_AT + len(_HINT), columns) if hint else []
     rows = [f"{sign} {row.name:<18} {first}".rstrip()]
-    rows += [" " * _SAID_AT + line for line in below]
+    rows += [" " * _VALUE_AT + line for line in below]
     rows += [f"{' ' * _HINT_AT}{_HINT if line is hints[0] else ' ' * len(_HINT)}{line}" for line in hints]
     return "".join([f"{line}\n" for line in rows])
 

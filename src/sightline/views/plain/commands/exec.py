@@ -10,12 +10,12 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TypeVar
 
 import msgspec
 
-from sightline.events import Error, Notice, ToolUse
+from sightline.events import Error, Event, Notice, ToolUse, encode_event
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.exec import CommandSpec
 from sightline.host import (
@@ -35,7 +35,6 @@ from sightline.host import (
 from sightline.journal import Store, session_of
 from sightline.text import message
 from sightline.transcript import Remark, Snapshot, TranscriptCall
-from sightline.views.plain._cancelling import Canceller
 from sightline.views.plain._ending import JobEnd, ending_in
 from sightline.views.plain._figures import size_words
 from sightline.views.plain._output import write_message, write_patiently, write_text
@@ -45,34 +44,65 @@ _CANCELLED, _READER_GONE = 130, 141
 _SECONDS_FOR_LAST_BYTES = 1.0
 _SECONDS_TO_END = 6.0  # a little more than a command is given to end by itself
 
+_PART = 64 * 1024
+
 T = TypeVar("T")
+_Session = Client | StoredSession | HostSession
+
+
+class _Canceller:
+    """Called for each Ctrl+C: the first cancels the command, the second kills it, the third leaves without waiting."""
+
+    def __init__(self, session: _Session, job: str, leave: Callable[[], object] = lambda: None) -> None:
+        self.pressed = asyncio.Event()
+        self._session = session
+        self._job = job
+        self._leave = leave
+        self._times = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def __call__(self) -> None:
+        self.pressed.set()
+        self._times += 1
+        if self._times > 2:
+            self._leave()
+            return
+        task = asyncio.get_running_loop().create_task(self._cancel(force=self._times > 1))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _cancel(self, *, force: bool) -> None:
+        try:
+            await self._session.submit(CancelJob(self._job, force))
+        except (OutsideFailure, OSError):  # the host is gone, and the command with it; the watcher sees that
+            pass
 
 
 def show_exec(store: Store, spec: CommandSpec, palette: Palette, *, session: str, labelled: bool) -> int:
     """Run it on this terminal."""
-    pressed: list[int] = []  # a Ctrl+C that comes before there is anybody to take it
+    pressed: list[int] = []  # a Ctrl+C that comes before there is a watcher to take it
     signal.signal(signal.SIGINT, lambda *_: pressed.append(1))
     launched = "" if session else launch(store, spec, cwd=spec.cwd)
-    return asyncio.run(_shown(_Asked(store, spec, launched, session), palette, labelled, pressed))
+    return asyncio.run(_shown(_Start(store, spec, launched, session), palette, labelled, pressed))
 
 
 def detach_exec(store: Store, spec: CommandSpec, palette: Palette, *, session: str) -> int:
-    """Start it and say its id."""
+    """Start it and print its id."""
     launched = "" if session else launch(store, spec, cwd=spec.cwd)
-    return asyncio.run(_detached(_Asked(store, spec, launched, session), palette))
+    return asyncio.run(_detached(_Start(store, spec, launched, session), palette))
 
 
 def pass_exec(store: Store, spec: CommandSpec, *, session: str) -> int:
     """Run it with its output, byte for byte, as ours."""
-    return asyncio.run(_passed_from(_Asked(store, spec, "", session)) if session else _passed(store, spec))
+    return asyncio.run(_passed_from(_Start(store, spec, "", session)) if session else _passed(store, spec))
 
 
 def events_exec(store: Store, spec: CommandSpec, *, session: str) -> int:
     """Run it with its events as our output."""
-    return asyncio.run(_events_from(_Asked(store, spec, "", session)) if session else _events(store, spec))
+    return asyncio.run(_events_from(_Start(store, spec, "", session)) if session else _events(store, spec))
 
 
-class _Asked(msgspec.Struct, frozen=True):
+class _Start(msgspec.Struct, frozen=True):
     """A command, and the session it was launched in or is to be started in."""
 
     store: Store
@@ -80,8 +110,8 @@ class _Asked(msgspec.Struct, frozen=True):
     launched: str
     session: str
 
-    async def begun(self) -> tuple[Client | StoredSession, str]:
-        """The command's session and its id. A short one may be over before we come."""
+    async def begin(self) -> tuple[Client | StoredSession, str]:
+        """The command's session and its id. A short command may have ended before we attach."""
         if not self.launched:
             return await _start_in(self.store, self.session, self.spec)
         watched = await attach(self.store, self.launched)
@@ -114,32 +144,32 @@ def _can_travel(text: str) -> bool:
     return text.isascii() or text.encode("utf-8", "replace") == os.fsencode(text)
 
 
-async def _shown(asked: _Asked, palette: Palette, labelled: bool, pressed: list[int]) -> int:
+async def _shown(start: _Start, palette: Palette, labelled: bool, pressed: list[int]) -> int:
     from sightline.views.plain.commands.attach import Watcher
 
-    client, job = await asked.begun()
-    watcher = Watcher(asked.store, client, palette, job=job, headings=False, labelled=labelled)
-    watcher.on_interrupt = cancel = Canceller(client, job, watcher.leave)
+    client, job = await start.begin()
+    watcher = Watcher(start.store, client, palette, job=job, headings=False, labelled=labelled)
+    watcher.on_interrupt = cancel = _Canceller(client, job, watcher.leave)
     asyncio.get_running_loop().call_soon(lambda: cancel() if pressed else None)
-    ending = await watcher.watch(asked.after)
+    ending = await watcher.watch(start.after)
     if ending is None:
         return _CANCELLED
     if ending.how == "spawn":
-        return _told(ending)
+        return _reported(ending)
     write_text(2, f"{ending.line(palette)}\n")
     return ending.exit_code
 
 
-async def _detached(asked: _Asked, palette: Palette) -> int:
-    client, job = await asked.begun()
+async def _detached(start: _Start, palette: Palette) -> int:
+    client, job = await start.begin()
     ending = None
-    async for frame in client.subscribe(asked.after):
+    async for frame in client.subscribe(start.after):
         if _mentions(frame, job):
-            ending = ending_in(frame, job)  # what cannot be started has ended by the time it is heard of
+            ending = ending_in(frame, job)  # what cannot be started has ended by its first event
             break
     client.close()
     if ending is not None and ending.how == "spawn":
-        return _told(ending)
+        return _reported(ending)
     write_text(1, f"{job}\n")
     if os.isatty(2):
         write_text(2, f"{palette.dim}watch it: sightline attach {job}{palette.reset}\n")
@@ -153,23 +183,23 @@ async def _passed(store: Store, spec: CommandSpec) -> int:
         hung_up = asyncio.Event()
         passing = OutputForwarder(1, 2, on_broken=lambda: None if hung_up.is_set() else cancel())
         job = session.start(spec, passing).id
-        cancel = Canceller(session, job)
+        cancel = _Canceller(session, job)
         _take_signals(cancel, hung_up)
         ending = await _ended(session.subscribe(0), job)
         closing = asyncio.get_running_loop().create_task(passing.close())
         written = await _in_time(closing, cancel, _SECONDS_FOR_LAST_BYTES)
     if passing.broken and not hung_up.is_set():
         return _READER_GONE
-    return _CANCELLED if written is None or ending is None else _told(ending)
+    return _CANCELLED if written is None or ending is None else _reported(ending)
 
 
-async def _passed_from(asked: _Asked) -> int:
-    """The command is a job of somebody else's session: its bytes are read back from where that one keeps them."""
+async def _passed_from(start: _Start) -> int:
+    """The command is a job of another host's session: its bytes are read from the artifact that host writes."""
     from sightline.views.plain.commands.logs import pass_bytes
 
-    client, job = await asked.begun()
-    passing = asyncio.get_running_loop().create_task(pass_bytes(asked.store, job, client))
-    cancel = Canceller(client, job, lambda: _abandon(passing))
+    client, job = await start.begin()
+    passing = asyncio.get_running_loop().create_task(pass_bytes(start.store, job, client))
+    cancel = _Canceller(client, job, passing.cancel)
     hung_up = asyncio.Event()
     _take_signals(cancel, hung_up)
     try:
@@ -180,9 +210,9 @@ async def _passed_from(asked: _Asked) -> int:
         return _READER_GONE
     finally:
         client.close()
-    if ending is not None and ending.kept < ending.bytes:
-        write_message(2, "warning", f"{size_words(ending.bytes - ending.kept)} of output could not be stored")
-    return _CANCELLED if ending is None else _told(ending)
+    if ending is not None and ending.stored < ending.bytes:
+        write_message(2, "warning", f"{size_words(ending.bytes - ending.stored)} of output could not be stored")
+    return _CANCELLED if ending is None else _reported(ending)
 
 
 async def _events(store: Store, spec: CommandSpec) -> int:
@@ -191,10 +221,10 @@ async def _events(store: Store, spec: CommandSpec) -> int:
         return await _written(store, session, session.subscribe(0), job)
 
 
-async def _events_from(asked: _Asked) -> int:
-    client, job = await asked.begun()
+async def _events_from(start: _Start) -> int:
+    client, job = await start.begin()
     try:
-        return await _written(asked.store, client, client.subscribe(None), job)
+        return await _written(start.store, client, client.subscribe(None), job)
     except BrokenPipeError:
         await _cancel_anew(client.session, job)
         raise
@@ -202,20 +232,42 @@ async def _events_from(asked: _Asked) -> int:
         client.close()
 
 
-async def _written(
-    store: Store, session: Client | StoredSession | HostSession, frames: AsyncIterator[Frame], job: str
-) -> int:
-    from sightline.views.plain._event_lines import pass_events
-
-    work = asyncio.get_running_loop().create_task(pass_events(store, frames, job))
-    cancel = Canceller(session, job, lambda: _abandon(work))
+async def _written(store: Store, session: _Session, frames: AsyncIterator[Frame], job: str) -> int:
+    work = asyncio.get_running_loop().create_task(_pass_events(store, frames, job))
+    cancel = _Canceller(session, job, work.cancel)
     _take_signals(cancel, asyncio.Event())
     ending = await _in_time(work, cancel, _SECONDS_TO_END)
     return _CANCELLED if ending is None else ending.exit_code
 
 
+async def _pass_events(store: Store, frames: AsyncIterator[Frame], job: str) -> JobEnd | None:
+    """Write a job's events to stdout as NDJSON until it ended, as the session numbered them, each once.
+
+    The events a snapshot stands for are read from the journal."""
+    last = 0
+    async for frame in frames:
+        events = _stored_events(store, job, last, frame.seq) if isinstance(frame, Snapshot) else iter(frame)
+        data = b""
+        for event in events:
+            last = max(last, event.seq)
+            if getattr(event, "id", job) == job:
+                data += encode_event(event) + b"\n"
+            if len(data) > _PART:
+                await write_patiently(1, data)
+                data = b""
+        await write_patiently(1, data)
+        ending = ending_in(frame, job)
+        if ending is not None:
+            return ending
+    return None
+
+
+def _stored_events(store: Store, job: str, after: int, last: int) -> Iterator[Event]:
+    return (event for event in store.read(session_of(job)).events() if after < event.seq <= last)
+
+
 async def _cancel_anew(session: str, job: str) -> None:
-    """Over a new connection: what waits in the old one is of no interest any more."""
+    """Over a new connection: the old one still has unread output."""
     client = await connect(session)
     try:
         await client.submit(CancelJob(job))
@@ -223,15 +275,15 @@ async def _cancel_anew(session: str, job: str) -> None:
         client.close()
 
 
-def _take_signals(cancel: Canceller, hung_up: asyncio.Event) -> None:
+def _take_signals(cancel: _Canceller, hung_up: asyncio.Event) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, cancel)
     loop.add_signal_handler(signal.SIGHUP, hung_up.set)
 
 
-async def _in_time(work: "asyncio.Task[T]", cancel: Canceller, seconds: float) -> "T | None":
-    """What the work comes to; None when it took too long after a Ctrl+C, because nobody reads what it writes."""
+async def _in_time(work: "asyncio.Task[T]", cancel: _Canceller, seconds: float) -> "T | None":
+    """The result of the work; None when it took too long after a Ctrl+C, because its output is not read."""
     pressed = asyncio.ensure_future(cancel.pressed.wait())
     await asyncio.wait([work, pressed], return_when=asyncio.FIRST_COMPLETED)
     if not work.done():
@@ -243,19 +295,15 @@ async def _in_time(work: "asyncio.Task[T]", cancel: Canceller, seconds: float) -
     return None
 
 
-def _abandon(work: "asyncio.Task[T]") -> None:
-    work.cancel()
-
-
 async def _ended(frames: Subscription, job: str) -> JobEnd | None:
-    """Wait for the end of a command whose output goes elsewhere; what must be told meanwhile is told on stderr."""
-    told = 0
+    """Wait for the end of a command whose output goes elsewhere; notices and errors go to stderr."""
+    written = 0
     async for frame in frames:
         if isinstance(frame, Snapshot):
-            remarks = [entry for entry in frame.entries if isinstance(entry, Remark)][told:]
+            remarks = [entry for entry in frame.entries if isinstance(entry, Remark)][written:]
         else:
             remarks = [Remark("", e.level, e.text, e.hint) for e in frame if isinstance(e, Notice | Error)]
-        told += len(remarks)
+        written += len(remarks)
         for remark in remarks:
             await write_patiently(2, message(remark.level, remark.text, remark.hint).encode())
         ending = ending_in(frame, job)
@@ -269,11 +317,11 @@ def _mentions(frame: Frame, job: str) -> bool:
     return any(isinstance(item, TranscriptCall | ToolUse) and item.id == job for item in known)
 
 
-def _told(ending: JobEnd) -> int:
-    """Where nothing is added to the output: say only what the command could not say itself."""
+def _reported(ending: JobEnd) -> int:
+    """The exit code. Nothing is added to the output but an error that the command could not print itself."""
     if ending.how == "spawn":
-        what, _, hint = ending.said.partition("; ")
+        what, _, hint = ending.message.partition("; ")
         write_message(2, "error", what, hint)
     elif ending.how in ("timeout", "host"):
-        write_message(2, "error", ending.said)
+        write_message(2, "error", ending.message)
     return ending.exit_code

@@ -1,4 +1,4 @@
-"""A workflow in plain text: its findings, or its steps as they change with what each of them says."""
+"""A workflow in plain text: its findings, or its steps and their output as they change."""
 
 import asyncio
 from collections.abc import Sequence
@@ -32,10 +32,10 @@ def show_flow(path: str, inputs: Sequence[str], renderer: PlainRenderer, *, even
     return asyncio.run(until_done(_show(run, Channels(renderer, events=events)), run.cancel, lambda: run.exit_code))
 
 
-def _own_agent(ask: ProviderPrompt) -> Run:
+def _own_agent(prompt: ProviderPrompt) -> Run:
     from sightline.host import native_run
 
-    return native_run(ask)
+    return native_run(prompt)
 
 
 async def _show(run: FlowRun, channels: Channels) -> None:

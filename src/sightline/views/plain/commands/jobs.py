@@ -1,9 +1,7 @@
-"""Jobs in a table or as JSON, and letting go of old ones."""
+"""Jobs in a table or as JSON, and deleting old ones."""
 
-import os
-import shutil
 import time
-from typing import Any
+from contextlib import closing
 
 import msgspec
 
@@ -12,6 +10,7 @@ from sightline.journal import JobRecord, JobState, Store, prune
 from sightline.text import cut_graphemes
 from sightline.views._script import script_in
 from sightline.views.plain._figures import duration_words, parse_age, parse_size, size_words
+from sightline.views.plain._output import pretty_json, room_in_row
 from sightline.views.plain._palette import NEVER, STEP, Palette
 
 _NEWEST = 30
@@ -43,7 +42,7 @@ def jobs_table(store: Store, session: str, palette: Palette, *, everything: bool
 
 
 def jobs_json(store: Store, session: str) -> bytes:
-    return msgspec.json.format(msgspec.json.encode([_facts(store, job) for job in _records(store, session)])) + b"\n"
+    return pretty_json([_facts(store, job) for job in _records(store, session)])
 
 
 def prune_jobs(store: Store, older_than: str, larger_than: str) -> str:
@@ -62,13 +61,14 @@ def _row(store: Store, record: JobRecord, palette: Palette) -> str:
     if record.state == "failed" and record.exit_code is not None:
         word = f"exit {record.exit_code}"
     tint = getattr(palette, colour)
-    command = cut_graphemes(script_in(record.command).replace("\n", " "), _room_for_the_command())
+    room = min(_COMMAND_SHOWN, room_in_row(_BEFORE_THE_COMMAND, _COMMAND_SHOWN))
+    command = cut_graphemes(script_in(record.command).replace("\n", " "), room)
     size, elapsed = size_words(_size(store, record)), duration_words(_elapsed(record))
     return f"{record.id:<10} {tint}{sign} {word:<12}{palette.reset} {elapsed:>12} {size:>8}  {command}"
 
 
-def _facts(store: Store, record: JobRecord) -> dict[str, Any]:
-    facts: dict[str, Any] = msgspec.to_builtins(record)
+def _facts(store: Store, record: JobRecord) -> dict[str, object]:
+    facts: dict[str, object] = msgspec.to_builtins(record)
     whole = {name: getattr(record, name) for name in record.__struct_fields__} | facts
     del whole["duration"]
     return {**whole, "elapsed": round(_elapsed(record), 3), "bytes": _size(store, record)}
@@ -84,14 +84,5 @@ def _size(store: Store, record: JobRecord) -> int:
     """The index knows it when a job has ended; until then the artifact does."""
     if record.state != "running":
         return record.bytes
-    reader = store.artifact(record.id)
-    size = reader.size
-    reader.close()
-    return size
-
-
-def _room_for_the_command() -> int:
-    """A job is one row of a terminal. What is piped has room."""
-    if not os.isatty(1):
-        return _COMMAND_SHOWN
-    return max(20, min(_COMMAND_SHOWN, shutil.get_terminal_size().columns - _BEFORE_THE_COMMAND))
+    with closing(store.artifact(record.id)) as reader:
+        return reader.size

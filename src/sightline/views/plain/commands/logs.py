@@ -1,6 +1,6 @@
 """The output of a job, byte for byte, from its artifact: what is there, or also what comes until it ends.
 
-The host says how far the artifact has got, so nothing is asked again and again.
+The host reports how much is in the artifact, so nothing is polled.
 """
 
 import asyncio
@@ -116,8 +116,8 @@ async def _followed(output: _Raw | _Shown, store: Store, job: str, watched: Clie
     try:
         return await _until_ended(watched.subscribe(None), job, output)
     except HostGone:
-        kept = await attach(store, watched.session)
-        return await _until_ended(kept.subscribe(None), job, output)
+        stored = await attach(store, watched.session)
+        return await _until_ended(stored.subscribe(None), job, output)
 
 
 async def _until_ended(frames: AsyncIterator[Frame], job: str, output: _Raw | _Shown) -> JobEnd | None:
@@ -130,7 +130,7 @@ async def _until_ended(frames: AsyncIterator[Frame], job: str, output: _Raw | _S
 
 
 def _reached(frame: Frame, job: str) -> int:
-    """How far the output of a job has got, as this frame tells it."""
+    """How far the output of a job has got, as this frame has it."""
     if isinstance(frame, Snapshot):
         return max(
             (entry.received for entry in frame.entries if isinstance(entry, TranscriptCall) and entry.id == job),

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from sightline.models import UsableModel, usable
 from sightline.settings import load
 from sightline.text import clean_line, clean_value, without_credentials
+from sightline.views.plain._output import pretty_json
 from sightline.views.plain._palette import Palette
 
 _UNKNOWN = "–"
@@ -22,7 +23,7 @@ _HEAD = ("model", "reads", "writes", "$ in", "$ out", "images", "thinks", "found
 _RIGHT = {1, 2, 3, 4}
 
 
-class ModelRow(msgspec.Struct, frozen=True):
+class ModelsOutput(msgspec.Struct, frozen=True):
     text: str
     notes: str
     exit_code: int
@@ -30,17 +31,17 @@ class ModelRow(msgspec.Struct, frozen=True):
 
 def show_models(
     cwd: Path, environ: Mapping[str, str], query: str, palette: Palette, *, remote: bool, json: bool
-) -> ModelRow:
+) -> ModelsOutput:
     listing = usable(load(cwd).settings, environ, query, remote=remote)
     notes = without_credentials("".join(f"note: {clean_line(note)}\n" for note in listing.notes))
     exit_code = 0 if listing.models else 1
     if json:
         models = [replace(model, found=without_credentials(model.found)) for model in listing.models]
         facts = clean_value(msgspec.to_builtins(models))
-        return ModelRow((msgspec.json.format(msgspec.json.encode(facts)) + b"\n").decode(), notes, exit_code)
+        return ModelsOutput(pretty_json(facts).decode(), notes, exit_code)
     if listing.models:
-        return ModelRow(_table(listing.models, palette), notes, exit_code)
-    return ModelRow(f"no model has {clean_line(query)} in its name\n" if query else _NOTHING, notes, exit_code)
+        return ModelsOutput(_table(listing.models, palette), notes, exit_code)
+    return ModelsOutput(f"no model has {clean_line(query)} in its name\n" if query else _NOTHING, notes, exit_code)
 
 
 def _table(models: list[UsableModel], palette: Palette) -> str:
@@ -68,8 +69,8 @@ def _cells(model: UsableModel) -> tuple[str, ...]:
         _tokens(model.max_output),
         _dollars(model.price_in),
         _dollars(model.price_out),
-        _said(model.images),
-        _said(model.thinking),
+        _yes_or_no(model.images),
+        _yes_or_no(model.thinking),
         clean_line(without_credentials(model.found)),
     )
 
@@ -84,5 +85,5 @@ def _dollars(price: float | None) -> str:
     return _UNKNOWN if price is None else f"{price:.2f}"
 
 
-def _said(fact: bool | None) -> str:
+def _yes_or_no(fact: bool | None) -> str:
     return _UNKNOWN if fact is None else "yes" if fact else "no"

@@ -15,7 +15,7 @@ _no_text = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\udc80-\udcff]+")
 def read_piped(prompt: str, fd: int = 0, patience: float = 3.0) -> str:
     """The prompt, with what was piped in behind it.
 
-    A runner may leave an idle pipe as stdin that nobody ever closes, so the first byte is waited for only a while,
+    A runner may leave an idle pipe as stdin that is never closed, so the first byte is waited for only a while,
     unless the prompt itself is to come from there.
     """
     if prompt == ALL_OF_IT:
@@ -38,7 +38,7 @@ def _all(fd: int) -> str:
 
 
 def _as_text(data: bytes) -> str:
-    """What is no text stands for itself with one mark for each stretch of it, and is reported."""
+    """The text, with one mark for each stretch of bytes that are not text; these are reported."""
     text = data.decode("utf-8", "surrogateescape")
     lost = sum(len(stretch) for stretch in _no_text.findall(text))
     if not lost:

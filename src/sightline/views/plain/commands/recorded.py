@@ -1,4 +1,4 @@
-"""A provider's own stream, recorded or piped, shown as text or passed on as events. No event loop."""
+"""A provider's own stream, recorded or piped, shown as text or translated to events. No event loop."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -26,16 +26,16 @@ def show_recording(fd: int, provider: Provider | None, renderer: PlainRenderer, 
         text = renderer.render(events)
         if text:
             write_all(out, text.encode())
-        write_all(err, renderer.told(interleaved=interleaved).encode())
+        write_all(err, renderer.messages(interleaved=interleaved).encode())
 
     _drive(fd, provider, write, out)
     write_all(out, renderer.end().encode())
-    renderer.tell_unreadable()
-    write_all(err, renderer.told().encode())
+    renderer.report_unreadable()
+    write_all(err, renderer.messages().encode())
     return 1 if renderer.unreadable and readable == renderer.unreadable else 0
 
 
-def pass_on_events(fd: int, provider: Provider | None, out: int) -> None:
+def write_events(fd: int, provider: Provider | None, out: int) -> None:
     """Write a stream's events as NDJSON, numbered and timed as they are read."""
     lines = EventLines()
     _drive(fd, provider, lambda events: write_all(out, lines.encode(events)), out)

@@ -2,26 +2,29 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import Literal
 
-from sightline.events import Event
+from sightline.events import Event, RunEnded, RunStarted, Usage
 from sightline.providers import Run
 from sightline.text import clean_styled
-from sightline.views.plain._farewell import Farewell
 from sightline.views.plain._ndjson import EventLines
 from sightline.views.plain._output import share_a_channel, write_patiently
+from sightline.views.plain._palette import PLAIN, Palette
 from sightline.views.plain._renderer import PlainRenderer
 
 OutputFormat = Literal["text", "json", "events"]
 
-# Seconds for writing what is left after a cancel.
-_LAST_WORDS = 1.0
+# For writing what is left after a cancel.
+_SECONDS_FOR_THE_REST = 1.0
+_TIMEOUT, _CANCELLED = 124, 130
+
+_Work = Coroutine[object, object, None]
 
 
 class Channels:
-    """Where events go as they come: rendered words on stdout and what must be told on stderr, or NDJSON on stdout."""
+    """Where events are written as they come: text on stdout and messages on stderr, or NDJSON on stdout."""
 
     def __init__(self, renderer: PlainRenderer, *, events: bool = False, out: int = 1, err: int = 2) -> None:
         self._renderer = renderer
@@ -37,27 +40,81 @@ class Channels:
         text = self._renderer.render(batch)
         if text:
             await write_patiently(self._out, text.encode())
-        await self._tell()
+        await self._report()
 
     async def end(self) -> None:
         if not self._events:
             await write_patiently(self._out, self._renderer.end().encode())
-            self._renderer.tell_unreadable()
-            await self._tell()
+            self._renderer.report_unreadable()
+            await self._report()
 
-    async def _tell(self) -> None:
-        await write_patiently(self._err, self._renderer.told(interleaved=self._interleaved).encode())
+    async def _report(self) -> None:
+        await write_patiently(self._err, self._renderer.messages(interleaved=self._interleaved).encode())
 
 
-def show_run(
-    run: Run,
-    renderer: PlainRenderer,
-    output_format: OutputFormat,
-    farewell: Farewell | None = None,
-) -> int:
-    """Show a run to its end and return the exit code. Ctrl+C cancels and keeps what was said.
+class Farewell:
+    """The last lines of a run: why it ended early, how to resume it and, with `sums`, its tokens and costs.
 
-    What is said at the very end goes to stderr, and only where the run is shown as text.
+    `recorded`: of another provider's run, our id of the session it is recorded in. It reports a timeout itself."""
+
+    def __init__(
+        self,
+        *,
+        timeout: float | None = None,
+        sums: bool = False,
+        palette: Palette = PLAIN,
+        recorded: Callable[[], str] | None = None,
+    ) -> None:
+        self._timeout = timeout
+        self._recorded = recorded
+        self._sums = sums
+        self._palette = palette
+        self._session = ""
+        self._tokens = 0
+        self._cost: float | None = None
+
+    def see(self, events: Iterable[Event]) -> None:
+        for event in events:
+            if isinstance(event, RunStarted) and not event.agent:
+                self._session = event.session
+            elif isinstance(event, RunEnded) and not event.agent:
+                self._tokens += _tokens(event.usage)
+                if event.cost is not None:
+                    self._cost = (self._cost or 0.0) + event.cost
+
+    def words(self, exit_code: int) -> str:
+        text, session = "", self._recorded() if self._recorded is not None else self._session
+        if exit_code == _TIMEOUT and self._recorded is None:
+            text = "error: timed out" + (f" after {self._timeout:g} s" if self._timeout is not None else "") + "\n"
+        elif exit_code == _CANCELLED:
+            text = "cancelled\n"
+        if session and exit_code in (_TIMEOUT, _CANCELLED):
+            text += f"Resume with: sightline --resume {session}\n"
+        return text + self._sum(session)
+
+    def _sum(self, session: str) -> str:
+        if not self._sums or not session:
+            return ""
+        parts = [f"session {session}"]
+        if self._recorded is not None and self._session:
+            parts.append(f"the agent's own id {self._session}")
+        if self._tokens:
+            parts.append(f"{self._tokens} token{'s' * (self._tokens != 1)}")
+        if self._cost is not None:
+            parts.append(f"${self._cost:.4f}")
+        return f"{self._palette.dim}{' · '.join(parts)}{self._palette.reset}\n"
+
+
+def _tokens(usage: Usage | None) -> int:
+    if usage is None:
+        return 0
+    return usage.total_tokens or (usage.input_tokens or 0) + (usage.output_tokens or 0)
+
+
+def show_run(run: Run, renderer: PlainRenderer, output_format: OutputFormat, farewell: Farewell | None = None) -> int:
+    """Show a run to its end and return the exit code. Ctrl+C cancels it; what came before stays written.
+
+    The farewell goes to stderr, and only where the run is shown as text.
     """
     if output_format == "json":
         work = _pass_lines(run, renderer)
@@ -65,27 +122,25 @@ def show_run(
         work = _show(run, Channels(renderer, events=output_format == "events"), farewell)
     if output_format != "text" or farewell is None:
         return asyncio.run(until_done(work, run.cancel, lambda: run.outcome.exit_code))
-    return asyncio.run(_until_said(run, work, renderer, farewell))
+    return asyncio.run(_with_farewell(run, work, renderer, farewell))
 
 
-async def _until_said(run: Run, work: Coroutine[Any, Any, None], renderer: PlainRenderer, farewell: Farewell) -> int:
+async def _with_farewell(run: Run, work: _Work, renderer: PlainRenderer, farewell: Farewell) -> int:
     code = await until_done(work, run.cancel, lambda: run.outcome.exit_code)
     start = "\n" if renderer.mid_line and share_a_channel(1, 2) else ""
     words = farewell.words(code)
     try:
-        async with asyncio.timeout(_LAST_WORDS):
+        async with asyncio.timeout(_SECONDS_FOR_THE_REST):
             await write_patiently(2, clean_styled(f"{start}{words}").encode() if words else b"")
-    except TimeoutError:  # nobody reads
+    except TimeoutError:  # stderr is not read
         pass
     return code
 
 
-async def until_done(
-    work: Coroutine[Any, Any, None], cancel: Callable[[], Coroutine[Any, Any, None]], exit_code: Callable[[], int]
-) -> int:
+async def until_done(work: _Work, cancel: Callable[[], _Work], exit_code: Callable[[], int]) -> int:
     """Do the work; SIGINT, SIGTERM and SIGHUP cancel it properly, a reader that went away ends it.
 
-    What was already said is still written after a cancel, but not for ever: the reader may have stopped reading.
+    What came before a cancel is still written, for a second: the reader may have stopped reading.
     """
     loop = asyncio.get_running_loop()
     task = loop.create_task(work)
@@ -93,13 +148,13 @@ async def until_done(
 
     async def stop() -> None:
         await cancel()
-        await asyncio.wait([task], timeout=_LAST_WORDS)
+        await asyncio.wait([task], timeout=_SECONDS_FOR_THE_REST)
         task.cancel()
 
     def on_signal() -> None:
         if stopping:
             task.cancel()
-            stopping.append(loop.create_task(cancel()))  # said twice: now
+            stopping.append(loop.create_task(cancel()))  # the second signal: at once
         else:
             stopping.append(loop.create_task(stop()))
 
@@ -125,10 +180,10 @@ async def _show(run: Run, channels: Channels, farewell: Farewell | None) -> None
 
 
 async def _pass_lines(run: Run, renderer: PlainRenderer) -> None:
-    """The provider's own lines, every byte; only a failure is told, and not among them."""
+    """The provider's own lines, every byte; only a failure is reported, on stderr."""
     async with aclosing(run.raw()) as chunks:
         async for data in chunks:
             await write_patiently(1, data)
     if run.outcome.error is not None:
         renderer.render([run.outcome.error])
-        await write_patiently(2, renderer.told().encode())
+        await write_patiently(2, renderer.messages().encode())

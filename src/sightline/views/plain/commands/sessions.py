@@ -3,8 +3,6 @@
 import asyncio
 import time
 
-import msgspec
-
 from sightline.exceptions import OutsideFailure
 from sightline.host import CancelJob, Hello, Stop, StoredSession, attach, find, running
 from sightline.journal import Store, session_of
@@ -13,7 +11,7 @@ from sightline.transcript import Snapshot, TranscriptCall
 from sightline.views._names import from_home
 from sightline.views.plain._ending import JobEnd, ending_in, ending_of
 from sightline.views.plain._figures import duration_words
-from sightline.views.plain._output import write_message, write_text
+from sightline.views.plain._output import pretty_json, write_message, write_text
 from sightline.views.plain._palette import Palette
 from sightline.views.plain._standing import hosts_by_session, standing, standing_word, titles_of
 from sightline.views.plain._table import NARROW, WIDE, Cell, Column, Tinted, draw_table
@@ -64,11 +62,11 @@ def sessions_json(store: Store) -> bytes:
     hosts = hosts_by_session(store)
     titles = titles_of(store, set(hosts))
     facts = [_facts(hello, titles.get(session, "")) for session, hello in hosts.items()]
-    return msgspec.json.format(msgspec.json.encode(facts)) + b"\n"
+    return pretty_json(facts)
 
 
 def sessions_to_choose_from(store: Store, hosts: list[Hello]) -> str:
-    """A row for each, with what tells one from another."""
+    """A row for each, with what distinguishes it."""
     titles = titles_of(store, {hello.session for hello in hosts})
     rows = []
     for hello in hosts:
@@ -151,7 +149,7 @@ async def _stop(store: Store, session: str) -> bool:
         pid = client.hello.pid
         write_message(2, "error", f"session {session} does not stop", f"end its process: kill -9 {pid}")
         return False
-    except OutsideFailure:  # it went without a goodbye: stopped all the same
+    except OutsideFailure:  # it ended before it could reply
         pass
     finally:
         client.close()

@@ -1,8 +1,7 @@
-"""Kept conversations: listed, searched, forked, and read again."""
+"""Stored conversations: listed, searched and printed."""
 
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -10,13 +9,13 @@ from sightline.conversation import AssistantMessage, UserMessage, text_of
 from sightline.journal import NATIVE, Entry, SessionHit, SessionRecord, SessionTree, Store
 from sightline.text import clean_line, clean_text, cut_graphemes
 from sightline.views._names import from_home, title_of
-from sightline.views.plain._output import write_message, write_text
+from sightline.views.plain._output import pretty_json, write_message, write_text
 from sightline.views.plain._palette import CALL, STEP, Palette
 from sightline.views.plain._table import NARROW, WIDE, Cell, Column, Tinted, cut_columns, draw_table
 
 NEWEST = 30
 _ARGUMENT_SHOWN = 80
-_TITLE_ASKED = 60
+_TITLE_ROOM = 60
 _OURS = "Sightline"
 _AROUND_A_TITLE = 48  # columns of the question
 
@@ -65,14 +64,14 @@ def conversations_json(
     store: Store, query: str, *, cwd: str | None, limit: int | None, archived: bool = False
 ) -> bytes:
     facts = [_facts(hit, found=bool(query)) for hit in _hits(store, query, cwd, limit, archived)]
-    return msgspec.json.format(msgspec.json.encode(facts)) + b"\n"
+    return pretty_json(facts)
 
 
 def names_of(store: Store, sessions: list[str], columns: int | None) -> list[str]:
     """Each as its id and its title, for a question about them."""
     titles = {record.id: title_of(record) for record in store.conversations() if record.id in sessions}
     titles |= {record.id: title_of(record) for record in store.conversations(archived=True) if record.id in sessions}
-    room = _TITLE_ASKED if columns is None else max(columns - _AROUND_A_TITLE, _TITLE_ASKED // 3)
+    room = _TITLE_ROOM if columns is None else max(columns - _AROUND_A_TITLE, _TITLE_ROOM // 3)
     return [_named(session, cut_columns(titles.get(session, ""), room)) for session in sessions]
 
 
@@ -81,17 +80,17 @@ def _named(session: str, title: str) -> str:
 
 
 def unread_note(store: Store) -> str:
-    """What a list does not have yet, for want of time."""
+    """A note about sessions that a list does not have yet, for want of time."""
     behind = store.catalogue.behind
     sessions = "session is" if behind == 1 else "sessions are"
     return f"note: {behind} {sessions} not read yet\nhint: run it again to see them\n" if behind else ""
 
 
 def show_conversation(store: Store, session: str, palette: Palette) -> int:
-    """What was said on the way to where it goes on, and how to go on."""
+    """Print the current branch of a conversation, and how to resume it."""
     tree = SessionTree.load(store.folder(session))
     for entry in tree.read(tree.path()):
-        for part in _told(entry, palette):
+        for part in _paragraphs(entry, palette):
             write_text(1, f"{part}\n\n")
     if tree.unreadable:
         steps = "step" if tree.unreadable == 1 else "steps"
@@ -143,8 +142,8 @@ def _cells(record: SessionRecord, states: dict[str, Tinted], palette: Palette) -
     }
 
 
-def _facts(hit: SessionHit, *, found: bool) -> dict[str, Any]:
-    facts: dict[str, Any] = msgspec.to_builtins(hit.session)
+def _facts(hit: SessionHit, *, found: bool) -> dict[str, object]:
+    facts: dict[str, object] = msgspec.to_builtins(hit.session)
     facts["provider"] = hit.session.provider or NATIVE
     if found:
         snippet = hit.snippet.replace("\x02", "").replace("\x03", "")
@@ -162,7 +161,7 @@ def _snippet(text: str, palette: Palette) -> str:
     return "".join(parts)
 
 
-def _told(entry: Entry, palette: Palette) -> Iterator[str]:
+def _paragraphs(entry: Entry, palette: Palette) -> Iterator[str]:
     message = entry.message
     if isinstance(message, UserMessage):
         lines = clean_text(text_of(message)).splitlines() or [""]
@@ -182,7 +181,7 @@ def _told(entry: Entry, palette: Palette) -> Iterator[str]:
         yield f"{palette.dim}· from a branch that was left: {summary}{palette.reset}"
 
 
-def _call(name: str, args: dict[str, Any], palette: Palette) -> str:
+def _call(name: str, args: Mapping[str, object], palette: Palette) -> str:
     first = next((value for value in args.values() if isinstance(value, str)), "")
     arg = cut_graphemes(clean_line(first[: _ARGUMENT_SHOWN * 4]), _ARGUMENT_SHOWN)
     return f"{palette.dim}{CALL}{palette.reset} {palette.bold}{clean_line(name)}{palette.reset} {arg}".rstrip()

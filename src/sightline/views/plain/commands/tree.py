@@ -1,19 +1,14 @@
 """The tree of a session: drawn, moved in, labelled.
 
-Drawn so that a long conversation stays readable: only where it branches does it go to the right. `•` is the way to
-where the conversation goes on.
+Drawn so that a long conversation stays readable: only where it branches does it go to the right. `•` marks the
+current branch.
 """
 
-import os
-import shutil
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from sightline.conversation import AssistantMessage, ToolMessage, text_of
-from sightline.events import BranchState, of_source, stamp
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.journal import (
     Busy,
@@ -24,12 +19,14 @@ from sightline.journal import (
     OutlineLine,
     SessionTree,
     Store,
+    append_branch,
     content_of,
     label_entry,
     move_entries,
     outline,
 )
 from sightline.text import clean_line, clean_text, cut_graphemes
+from sightline.views.plain._output import pretty_json, room_in_row
 from sightline.views.plain._palette import Palette
 
 if TYPE_CHECKING:
@@ -58,15 +55,15 @@ def tree_text(store: Store, session: str, palette: Palette, *, filter: Filter, s
 def tree_json(store: Store, session: str, *, filter: Filter, search: str) -> bytes:
     tree = SessionTree.load(store.folder(session))
     lines = outline(tree, filter, search)
-    texts = {entry.id: _said(entry) for entry in tree.read(line.node for line in lines)}
+    texts = {entry.id: _text_line(entry) for entry in tree.read(line.node for line in lines)}
     facts = [_facts(line, texts.get(line.node.id, "")) for line in lines]
-    return msgspec.json.format(msgspec.json.encode(facts)) + b"\n"
+    return pretty_json(facts)
 
 
 def move_in_tree(
     store: Store, session: str, target: str, *, summary: str = "", summarise: Summarise | None = None
 ) -> str:
-    """Have the conversation go on from elsewhere; the words to begin with, where there are any."""
+    """Continue the conversation from another entry. Returns what is printed: the place, and a message to edit."""
     try:
         writer, tree = store.reopen(session)
     except Busy:
@@ -79,16 +76,16 @@ def move_in_tree(
         if left and summarise is not None:
             summary = summarise(left)
         entries = move_entries(tree, move, _moment(tree), summary=summary if left else "")
-        _keep(writer, tree, entries)
-        _tell_views(writer, tree)
+        _append(writer, tree, entries)
+        append_branch(writer, tree, time.time())
     finally:
         writer.close()
     return _moved_words(tree.leaf, move.prefill)
 
 
 def _moved_words(leaf: str, prefill: str) -> str:
-    said = f"{_where(leaf)}\n"
-    return f"{said}\nyour message, to change and send again:\n\n{clean_text(prefill)}\n" if prefill else said
+    place = f"{_where(leaf)}\n"
+    return f"{place}\nyour message, to change and send again:\n\n{clean_text(prefill)}\n" if prefill else place
 
 
 def label_in_tree(store: Store, session: str, target: str, label: str) -> str:
@@ -99,34 +96,34 @@ def label_in_tree(store: Store, session: str, target: str, label: str) -> str:
     except Busy:
         from sightline.host import Label
 
-        _asked(session, Label(target, label))
+        _submitted(session, Label(target, label))
         return _labelled_words(target, label)
     try:
-        _keep(writer, tree, [label_entry(tree, target, label, _moment(tree))])
+        _append(writer, tree, [label_entry(tree, target, label, _moment(tree))])
     finally:
         writer.close()
     return _labelled_words(target, label)
 
 
 def _moved_by_host(session: str, target: str, summary: str, summarize: bool) -> str:
-    """A running session has one writer, which does it for us."""
+    """Move a running session: its host is the only writer."""
     from sightline.host import MoveTo
 
     if summary:
         hint = f"use --summarize instead, or end it first: sightline stop {session}"
         raise UserMistake(f"session {session} is running, and writes the summary itself", hint)
-    done = _asked(session, MoveTo(target, summarize))
+    done = _submitted(session, MoveTo(target, summarize))
     if not done.get("moved"):
         return f"already at this point: {_where(str(done.get('leaf', '')))}\n"
     return _moved_words(str(done.get("leaf", "")), str(done.get("prefill", "")))
 
 
-def _asked(session: str, command: "Command") -> dict[str, Any]:
+def _submitted(session: str, command: "Command") -> dict[str, object]:
     import asyncio
 
     from sightline.host import connect
 
-    async def ask() -> "CommandReply":
+    async def submit() -> "CommandReply":
         client = await connect(session)
         try:
             return await client.submit(command)
@@ -134,7 +131,7 @@ def _asked(session: str, command: "Command") -> dict[str, Any]:
             client.close()
 
     try:
-        reply = asyncio.run(ask())
+        reply = asyncio.run(submit())
     except OSError as error:
         hint = f"try again, or end it: sightline stop {session}"
         raise OutsideFailure(f"session {session} is running but does not answer", hint) from error
@@ -151,19 +148,13 @@ def _moment(tree: SessionTree) -> Moment:
     return Moment(time.time(), tree.last_seq)
 
 
-def _keep(writer: JournalWriter, tree: SessionTree, entries: list[Entry]) -> None:
+def _append(writer: JournalWriter, tree: SessionTree, entries: list[Entry]) -> None:
     if not entries:
         return
     if not writer.append(entries):
         raise OutsideFailure(f"it could not be stored: {writer.problem}", "free some disk space")
     for entry in entries:
         tree.add(entry, writer.place_of(entry.id))
-
-
-def _tell_views(writer: JournalWriter, tree: SessionTree) -> None:
-    """A branch is a fact like any other: whoever shows this session has to know which events it shows."""
-    (branch,) = of_source("agent", [BranchState(tree.ranges(), tree.leaf).as_state()])
-    writer.append([stamp(branch, tree.last_seq + 1, time.time())])
 
 
 def _where(leaf: str) -> str:
@@ -175,7 +166,7 @@ def _drawn(tree: SessionTree, lines: list[OutlineLine], palette: Palette) -> lis
     for line in lines:
         below.setdefault(line.above, []).append(line)
     texts = {entry.id: entry for entry in tree.read(line.node for line in lines)}
-    room = _room()
+    room = room_in_row(0, _SHOWN + 60)
     rows = []
     waiting = _branches(below.get("", []), "")
     while waiting:
@@ -198,7 +189,7 @@ def _row(line: OutlineLine, entry: Entry | None, prefix: str, palette: Palette, 
     label = f"{palette.good}[{clean_line(line.label)}]{palette.reset} " if line.label else ""
     who = _who(line, entry)
     used = _ID + 1 + len(prefix) + 2 * line.active + (len(line.label) + 3 if line.label else 0) + len(who)
-    text = cut_graphemes(_said(entry), max(20, room - used)) if entry is not None else ""
+    text = cut_graphemes(_text_line(entry), max(20, room - used)) if entry is not None else ""
     id = f"{palette.dim}{line.node.id:<{_ID}}{palette.reset}"
     return f"{id} {palette.dim}{prefix}{palette.reset}{mark}{label}{who}{text}".rstrip()
 
@@ -212,7 +203,7 @@ def _who(line: OutlineLine, entry: Entry | None) -> str:
     return f"{node.type}{name}: "
 
 
-def _said(entry: Entry) -> str:
+def _text_line(entry: Entry) -> str:
     """One line of it: words in quotes, everything else as it is."""
     message = entry.message
     if message is None:
@@ -232,7 +223,7 @@ def _one_line(text: str) -> str:
     return cut_graphemes(" ".join(clean_line(text[: _SHOWN * 8]).split()), _SHOWN)
 
 
-def _facts(line: OutlineLine, text: str) -> dict[str, Any]:
+def _facts(line: OutlineLine, text: str) -> dict[str, object]:
     node = line.node
     return {
         "id": node.id,
@@ -248,8 +239,3 @@ def _facts(line: OutlineLine, text: str) -> dict[str, Any]:
         "orphan": node.orphan,
         "text": text,
     }
-
-
-def _room() -> int:
-    """An entry is one row of a terminal. What is piped has room."""
-    return shutil.get_terminal_size().columns if os.isatty(1) else _SHOWN + 60

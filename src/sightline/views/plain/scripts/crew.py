@@ -1,11 +1,10 @@
-"""A crew for the demo: a tool that hands work on, step by step, and shows how each step fares.
+"""A crew for the demo: a tool that delegates work, step by step, and shows the state of each step.
 
-It is an extension like any other (docs/guide/extensions.md). Nobody behind the steps thinks: each is a command.
+It is an extension like any other (docs/guide/extensions.md). No model is behind the steps: each is a command.
 """
 
 import asyncio
 import sys
-from typing import Any
 
 from sightline.extension import Extension, Outcome, ToolContext
 
@@ -20,7 +19,7 @@ def setup(extension: Extension) -> None:
     @extension.tool(access="read")
     async def crew(context: ToolContext, chain: list[dict[str, str]]) -> Outcome:
         """Have each agent of the chain do its task, one after the other."""
-        items: list[dict[str, Any]] = [
+        items = [
             {"id": str(number), "agent": step["agent"], "task": step["task"], "status": "pending"}
             for number, step in enumerate(chain, 1)
         ]
@@ -33,11 +32,11 @@ def setup(extension: Extension) -> None:
             context.update(_details(items, item["id"]))
             if failed:
                 break
-        said = [f"{item['agent']}: {item['status']} ({item.get('preview', '')})" for item in items]
-        return Outcome(text="\n".join(said), details=_details(items, ""), is_error=failed)
+        lines = [f"{item['agent']}: {item['status']} ({item.get('preview', '')})" for item in items]
+        return Outcome(text="\n".join(lines), details=_details(items, ""), is_error=failed)
 
 
-async def _work(item: dict[str, Any], items: list[dict[str, Any]], context: ToolContext) -> int:
+async def _work(item: dict[str, str], items: list[dict[str, str]], context: ToolContext) -> int:
     process = await asyncio.create_subprocess_exec(
         *COMMANDS[item["agent"]],
         cwd=context.cwd,
@@ -52,6 +51,6 @@ async def _work(item: dict[str, Any], items: list[dict[str, Any]], context: Tool
     return await process.wait()
 
 
-def _details(items: list[dict[str, Any]], active: str) -> dict[str, Any]:
+def _details(items: list[dict[str, str]], active: str) -> dict[str, object]:
     shown = [dict(item) for item in items]
     return {"ui": {"kind": "agent_delegation", "mode": "chain", "items": shown, "activeId": active}}

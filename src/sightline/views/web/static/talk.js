@@ -75,28 +75,38 @@ export class Talk {
     this.send(event.altKey ? "follow_up" : "now");
   }
 
+  // What is sent while something is on its way waits for it: the order is that of the keys. Enter twice sends once.
   async send(when) {
-    const { session } = this;
+    const { session, sending: before } = this;
     const written = this.input.value;
     this.completion.close();
-    if (!written.trim() || !session || this.sending) return;
-    this.sending = true;
+    if (!written.trim() || !session || before?.written === written) return;
+    const sending = { written, sent: this.sendAfter(before, session, written, when) };
+    this.sending = sending;
+    await sending.sent;
+    if (this.sending === sending) this.sending = null;
+  }
+
+  // Whether it was sent. What could not be comes back before what is being written, and nothing overtakes it.
+  async sendAfter(before, session, written, when) {
+    if (before && !(await before.sent)) return false;
     this.tell("");
     try {
       await this.sendTo(session, written, when);
-      if (this.session !== session) this.drafts.delete(session);
-      else if (this.input.value === written) this.input.value = "";
     } catch (error) {
+      if (this.session === session && this.input.value !== written) this.giveBack([written]);
       this.tell(error.message);
-    } finally {
-      this.sending = false;
+      return false;
     }
+    if (this.session !== session) this.drafts.delete(session);
+    else if (this.input.value === written) this.input.value = "";
+    return true;
   }
 
   async sendTo(session, written, when) {
     const command = commandIn(written);
     if (command && !isHosts(command, this.facts)) {
-      await this.run(command, session, written);
+      await this.run(command, session);
       return;
     }
     const shell = written.match(/^(!!?)\s*([\s\S]+)/);
@@ -107,16 +117,11 @@ export class Talk {
   }
 
   // The field is empty while it is done: what a command gives back stands there alone.
-  async run(command, session, written) {
+  async run(command, session) {
     const { create, sessions } = this.actions;
     const actions = { create, sessions, stop: () => this.stop(), unqueue: () => this.takeBack() };
     this.input.value = "";
-    try {
-      this.show(await run(command, { session, facts: this.facts, actions }));
-    } catch (error) {
-      if (this.session === session && !this.input.value) this.input.value = written;
-      throw error;
-    }
+    this.show(await run(command, { session, facts: this.facts, actions }));
   }
 
   // What a command has to say: a text, or the list of commands.

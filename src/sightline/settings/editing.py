@@ -1,4 +1,4 @@
-"""For `sightline config`: every setting with all that was said about it, and changing what is kept in files."""
+"""For `sightline config`: every setting with all its sources, and changing settings in files."""
 
 import os
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from sightline.settings._places import new_project_file, project_file, project_o
 from sightline.settings._sources import PASSED, SettingOrigin, may_hold_headers
 from sightline.settings._toml import join_key, split_key, written
 from sightline.settings._tree import Settings
-from sightline.settings._trust import changed_by_the_person, trust, trust_of, trusted_folders, untrust
+from sightline.settings._trust import trust, trust_of, trust_preserved, trusted_folders, untrust
 from sightline.settings.rules._rules import checked_variable, parse_rule
 from sightline.text import without_credentials
 
@@ -58,7 +58,7 @@ HIDDEN = "[set]"
 
 
 class SettingSource(msgspec.Struct, frozen=True):
-    """What one source says. One that does not count was replaced by a later one."""
+    """The value from one source. One that does not count was replaced by a later one."""
 
     source: SettingOrigin
     value: Any
@@ -66,27 +66,27 @@ class SettingSource(msgspec.Struct, frozen=True):
 
 
 class EffectiveSetting(msgspec.Struct, frozen=True):
-    """A setting as it holds. `wanted` says in words what it may be; `said` has the lowest source first."""
+    """A setting as it applies. `allowed` describes its values; `sources` has the lowest first."""
 
     key: str
     value: Any
     default: Any
-    wanted: str
-    said: tuple[SettingSource, ...] = ()
+    allowed: str
+    sources: tuple[SettingSource, ...] = ()
 
 
 def shown_settings(cwd: Path, name: str = "") -> tuple[list[EffectiveSetting], list[str]]:
     """All settings, those of a section, or one; and the notices of loading. UserMistake for a name that is none."""
     loaded = load(cwd)
-    wanted = split_key(name) if name else ()
-    keys = [key for key in _keys(loaded) if key[: len(wanted)] == wanted]
-    if not keys and (not wanted or kind_at(wanted) is None):
-        raise UserMistake(f"no such setting: {name}", unknown_hint(wanted or (name,)))
+    prefix = split_key(name) if name else ()
+    keys = [key for key in _keys(loaded) if key[: len(prefix)] == prefix]
+    if not keys and (not prefix or kind_at(prefix) is None):
+        raise UserMistake(f"no such setting: {name}", unknown_hint(prefix or (name,)))
     return [_shown(loaded, key) for key in keys], loaded.notices
 
 
 def _keys(loaded: Loaded) -> list[Key]:
-    """Those of the tree; a table with one's own names gives way to what is in it."""
+    """Those of the tree; a table with one's own names is replaced by what is in it."""
     found: list[Key] = []
     for key in all_keys():
         below = _below(key, kind_at(key), value_at(loaded.settings, key)) if is_table(kind_at(key)) else []
@@ -107,12 +107,12 @@ def _below(key: Key, kind: Any, value: Any) -> list[Key]:
 
 def _shown(loaded: Loaded, key: Key) -> EffectiveSetting:
     counting = loaded.sources_of(join_key(key))
-    said = [
+    sources = [
         SettingSource(each.source, shown_value(key, each.value), each.source in counting)
         for each in loaded.given.get(key, [])
     ]
     value = shown_value(key, value_at(loaded.settings, key))
-    return EffectiveSetting(join_key(key), value, _default(key), describe(kind_at(key)), tuple(said))
+    return EffectiveSetting(join_key(key), value, _default(key), describe(kind_at(key)), tuple(sources))
 
 
 def _default(key: Key) -> Any:
@@ -174,7 +174,7 @@ def change_setting(path: Path, name: str, text: str, *, project: bool, replace: 
             )
         return value
 
-    with _trust_kept(path, project=project):
+    with _preserving_trust(path, project=project):
         change_in_file(path, key, change, private=not project)
     return value, before[0]
 
@@ -212,7 +212,7 @@ def _change_list(path: Path, key: Key, change: Callable[[list[str]], list[str]],
         changed[:] = change(_listed(there))
         return changed
 
-    with _trust_kept(path, project=project):
+    with _preserving_trust(path, project=project):
         change_in_file(path, key, made, private=not project)
     return changed
 
@@ -250,12 +250,12 @@ def put_setting(path: Path, name: str, value: Any, *, project: bool) -> None:
         value = checked(kind_of_setting(name, key), value)
     except ValueError as error:
         raise UserMistake(f"{name} must be {error}") from None
-    with _trust_kept(path, project=project):
+    with _preserving_trust(path, project=project):
         set_in_file(path, key, value, private=not project)
 
 
-def _trust_kept(path: Path, *, project: bool) -> AbstractContextManager[None]:
-    return changed_by_the_person(project_of(path)) if project else nullcontext()
+def _preserving_trust(path: Path, *, project: bool) -> AbstractContextManager[None]:
+    return trust_preserved(project_of(path)) if project else nullcontext()
 
 
 def _check_rules(rules: list[str], *, denies: bool) -> None:
@@ -265,7 +265,7 @@ def _check_rules(rules: list[str], *, denies: bool) -> None:
 
 def remove_setting(path: Path, name: str, *, project: bool) -> None:
     key = split_key(name)
-    with _trust_kept(path, project=project):
+    with _preserving_trust(path, project=project):
         removed = bool(key) and unset_in_file(path, key, private=not project)
     if not removed:
         raise UserMistake(f"{name} is not in {path}", f"`sightline config {name}` shows its source")

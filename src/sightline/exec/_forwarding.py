@@ -1,9 +1,9 @@
-"""Every byte of a command to whoever reads our own output, at his pace.
+"""Forwards every byte of a command to our own standard output and error, at the pace of their reader.
 
 - The descriptors were given to us and others share them: they stay blocking, and a thread for each does the waiting.
 - What is offered is taken. When more than a pipe or two is waiting, the command is not read any further until half of
   that has been written, so memory is bounded and nothing is lost.
-- When nobody reads any more (a closed pipe), `broken` says so, the owner is called once, and the rest is thrown away.
+- When the reader is gone (a closed pipe), `broken` is set, the owner is called once, and the rest is thrown away.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ class OutputForwarder:
     def __init__(self, out_fd: int, err_fd: int, *, on_broken: Callable[[], None] | None = None) -> None:
         self._loop = asyncio.get_running_loop()
         self._on_broken = on_broken
-        self._told = False
+        self._has_reported = False
         self._writers = {"stdout": _Writer(out_fd, self._loop, self._broke)}
         self._writers["stderr"] = _Writer(err_fd, self._loop, self._broke)
 
@@ -46,8 +46,8 @@ class OutputForwarder:
         return not self.broken
 
     def _broke(self) -> None:
-        if not self._told:
-            self._told = True
+        if not self._has_reported:
+            self._has_reported = True
             if self._on_broken is not None:
                 self._on_broken()
 
@@ -79,7 +79,7 @@ class _Writer:
                 self._resume = resume
             self._changed.notify()
         if self._thread is None:
-            # It must not keep the program from ending when whoever reads has stopped without closing.
+            # A daemon: the program must end also when the reader has stopped without closing.
             self._thread = threading.Thread(target=self._write_all, name="sightline-passing", daemon=True)
             self._thread.start()
         return not full
@@ -121,7 +121,7 @@ class _Writer:
     def _write_some(self, view: memoryview) -> int:
         try:
             return os.write(self._fd, view)
-        except BlockingIOError:  # whoever shares it made it non-blocking
+        except BlockingIOError:  # a process that shares it made it non-blocking
             import select
 
             poll = select.poll()
@@ -142,5 +142,5 @@ class _Writer:
     def _call(self, function: Callable[[], None]) -> None:
         try:
             self._loop.call_soon_threadsafe(function)
-        except RuntimeError:  # the loop is closed: nobody is left to tell
+        except RuntimeError:  # the loop is closed: there is no one to call
             return
