@@ -11,7 +11,7 @@ and what follows from it), the model, and the loop (what waits, runs, calls). Ru
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sightline.actors import Actor
 from sightline.agent._current_model import CurrentModel
@@ -70,10 +70,10 @@ class Agent:
         self._inbox = Inbox(self._queue, conversation.add_prompt, tools, workplace, took_prompt=model.note_chosen)
         self._run: AgentRun | CommandRun | None = None
         self._task: asyncio.Task[RunOutcome] | None = None
-        self._rearranging: asyncio.Task[Any] | None = None  # a compaction or a move the user requested
+        self._rearranging: asyncio.Task[object] | None = None  # a compaction or a move the user requested
         self._closed = False
         self._when_idle: list[Callable[[], None]] = []
-        self.commands: dict[str, Callable[[str], Awaitable[Any]]] = {}  # of extensions
+        self.commands: dict[str, Callable[[str], Awaitable[object]]] = {}  # of extensions
         self.notices: list[str] = []  # about what was read for its start, to be published with it
 
     @property
@@ -140,11 +140,11 @@ class Agent:
         """Compact the conversation; false when there is nothing to gain."""
         return await self._alone(lambda: self.conversation.compact(instructions, why="asked"))
 
-    async def move(self, target: str, *, summarize: bool = False, instructions: str = "") -> dict[str, Any]:
+    async def move(self, target: str, *, summarize: bool = False, instructions: str = "") -> dict[str, object]:
         """Continue from another entry of the tree."""
         return await self._alone(lambda: self.conversation.move(target, summarize=summarize, instructions=instructions))
 
-    async def _alone(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def _alone(self, work: Callable[[], Coroutine[object, object, T]]) -> T:
         """Do something to the conversation while nothing else does."""
         self._refuse_when_closed()
         if self.busy or self._rearranging is not None:
@@ -163,7 +163,7 @@ class Agent:
             if self._queue and not self.busy and not self._closed:
                 self._begin()
 
-    async def invoke(self, name: str, args: str) -> Any:
+    async def invoke(self, name: str, args: str) -> object:
         """Run a command an extension brought."""
         command = self.commands.get(name)
         if command is None:
@@ -198,7 +198,7 @@ class Agent:
         await self.hooks.notify("session_end")
         await self.model.close()
 
-    def store_value(self, name: str, value: Any, shown: StateFact | None = None) -> None:
+    def store_value(self, name: str, value: object, shown: StateFact | None = None) -> None:
         """Store a value with the conversation, for a tool or an extension."""
         self.conversation.store_value(name, value, shown)
         self.todo.on_stored(name)

@@ -73,7 +73,7 @@ def agent_spec(options: StartOptions, *, tools: Iterable[Tool[Any]] = (), may_la
     )
 
 
-def _one_of(kind: Any, word: str, what: str) -> Any:
+def _one_of(kind: object, word: str, what: str) -> Any:
     try:
         return msgspec.convert(word, kind) if word else None
     except msgspec.ValidationError:

@@ -100,7 +100,7 @@ def _is_in_the_environment(environ: Mapping[str, str]) -> bool:
 def _built(given: "dict[Key, list[SourcedValue]]", mistakes: "list[SettingMistake]") -> Settings:
     from sightline.settings._fields import EXTENDED
 
-    tree: dict[str, Any] = {}
+    tree: dict[str, object] = {}
     for key, values in given.items():
         value = values[-1].value
         if key in EXTENDED:
@@ -114,7 +114,7 @@ def _built(given: "dict[Key, list[SourcedValue]]", mistakes: "list[SettingMistak
     return msgspec.convert(tree, Settings)
 
 
-def _put(tree: dict[str, Any], key: "Key", value: Any) -> None:
+def _put(tree: dict[str, object], key: "Key", value: object) -> None:
     for name in key[:-1]:
         below = tree.get(name)
         if not isinstance(below, dict):

@@ -63,7 +63,7 @@ class CallRunner:
         approvals: Approvals,
         hooks: Hooks,
         on_result: Callable[[ToolMessage], None],
-        store_value: Callable[[str, Any, StateFact | None], None],
+        store_value: Callable[[str, object, StateFact | None], None],
     ) -> None:
         self._actor = actor
         self._tools = tools
@@ -99,7 +99,7 @@ class CallRunner:
                 task.cancel()
         return bool(found)
 
-    def preview(self, call: str, name: str, written: str) -> dict[str, Any] | None:
+    def preview(self, call: str, name: str, written: str) -> dict[str, object] | None:
         """What to show of arguments that are still being written; never fails."""
         if name not in self._tools:
             return None
@@ -212,14 +212,7 @@ class CallRunner:
     def _tool_use(self, call: CallPart) -> ToolUse:
         args = call.args if not call.broken else call.broken
         name, native_name = shown_names(call.name)
-        return ToolUse(
-            call.id,
-            name,
-            native_name,
-            self._arg(call),
-            args,
-            clean_line(call.native_id),
-        )
+        return ToolUse(call.id, name, native_name, self._arg(call), args, clean_line(call.native_id))
 
     def _arg(self, call: CallPart) -> str:
         try:

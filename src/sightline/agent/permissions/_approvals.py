@@ -59,12 +59,7 @@ class Approvals:
         self.refused: list[str] = []  # the rules that would have allowed what no user was there to allow
 
     async def ask(
-        self,
-        tool: str,
-        call: str,
-        needs: list[Need],
-        args: dict[str, Any],
-        changes: Changes | None = None,
+        self, tool: str, call: str, needs: list[Need], args: dict[str, Any], changes: Changes | None = None
     ) -> None:
         """Returns when everything the call needs is allowed; raises Refusal otherwise. `changes`: what it would write,
         for the user to see."""
@@ -143,7 +138,7 @@ class Approvals:
             answer = {"choice": SESSION, "rule": prefix}
         await self._apply_answer(answer, need, rule)
 
-    async def _apply_answer(self, answer: Any, need: Need, rule: str) -> None:
+    async def _apply_answer(self, answer: object, need: Need, rule: str) -> None:
         """An answer is one of the choices, or `{"choice": …, "rule": …, "reason": …}`."""
         fields = answer if isinstance(answer, dict) else {"choice": answer}
         choice = fields.get("choice")
@@ -217,7 +212,7 @@ class Approvals:
         deny = dict.fromkeys(each.rule for each in self.rules if each.verdict == "deny")
         self.policy = self.policy.having(level, allow, deny)
 
-    def _folder(self, args: dict[str, Any]) -> str:
+    def _folder(self, args: dict[str, object]) -> str:
         """Where it would happen: the workspace, or the folder a call names."""
         named = args.get("cwd")
         folder = os.path.expanduser(named) if isinstance(named, str) else ""
@@ -262,7 +257,7 @@ def _planted_words(need: Need, rule: str) -> str:
     return f"{shown_rule(rule) if rule else 'a rule'} does not apply: PATH leads to {files} in the workspace"
 
 
-def _proposed(proposal: Proposal, need: Need, args: dict[str, Any]) -> dict[str, Any]:
+def _proposed(proposal: Proposal, need: Need, args: dict[str, object]) -> dict[str, Any]:
     """The fields of a request about the change it is for."""
     fields = {name: getattr(proposal, name) for name in ("diff", "about", "unseen") if getattr(proposal, name)}
     if proposal.diff:

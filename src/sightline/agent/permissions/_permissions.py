@@ -10,7 +10,6 @@ Rules:
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from sightline.actors import Actor
 from sightline.agent.conversation._memory import Memory
@@ -92,7 +91,7 @@ class SessionPermissions:
     def publish_level(self) -> None:
         self._actor.publish(ApprovalState(self.level).as_state())
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Level and rules, for a view."""
         rows = dict.fromkeys((each.rule, each.verdict, each.origin, each.where) for each in self.approvals.rules)
         rules = [dict(zip(("rule", "verdict", "origin", "where"), row, strict=True)) for row in rows]

@@ -9,16 +9,26 @@ Rules:
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from collections.abc import Callable, Container, Coroutine
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from sightline.events import Error, Event, ToolOutput, ToolResult, stamp
+from sightline.events import (
+    Error,
+    Event,
+    Request,
+    RequestResolved,
+    ToolOutput,
+    ToolResult,
+    ToolUse,
+    encode_event,
+    in_place_of,
+    stamp,
+)
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.exec import Command as RunningCommand
 from sightline.exec import CommandSpec, Jobs, PassOn
 from sightline.host.session._call_command import CallCommand
 from sightline.host.session._commands import AgentCommand, CancelJob, Command, CommandReply, Start, Stop
-from sightline.host.session._notes import Notes, sound
 from sightline.host.session._subscription import Recent, Subscription
 from sightline.journal import (
     Artifact,
@@ -26,8 +36,11 @@ from sightline.journal import (
     Entry,
     EntryPlace,
     JobIndex,
+    JobRecord,
     JournalWriter,
     SessionReader,
+    job_began,
+    job_ended,
     session_of,
     stored_calls,
 )
@@ -77,7 +90,7 @@ class HostSession:
         self._subscriptions: set[Subscription] = set()
         self._commands: dict[str, RunningCommand | CallCommand] = {}
         self._of_calls: dict[str, CallCommand] = {}
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: set[asyncio.Task[object]] = set()
         self.jobs = Jobs(max_running=MOST_JOBS)
         # No call of before has a higher number than the events there were.
         self._started = self._first = last_seq
@@ -232,7 +245,7 @@ class HostSession:
         task = self._track(self._loop.create_task(self._run(job, command)))
         return CommandReply(True, job)
 
-    def track(self, work: Coroutine[Any, Any, None]) -> None:
+    def track(self, work: Coroutine[object, object, None]) -> None:
         """Run this in the background: until it is done the session is neither idle nor over."""
         self._track(self._loop.create_task(work))
 
@@ -432,3 +445,43 @@ def _folded(reader: SessionReader, last: int) -> tuple[Transcript, LeftOpen]:
     if last and (is_open or any(isinstance(entry, TranscriptCall) and entry.content is None for entry in now.entries)):
         return transcript, LeftOpen(event for event in reader.events() if event.seq <= last)
     return transcript, LeftOpen()
+
+
+class Notes:
+    """The jobs and open requests of one session. Jobs are recorded in the index, too."""
+
+    def __init__(self, index: JobIndex) -> None:
+        self._index = index
+        self._records: dict[str, JobRecord] = {}
+        self.requests: set[str] = set()  # those that are open
+
+    def knows(self, job: str) -> bool:
+        return job in self._records
+
+    def take(self, event: Event, jobs: Container[str]) -> bool:
+        """`jobs`: the ids of those that run. True when the last open request was resolved."""
+        match event:
+            case ToolUse() if event.id in jobs:
+                self._record(job_began(event))
+            case ToolResult() if event.id in self._records:
+                self._record(job_ended(self._records[event.id], event))
+            case Request():
+                self.requests.add(event.id)
+            case RequestResolved():
+                self.requests.discard(event.id)
+                return not self.requests
+        return False
+
+    def _record(self, record: JobRecord) -> None:
+        self._records[record.id] = record
+        self._index.add(record)
+
+
+def sound(event: Event) -> Event:
+    """The event, or an error in its place: what cannot be encoded must not take others with it."""
+    try:
+        encode_event(event)
+    except Exception as error:
+        what = f"a {type(event).__name__} could not be published: {type(error).__name__} (this is a bug in sightline)"
+        return in_place_of(event, Error(what))
+    return event
