@@ -129,7 +129,8 @@ def build(
         actor=actor,
         chosen=bool(spec.options.model) and spec.options.model != had,
     )
-    tools = ToolRegistry([*_offered(settings), *spec.tools])
+    offered = [tool for tool in builtin_tools() if tool.name != "todo" or settings.todo.enabled]
+    tools = ToolRegistry([*offered, *spec.tools])
     model_requests = ModelRequests(lambda: system(permissions.limits().sandbox), tools, artifacts, actor.log.id)
     conversation = AgentConversation(
         memory, model, actor=actor, hooks=hooks, settings=current, system=lambda: model_requests.system
@@ -157,10 +158,6 @@ def _opened_or_missing(opened: Callable[[str], Model], name: str, spec: AgentSpe
         if not spec.may_lack_model:
             raise
         return MissingModel(error)
-
-
-def _offered(settings: Settings) -> list[Tool[Any]]:
-    return [tool for tool in builtin_tools() if tool.name != "todo" or settings.todo.enabled]
 
 
 def model_of(tree: SessionTree) -> str:

@@ -76,7 +76,10 @@ def _files(cwd: Path, environ: Mapping[str, str], notices: list[str]) -> "list[t
     folder = project_of(project)
     trusted, content = trusted_files(folder)
     if trusted == "trusted":
-        return [*files, ("project", project, content.get(_real_file(folder), b""))]
+        return [
+            *files,
+            ("project", project, content.get(Path(os.path.realpath(folder), PROJECT_FOLDER, FILE_NAME), b"")),
+        ]
     import shlex
 
     trust = f"sightline config trust {shlex.quote(str(folder))}"
@@ -87,10 +90,6 @@ def _files(cwd: Path, environ: Mapping[str, str], notices: list[str]) -> "list[t
             f"{project.parent} changed since you trusted it, so it is not used: check it, then run `{trust}` again"
         )
     return files
-
-
-def _real_file(folder: Path) -> Path:
-    return Path(os.path.realpath(folder), PROJECT_FOLDER, FILE_NAME)
 
 
 def _is_in_the_environment(environ: Mapping[str, str]) -> bool:

@@ -29,34 +29,17 @@ from sightline.settings._load import Loaded, load
 from sightline.settings._mistakes import kind_of_setting, unknown_hint
 from sightline.settings._places import new_project_file, project_file, project_of, user_file
 from sightline.settings._sources import PASSED, SettingOrigin, may_hold_headers
-from sightline.settings._toml import join_key, split_key, written
+from sightline.settings._toml import join_key
+from sightline.settings._toml import split_key as split_key
+from sightline.settings._toml import written as written
 from sightline.settings._tree import Settings
-from sightline.settings._trust import trust, trust_of, trust_preserved, trusted_folders, untrust
+from sightline.settings._trust import trust as trust
+from sightline.settings._trust import trust_of as trust_of
+from sightline.settings._trust import trust_preserved
+from sightline.settings._trust import trusted_folders as trusted_folders
+from sightline.settings._trust import untrust as untrust
 from sightline.settings.rules._rules import checked_variable, parse_rule
 from sightline.text import without_credentials
-
-__all__ = [
-    "HIDDEN",
-    "EffectiveSetting",
-    "SettingSource",
-    "about",
-    "add_to_setting",
-    "change_setting",
-    "changed_settings",
-    "project_folder",
-    "put_setting",
-    "remove_from_setting",
-    "remove_setting",
-    "settings_file",
-    "shown_settings",
-    "shown_value",
-    "split_key",
-    "trust",
-    "trust_of",
-    "trusted_folders",
-    "untrust",
-    "written",
-]
 
 HIDDEN = "[set]"
 _class = re.compile(r"class (\w+)\(")

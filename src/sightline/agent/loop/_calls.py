@@ -137,7 +137,8 @@ class CallRunner:
 
     async def _outcome(self, call: CallPart) -> Outcome:
         if call.broken:
-            raise ToolError(f"the arguments of {call.name} are not a JSON object: {self._quoted(call.broken)}")
+            quoted = cut_graphemes(self._secrets.masked(call.broken), 200)
+            raise ToolError(f"the arguments of {call.name} are not a JSON object: {quoted}")
         tool = self._tools.get(call.name)
         hooked = await self._hooks.before_call(Call(call.id, call.name, call.args)) if self._hooks else call
         if isinstance(hooked, Block):
@@ -167,9 +168,6 @@ class CallRunner:
         if self._hooks:
             outcome = await self._hooks.after_call(Call(call.id, call.name, hooked.args), outcome)
         return outcome
-
-    def _quoted(self, text: str) -> str:
-        return cut_graphemes(self._secrets.masked(text), 200)
 
     def _needs(self, tool: Tool[Any], params: Any, context: ToolContext) -> list[Need]:
         return [need for need in tool.needs(params, context) if not self._is_own(need)]

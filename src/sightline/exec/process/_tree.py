@@ -81,7 +81,7 @@ class ProcessTree:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._root, number)
         # The oldest first: a shell that sees its child end before its own signal would continue with its next line.
-        for member in sorted(members, key=_birth):
+        for member in sorted(members, key=lambda member: member[::-1]):
             try:
                 if _is_alive(member):
                     os.kill(member[0], number)
@@ -155,10 +155,6 @@ class TreeEnd:
         deadline = time.monotonic() + _SECONDS_TO_DIE
         while self._tree.kill() and time.monotonic() < deadline:  # noqa: ASYNC110, there is no event for the death of others' children
             await asyncio.sleep(_PAUSE / 2)
-
-
-def _birth(member: Member) -> tuple[int, int]:
-    return member[1], member[0]
 
 
 def _is_alive(member: Member) -> bool:

@@ -207,7 +207,7 @@ class HostSession:
                 return self.start(command.spec)
             case CancelJob():
                 return self._cancel(command)
-            case Stop() if command.unless_watched and self._watched_by_several():
+            case Stop() if command.unless_watched and sum(each.attends for each in self._subscriptions) > 1:
                 watched = {"watched": True}
                 return CommandReply(
                     False, error="another viewer is in this session", hint="it keeps running", data=watched
@@ -221,9 +221,6 @@ class HostSession:
                 return CommandReply(
                     False, error=f"session {self.id} has no agent", hint="start one with `sightline -p`"
                 )
-
-    def _watched_by_several(self) -> bool:
-        return sum(subscription.attends for subscription in self._subscriptions) > 1
 
     def start(self, spec: CommandSpec, pass_on: PassOn | None = None) -> CommandReply:
         if self._stopping is not None:
