@@ -22,7 +22,7 @@ from sightline.agent.loop._calls import CallRunner
 from sightline.agent.loop._command_run import CommandRun, named
 from sightline.agent.loop._model_request import ModelRequests
 from sightline.agent.loop._queue import How, Inbox, PromptQueue, QueuedPrompt, ReturnedPrompts
-from sightline.agent.loop._requests import OpenRequests
+from sightline.agent.loop._requests import UserRequests
 from sightline.agent.loop._run import AgentRun, RunOutcome
 from sightline.agent.permissions._permissions import SessionPermissions
 from sightline.conversation import ImagePart, ToolMessage
@@ -41,11 +41,10 @@ class Agent:
     def __init__(
         self,
         actor: Actor,
-        *,
         model: CurrentModel,
         conversation: AgentConversation,
         permissions: SessionPermissions,
-        requests: OpenRequests,
+        requests: UserRequests,
         model_requests: ModelRequests,
         tools: ToolRegistry,
         workplace: Workplace,
@@ -93,8 +92,7 @@ class Agent:
         files: tuple[str, ...] = (),
         origin: str = "",
     ) -> None:
-        """Start a run with this, or add it to the current one. Returns when it is accepted. `files`: artifact URLs of
-        what is no image."""
+        """Start a run with this, or add it to the current one. `files`: artifact URLs of what is no image."""
         self._refuse_when_closed()
         if not text.strip() and not images and not files:
             raise UserMistake("the prompt is empty", "write what the agent should do")
@@ -179,8 +177,7 @@ class Agent:
             self.conversation.add_extension_message(origin, text)
 
     def add_unshown_message(self, text: str, origin: str) -> None:
-        """Add a text that the model reads with the next request and no view shows: views saw it happen, or it is a
-        reminder."""
+        """Add a text for the next request that no view shows: views saw it happen, or it is a reminder."""
         self._queue.add(QueuedPrompt(text=text, origin=origin, shown=False))
         self._take_unshown()
 

@@ -17,7 +17,7 @@ from sightline.agent.conversation._instructions import find_context_files, syste
 from sightline.agent.conversation._memory import Memory
 from sightline.agent.extensions._hooks import Hooks
 from sightline.agent.loop._model_request import ModelRequests
-from sightline.agent.loop._requests import OpenRequests, question_asker
+from sightline.agent.loop._requests import UserRequests, question_asker
 from sightline.agent.permissions._known_rules import KnownRule, known_rules
 from sightline.agent.permissions._permissions import SessionPermissions
 from sightline.events import Notice
@@ -99,7 +99,7 @@ def build(
         )
         return actor.secrets.masked(encodable(text))
 
-    requests, memory, had = OpenRequests(actor), Memory(actor.log, tree), model_of(tree)
+    requests, memory, had = UserRequests(actor), Memory(actor.log, tree), model_of(tree)
     hooks = Hooks(lambda text: actor.publish(Notice(text, "warning")))
     workplace = Workplace(
         spec.cwd,
@@ -136,17 +136,7 @@ def build(
         memory, model, actor=actor, hooks=hooks, settings=current, system=lambda: model_requests.system
     )
     workplace.stored = conversation.stored
-    agent = Agent(
-        actor,
-        model=model,
-        conversation=conversation,
-        permissions=permissions,
-        requests=requests,
-        model_requests=model_requests,
-        tools=tools,
-        workplace=workplace,
-        hooks=hooks,
-    )
+    agent = Agent(actor, model, conversation, permissions, requests, model_requests, tools, workplace, hooks)
     agent.notices = found.notices
     return agent
 

@@ -148,7 +148,7 @@ def project_folder(cwd: Path) -> Path:
 
 
 def change_setting(path: Path, name: str, text: str, *, project: bool, replace: bool = True) -> tuple[object, object]:
-    """Write a value, given as text, into a file: it as it was understood, and what was there before, None for nothing.
+    """Write a value, given as text, into a file. Returns it as parsed, and the one before, None for none.
     Without `replace` a list that would lose a value is left alone."""
     key = split_key(name)
     value = _understood(name, key, text)

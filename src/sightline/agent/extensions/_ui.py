@@ -21,7 +21,7 @@ from sightline.text import clean_line, clean_text
 
 if TYPE_CHECKING:
     from sightline.actors import Actor
-    from sightline.agent.loop._requests import OpenRequests
+    from sightline.agent.loop._requests import UserRequests
     from sightline.secrets import Secrets
 
 Placement = Literal["above", "below"]
@@ -65,7 +65,7 @@ class ExtensionUi:
     """`extension.ui`: one extension's dialogs and widgets."""
 
     def __init__(
-        self, name: str, actor: "Actor", requests: "OpenRequests", secrets: "Secrets", shown: ExtensionWidgets
+        self, name: str, actor: "Actor", requests: "UserRequests", secrets: "Secrets", shown: ExtensionWidgets
     ) -> None:
         self._name = name
         self._actor = actor

@@ -10,7 +10,7 @@ from sightline.text import clean_line
 from sightline.tools import Answer, Question
 
 
-class OpenRequests:
+class UserRequests:
     """Those that are open. One that is given up (its call was cancelled) is resolved as moot."""
 
     def __init__(self, actor: Actor) -> None:
@@ -56,7 +56,7 @@ class OpenRequests:
 
 
 def question_asker(
-    requests: OpenRequests, attended: Callable[[], bool], publish: Callable[[Event], None]
+    requests: UserRequests, attended: Callable[[], bool], publish: Callable[[Event], None]
 ) -> Callable[[Question], Awaitable[Answer]]:
     """How a tool asks the user. With no user there it is answered at once, and a notice is published."""
 

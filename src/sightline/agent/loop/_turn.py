@@ -96,8 +96,7 @@ class ModelTurn:
     def __init__(
         self, actor: Actor, model: Model, preview: Preview, again: ShownAnswer, *, retrying: bool = False
     ) -> None:
-        """`again`: what was shown of the answer when it was cut. `retrying`: views show a retry, whose end is to be
-        published."""
+        """`again`: what was shown of the answer when it was cut. `retrying`: views show a retry that is to end."""
         self._actor = actor
         self._model = model
         self._preview = preview

@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Literal
 
 from sightline.actors import Actor
-from sightline.agent.loop._requests import OpenRequests
+from sightline.agent.loop._requests import UserRequests
 from sightline.agent.permissions._known_rules import KnownRule, all_known
 from sightline.events import CallEnding, Notice
 from sightline.exceptions import UserMistake
@@ -47,7 +47,7 @@ class Refusal(ToolError):
 class Approvals:
     """Decides for one session what its calls may do."""
 
-    def __init__(self, policy: Policy, actor: Actor, requests: OpenRequests, rules: Iterable[KnownRule] = ()) -> None:
+    def __init__(self, policy: Policy, actor: Actor, requests: UserRequests, rules: Iterable[KnownRule] = ()) -> None:
         """`rules`: where those of the policy come from."""
         self.policy = policy
         self._actor = actor
@@ -61,8 +61,7 @@ class Approvals:
     async def ask(
         self, tool: str, call: str, needs: list[Need], args: dict[str, Any], changes: Changes | None = None
     ) -> None:
-        """Returns when everything the call needs is allowed; raises Refusal otherwise. `changes`: what it would write,
-        for the user to see."""
+        """Returns when everything the call needs is allowed; else raises Refusal. `changes`: what it would write."""
         for need in needs:  # the user is not asked about one need of a call when another is denied
             self._decided(need)
         for need in needs:
@@ -173,8 +172,7 @@ class Approvals:
         return [*self._given, *self._answered]
 
     def renew(self, policy: Policy, rules: Iterable[KnownRule] = ()) -> None:
-        """Other rules from now on. What was allowed for this session still is, and what was denied when it began: a
-        file that is not trusted any more must not open what it had closed."""
+        """New rules. Answers for this session stay, and what was denied when it began: losing trust opens nothing."""
         given = all_known(rules, policy)
         denied = {each.rule for each in given if each.verdict == "deny"}
         self._given = [*given, *(e for e in self._given if e.verdict == "deny" and e.rule not in denied)]

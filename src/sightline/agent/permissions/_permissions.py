@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 
 from sightline.actors import Actor
 from sightline.agent.conversation._memory import Memory
-from sightline.agent.loop._requests import OpenRequests
+from sightline.agent.loop._requests import UserRequests
 from sightline.agent.permissions._approvals import Approvals
 from sightline.agent.permissions._known_rules import KnownRule
 from sightline.agent.permissions._network import NetworkJudge
@@ -44,7 +44,7 @@ class SessionPermissions:
         rules: Iterable[KnownRule],
         *,
         actor: Actor,
-        requests: OpenRequests,
+        requests: UserRequests,
         memory: Memory,
         settings: Callable[[], Settings],
     ) -> None:

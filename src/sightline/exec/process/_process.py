@@ -48,8 +48,7 @@ class Process:
         handover: Handover | None = None,
         pass_fds: Sequence[int] = (),
     ) -> None:
-        """`keep_stdin`: more will be written; its input ends when it is ended. `handover`: how what runs in a sandbox
-        gets its environment. `pass_fds`: what it has open besides."""
+        """`keep_stdin`: more will be written. `handover`: how a sandboxed program gets its environment."""
         self._grace = grace
         self._keep_stdin = keep_stdin
         self._mark = _marks.new_mark()

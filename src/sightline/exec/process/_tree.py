@@ -47,8 +47,8 @@ class ProcessTree:
         return self.alive()
 
     def ask_again(self) -> None:
-        """While all of them ignore it (a sandbox that is being set up does), it is lost. Once one has heard it, others
-        that appear are what it winds up with, and are left alone."""
+        """Signal all again. A signal that all ignore (a sandbox being set up does) is lost; once one has heard it, new
+        processes are part of its winding up."""
         self._look_after = time.monotonic()
         self._signalled.clear()
         self.terminate()

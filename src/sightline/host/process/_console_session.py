@@ -79,8 +79,7 @@ def _go_to(store: Store, options: StartOptions) -> Path:
 
 
 class SessionFacts:
-    """Publishes facts for a view that attaches which no event of the conversation has: once, and jobs on each
-    change."""
+    """Publishes facts that no event of the conversation has, for views that attach: once, and jobs on each change."""
 
     def __init__(self, session: HostSession, agent: Agent) -> None:
         self._session = session

@@ -458,8 +458,7 @@ class ProviderWorker:
             self._actor.publish(ModelState(model).as_state())
 
     def _prompted(self, queued: WaitingMessage, pending: list[str]) -> str:
-        """Publish and store a prompt. Returns it after the commands the user ran, with attached files named at its
-        end: the provider's tools read them."""
+        """Publish and store a prompt. Returns it after what the user ran, and with the paths of attached files."""
         text = clean_text(self._secrets.masked(queued.text))
         self._actor.observed_by("person").publish(User(text, queued.attachments, queued.how))
         self._memory.prompted(text)

@@ -162,12 +162,12 @@ class HostSession:
         """For actors: give it its number and time; it is stored and sent at the end of this turn of the loop."""
         self._seq += 1
         if not self._pending:
-            self._loop.call_soon(self._flush)
+            self._loop.call_soon(self.flush)
         self._pending.append(stamp(event, self._seq, self._clock()))
 
     def keep(self, entry: Entry) -> EntryPlace | None:
         """Keep an entry of the tree, after the events that were published before it. None: the disk is full."""
-        self._flush(entry)
+        self.flush(entry)
         return self._writer.place_of(entry.id)
 
     def snapshot(self) -> Snapshot:
@@ -178,7 +178,7 @@ class HostSession:
     async def fold_stored(self) -> None:
         """Have what was kept before folded when the first view asks for it. That is not done in the loop."""
         while self._transcript is None:
-            self._flush()
+            self.flush()
             found, left = await asyncio.to_thread(_folded, SessionReader(self._writer.folder), self._first)
             missed = self._recent.after(found.now.seq, self._stored_seq)
             if self._transcript is None and missed is not None:
@@ -296,10 +296,6 @@ class HostSession:
     def forget_artifact(self, call: str) -> None:
         self._writer.forget_artifact(call)
 
-    def flush(self) -> None:
-        """Store and send what was published, now."""
-        self._flush()
-
     def adopt(self, call: str, command: CallCommand) -> str:
         """The command of a call continues as a job; returns the job's id."""
         job = self._new_job()
@@ -309,7 +305,7 @@ class HostSession:
         return job
 
     def command_ended(self, call: str, job: str) -> None:
-        self._flush()
+        self.flush()
         self._of_calls.pop(call, None)
         self._commands.pop(job, None)
         for name in (call, job):
@@ -317,7 +313,7 @@ class HostSession:
 
     async def sync(self) -> None:
         """Have it on the disk, as well as the disk allows."""
-        self._flush()
+        self.flush()
         try:
             await self._loop.run_in_executor(None, self._writer.sync)
         except OSError:
@@ -338,7 +334,7 @@ class HostSession:
         try:
             result = await command.run()
         finally:
-            self._flush()
+            self.flush()
             self._commands.pop(job, None)
             self._writer.forget_artifact(job)
         await self.sync()
@@ -372,7 +368,7 @@ class HostSession:
             command.cancel()
         await self.wait()
         await self.jobs.shutdown()
-        self._flush()
+        self.flush()
         for subscription in list(self._subscriptions):
             subscription.end()
         self.on_stopped()
@@ -385,7 +381,8 @@ class HostSession:
         self._last_job += 1
         return f"{self.id}-{self._last_job}"
 
-    def _flush(self, entry: Entry | None = None) -> None:
+    def flush(self, entry: Entry | None = None) -> None:
+        """Store and send what was published, now; `entry` is stored after it."""
         events, self._pending = self._pending, []
         if not events and entry is None:
             return
@@ -395,7 +392,7 @@ class HostSession:
             self._pending = [sound(event) for event in events]
             if entry is None and self._pending == events:
                 raise
-            self._flush()
+            self.flush()
             if entry is not None:
                 raise  # the caller has to know that it is not stored
             return
