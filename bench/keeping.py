@@ -11,7 +11,8 @@ from pathlib import Path
 from bench.program import SIGHTLINE
 from bench.row import Row
 from sightline.conversation import AssistantMessage, CallPart, TextPart, ToolMessage, UserMessage
-from sightline.events import Event, Text, ToolResult, ToolUse, stamp
+from sightline.events import Event, Text, ToolResult, ToolUse
+from sightline.events.stamping import stamp
 from sightline.journal import Entry, Store
 
 MEGABYTES = 100

@@ -1,12 +1,11 @@
-"""Extension files: which of them count, and how one is loaded. Both halves of an extension go by this, the host's and
-the console's.
+"""Extension files: which of them are used, and how one is loaded, by the host and by the console.
 
 Rules:
 
-- The person's own come first, then the project's if its folder is trusted.
+- The user's own come first, then the project's if its folder is trusted.
 - A file's name is its extension's; one that begins with an underscore or a dot is none. Of two with the same name the
   first counts.
-- A file that cannot be loaded is told, with the line that failed, and left out whole.
+- A file that cannot be loaded is reported, with the line that failed, and left out whole.
 - A project's file is loaded as it was when it was found to be the trusted one; it is not read again.
 """
 
@@ -27,7 +26,7 @@ _MOST_BYTES = 32 * 1024 * 1024
 
 
 class ExtensionFile(msgspec.Struct, frozen=True):
-    """`source`: what is loaded of a project's file; the person's own are read when they are loaded."""
+    """`source`: the content of a project's file; the user's own are read when they are loaded."""
 
     path: Path
     source: bytes | None = None
@@ -47,7 +46,7 @@ class ExtensionFiles(msgspec.Struct, frozen=True):
 
 
 def extension_files(cwd: Path, environ: Mapping[str, str]) -> ExtensionFiles:
-    """Those that count in a folder."""
+    """The extension files for a folder."""
     own, project = extension_folders(cwd, environ)
     files = [ExtensionFile(path) for path in _files(own)]
     theirs = _files(project) if project is not None and not _same(project, own) else []
@@ -75,14 +74,14 @@ def imported(file: ExtensionFile, half: str = "") -> ModuleType:
 
 
 def failure(file: Path, error: BaseException) -> str:
-    """One line that says what was wrong, and where."""
+    """One line: what was wrong, and where."""
     line = _line(file, error)
     where = f"{file}:{line}" if line else str(file)
     return clean_line(f"the extension {where} is left out: {type(error).__name__}: {error}")
 
 
 def _same(project: Path, own: Path) -> bool:
-    """With `SIGHTLINE_HOME` in the project, its extensions are the person's own."""
+    """With `SIGHTLINE_HOME` in the project, its extensions are the user's own."""
     return project.resolve() == own.resolve()
 
 

@@ -1,7 +1,7 @@
 """Public names of a package that are loaded on first use, so that a program pays only for what it needs.
 
 A package lists them once, for the type checker and for us, one `from … import Name as Name` a line in the block
-`if TYPE_CHECKING:`. That block is read when the first name is asked for.
+`if TYPE_CHECKING:`. That block is read when the first name is used.
 """
 
 TYPE_CHECKING = False  # `typing` is not for the first paint

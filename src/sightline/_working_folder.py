@@ -18,13 +18,13 @@ _SUFFIXES = (".py", ".pyc", ".so", ".abi3.so")  # and that of this very interpre
 
 _MODULES_AT_MOST = 16
 _LIBRARIES = ("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT")
-_LATER = "SIGHTLINE_LATER_"  # before the name of a variable that is for commands, not for the process that passes it on
+_LATER = "SIGHTLINE_LATER_"  # prefix of a variable that is for commands, not for the process that forwards it
 
 _first_modules: tuple[str, ...] = ()  # what was imported before us
 
 
 def import_nothing_from_it() -> None:
-    """Stays: what this program itself was installed in; the protected set keeps that read-only."""
+    """Remove the working folder from `sys.path`; our installation stays: it is read-only to commands."""
     global _first_modules
     _restore_environment()
     try:
@@ -46,8 +46,8 @@ def import_nothing_from_it() -> None:
 
 
 def places_imported_from() -> list[str]:
-    """By absolute paths, in PYTHONPATH's folders and elsewhere: what Python looks for before our first line, existing
-    or not. Held as folders where missing: a folder of such a name is passed over by Python."""
+    """Absolute paths, in PYTHONPATH's folders and elsewhere, where Python looks for modules before our first line,
+    existing or not. Held as folders where missing: a folder of such a name is passed over by Python."""
     prefix = os.environ.get("PYTHONPYCACHEPREFIX")
     places = [os.path.abspath(prefix)] if prefix else []
     named = os.environ.get("PYTHONPATH", "")
@@ -63,7 +63,7 @@ def places_imported_from() -> list[str]:
 
 def python_words(module: str) -> list[str]:
     """The first words of a command line that runs a module of ours in a new process, which imports from where this one
-    does, whatever PYTHON… says."""
+    does, whatever PYTHON… variables there are."""
     named = [os.path.abspath(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
     if not any(os.path.abspath(entry) in named for entry in sys.path):
         return [sys.executable, "-E", "-P", "-m", module]
@@ -72,17 +72,17 @@ def python_words(module: str) -> list[str]:
 
 
 def environment_for_python(folder: str = "") -> dict[str, str]:
-    """Of a process of ours that works in a folder and passes it on to commands: libraries there are for those alone."""
+    """The environment of a process of ours that runs commands in a folder: libraries there are for those alone."""
     try:
         environment, folder = dict(os.environ), os.path.realpath(folder)
     except FileNotFoundError:  # the folder we are in is gone, and no library is in it
         return dict(os.environ)
     for name in _LIBRARIES:
         entries = environment.get(name, "").replace(" ", ":").split(":") if name in environment else []
-        kept = [each for each in entries if os.path.isabs(each) and not _is_in(os.path.realpath(each), folder)]
-        if len(kept) < len(entries):
+        outside = [each for each in entries if os.path.isabs(each) and not _is_in(os.path.realpath(each), folder)]
+        if len(outside) < len(entries):
             environment[_LATER + name] = environment.pop(name)
-            environment |= {name: ":".join(kept)} if kept else {}
+            environment |= {name: ":".join(outside)} if outside else {}
     return environment
 
 

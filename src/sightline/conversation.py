@@ -1,12 +1,12 @@
-"""A conversation as a model reads it: what is sent to a model, what came back, and what is kept of both.
+"""A conversation as a model reads it: what is sent to a model, its answers, and what is stored of both.
 
 Rules:
 
 - Every model API's client turns these into its own wire form and its answers into these; nothing else knows that form.
 - `id` of a call is ours, `native_id` is what the model called it. A client sends `native_id or id` back.
-- What only the API that made it can read again (signed reasoning, opaque items) says which API that is, and is sent to
-  no other.
-- An image is kept as an artifact URL. `data` is filled in for a request alone and never kept.
+- What only the API that made it can read again (signed reasoning, opaque items) names that API, and is sent to no
+  other.
+- An image is stored as an artifact URL. `data` is filled in for a request alone and never stored.
 """
 
 from typing import Any, Literal, Union
@@ -15,7 +15,7 @@ import msgspec
 
 from sightline.events import CallEnding, Usage
 
-# tool_use: it wants calls run. refusal: it would not answer. aborted: we stopped it. error: it broke off.
+# tool_use: it made calls. refusal: it would not answer. aborted: we stopped it. error: it broke off.
 StopReason = Literal["stop", "tool_use", "length", "refusal", "aborted", "error"]
 
 
@@ -25,7 +25,7 @@ class TextPart(msgspec.Struct, frozen=True, tag="text"):
 
 class ImagePart(msgspec.Struct, frozen=True, tag="image", omit_defaults=True):
     media_type: str  # image/png, image/jpeg, image/gif or image/webp
-    url: str = ""  # where it is kept
+    url: str = ""  # where it is stored
     data: str = ""  # base64, for a request only
 
 
@@ -39,7 +39,7 @@ class ReasoningPart(msgspec.Struct, frozen=True, tag="reasoning", omit_defaults=
 
 
 class CallPart(msgspec.Struct, frozen=True, tag="call", omit_defaults=True):
-    """A tool call the model made. `args` is what its JSON says; `broken` is its text when that is no JSON object."""
+    """A tool call the model made. `args` is the decoded JSON; `broken` is its text when that is no JSON object."""
 
     id: str
     name: str
@@ -55,7 +55,7 @@ Content = Union[TextPart, ImagePart]
 
 
 class UserMessage(msgspec.Struct, frozen=True, tag_field="role", tag="user", omit_defaults=True):
-    """Words of the person, or put in the person's place (`origin` says by whom: a job, an extension, a summary)."""
+    """A message of the user, or one made for the user (`origin` names by whom: a job, an extension, a summary)."""
 
     parts: list[Content]
     origin: str = ""
@@ -82,7 +82,7 @@ class AssistantMessage(msgspec.Struct, frozen=True, tag_field="role", tag="assis
 
 
 class ToolMessage(msgspec.Struct, frozen=True, tag_field="role", tag="tool", omit_defaults=True):
-    """What a call came to. `call` is our id of it, `native_id` the model's."""
+    """The result of a call. `call` is our id of it, `native_id` the model's."""
 
     call: str
     name: str

@@ -1,7 +1,7 @@
 """Everything this program raises on purpose.
 
     SightlineError
-    ├── UserMistake      asked for something that cannot be: one line, a hint, exit code 2
+    ├── UserMistake      a request that cannot be fulfilled: one line, a hint, exit code 2
     └── OutsideFailure   a file, process or server did not do what it should: what, where, what to try; exit code 1
 
 Anything else that escapes is a bug: one line on screen, the traceback in the debug log. Cancellation is not an error;

@@ -1,6 +1,6 @@
-"""What an extension file needs, and a program with tools of its own. See docs/guide/extensions.md.
+"""The public names for extension files, and for programs with tools of their own. See docs/guide/extensions.md.
 
-Each name is loaded when it is asked for: the console loads extension files too, for what they draw, and has no use for
+Each name is loaded when it is used: the console loads extension files too, for what they draw, and has no use for
 an agent; a host has none for what draws.
 """
 

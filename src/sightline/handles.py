@@ -10,7 +10,7 @@ Rules:
 - What was granted is a context variable and not an argument: whatever a call opens, in its task or in a thread of
   asyncio's, is checked, and no reader far below (an archive, a notebook) can forget to. Without any grants, as in a
   program that uses tools by itself, every path is granted.
-- Opening never waits: a named pipe or a device is asked what it is, and not opened.
+- Opening never waits: the kind of a named pipe or a device is checked, and it is not opened.
 
 A walk, and not `openat2`: that is missing on other systems and forbidden in many containers, so the walk would be
 needed all the same, and it takes a few microseconds.
@@ -27,7 +27,7 @@ from typing import Literal
 
 Access = Literal["read", "write"]
 
-# Only to go on from: on Linux a folder need not be readable for that.
+# Only to open what is below: on Linux a folder need not be readable for that.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _HAS_PROC = os.path.isdir("/proc/self/fd")
@@ -43,7 +43,7 @@ class Swapped(OSError):
 
 
 class NotRegular(OSError):
-    """Something is there, and it is no regular file. `mode` says what it is."""
+    """Something is there, and it is no regular file. `mode` shows what it is."""
 
     def __init__(self, path: str, mode: int) -> None:
         super().__init__(errno.EINVAL, "not a regular file", path)

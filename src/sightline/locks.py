@@ -3,9 +3,9 @@
 Rules:
 
 - A lock belongs to the open file, not to the process, and ends with it, however the process ends.
-- Only who may write a file can have it exclusively. A command in the sandbox, which may read our files and not write
-  them, can hold a shared lock at most. So nothing that must not be held up waits for more than a shared lock, and what
-  needs a file exclusively gives up after some seconds and says so. (`flock` gives either to every reader.)
+- Only a process that may write a file can lock it exclusively. A sandboxed command, which may only read our files, can
+  hold a shared lock at most. So nothing that must not be held up waits for more than a shared lock, and what
+  needs a file exclusively fails after some seconds with an error. (`flock` gives either to every reader.)
 - Waiting has an end, and blocks: more than a moment of it is for a thread.
 
 Where there are no such locks (macOS) `flock` is used, and for some bytes those of the process. There is no sandbox
@@ -35,8 +35,8 @@ class InUse(OSError):
 
 
 def acquire(descriptor: int, kind: Kind, *, seconds: float = 0.0, start: int = 0, size: int = 0) -> bool:
-    """Have the lock, or change the one that is held to this kind; false when another holder is in the way all that
-    time. `size`: of the bytes from `start` on, 0 for all. An exclusive lock takes a file that is open for writing."""
+    """Take the lock, or change the one that is held to this kind; false when another holder blocks it all that time.
+    `size`: of the bytes from `start` on, 0 for all. An exclusive lock takes a file that is open for writing."""
     deadline, pause = time.monotonic() + seconds, _FIRST_PAUSE
     while not _acquired(descriptor, kind, start, size):
         if time.monotonic() >= deadline:
@@ -57,13 +57,13 @@ def release(descriptor: int, *, start: int = 0, size: int = 0) -> None:
 
 
 def is_held(descriptor: int, *, start: int = 0, size: int = 0) -> bool:
-    """Whether another open file has it exclusively. Nothing is locked to find out, so nobody who asks is in the way."""
+    """Whether another open file has it exclusively. A check locks nothing, so it blocks no other process."""
     if _HAS_OWN:
-        wanted = struct.pack(_FORMAT, fcntl.F_RDLCK, os.SEEK_SET, start, size, 0)
-        found: int = struct.unpack(_FORMAT, fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, wanted))[0]
+        query = struct.pack(_FORMAT, fcntl.F_RDLCK, os.SEEK_SET, start, size, 0)
+        found: int = struct.unpack(_FORMAT, fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, query))[0]
         return found != fcntl.F_UNLCK
     if size:
-        return False  # the system does not tell in one way everywhere
+        return False  # not every system can answer this
     if not _acquired(descriptor, "shared", 0, 0):
         return True
     release(descriptor)

@@ -17,7 +17,7 @@ class NotOurs(PermissionError):
 
 
 def data_folder() -> Path:
-    """The folder everything is kept in; not created here."""
+    """The folder everything is stored in; not created here."""
     home = os.environ.get("SIGHTLINE_HOME")
     if home:
         return Path(home)
@@ -58,7 +58,7 @@ def private_folder(folder: Path, top: Path | None = None) -> Path:
 
 
 def is_own_folder(path: str | Path) -> bool:
-    """Whether it is a folder that is ours, and that nobody else can write to."""
+    """Whether it is a folder of ours that no other user can write to."""
     try:
         found = os.stat(path)
     except OSError:
@@ -76,7 +76,7 @@ def _make(path: Path) -> None:
 
 
 def _close_to_others(path: Path) -> None:
-    """The folder alone: others reach nothing in it then, and a person's own files in it keep their modes."""
+    """The folder alone: others reach nothing in it then, and the modes of the user's own files in it are unchanged."""
     link, found = os.lstat(path), os.stat(path)
     if found.st_uid != os.geteuid() or link.st_uid not in (os.geteuid(), 0):
         raise NotOurs(path)

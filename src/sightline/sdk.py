@@ -1,11 +1,11 @@
-"""Our agent in a program of one's own: start a session, send, iterate events, cancel.
+"""The agent in your own program: start a session, send, iterate events, cancel.
 
     async with sightline.start("path/to/project", model="anthropic/claude-sonnet-4-5") as session:
         await session.send("Fix the failing test")
         async for event in session.events():
             print(event)
 
-The session is kept like any other: `sightline sessions` lists it, `sightline attach` watches it.
+The session is stored like any other: `sightline sessions` lists it, `sightline attach` watches it.
 
 What goes wrong before the agent works is raised, as a `SightlineError` with a message and a hint. What goes wrong while
 it works is an `error` event and the outcome of the run.
@@ -36,7 +36,7 @@ class Session:
     def __init__(self, running: NativeSession, store: Store) -> None:
         self._running = running
         self._store = store
-        self._last = running.first  # the number of the last event that was given out
+        self._last = running.first  # the number of the last event that was yielded
         self._reading: set[Subscription] = set()
         running.agent.when_idle(self._end_readers)
 
@@ -54,7 +54,7 @@ class Session:
         await self._running.agent.prompt(text, how=how)
 
     async def events(self) -> AsyncIterator[Event]:
-        """Every event since the last one that was given out, each once, until the agent has nothing more to do."""
+        """Every event since the last one that was yielded, each once, until the agent has nothing more to do."""
         session = self._running.session
         session.flush()
         frames = session.subscribe(self._last)
@@ -72,7 +72,7 @@ class Session:
             frames.close()
 
     async def wait(self) -> RunOutcome:
-        """How the run ended that is going on, or that was the last."""
+        """Wait for the end of the current run; the outcome of it, or of the last one."""
         agent = self._running.agent
         outcome = await agent.wait()
         while agent.busy:
@@ -82,10 +82,10 @@ class Session:
         return outcome
 
     def cancel(self) -> None:
-        """Stop what the agent is doing. What it said is kept."""
+        """Stop the agent. Its answer so far is stored."""
         self._running.agent.stop()
 
-    def answer(self, request: str, answer: Any) -> bool:
+    def answer(self, request: str, answer: object) -> bool:
         """Answer a `request` event by its id; false when it is no longer open."""
         return self._running.agent.requests.answer(request, answer)
 
@@ -95,9 +95,9 @@ class Session:
             frames.end()
 
     def _missed(self) -> list[Event]:
-        """What came faster than it was taken, from where it is kept."""
-        kept = SessionReader(self._store.folder(self.id))
-        return [event for event in kept.events() if event.seq > self._last]
+        """The events that came faster than they were read, from the journal."""
+        reader = SessionReader(self._store.folder(self.id))
+        return [event for event in reader.events() if event.seq > self._last]
 
 
 @asynccontextmanager
@@ -114,7 +114,7 @@ async def start(
     tools: Iterable[Tool[Any] | ToolFunction] = (),
     attended: bool = False,
 ) -> AsyncIterator[Session]:
-    """Start a session in a folder, or go on with a kept one. Leaving it stops the agent.
+    """Start a session in a folder, or resume a stored one. Leaving it stops the agent.
 
     `tools`: async functions, or `Tool`s; one with the name of a tool that is there takes its place.
     `attended`: you answer `request` events with `Session.answer`. Otherwise what no rule allows is refused at once.

@@ -311,7 +311,7 @@ def test_what_is_let_out_was_all_there_is_to_see_of_a_value(text: str, places: l
     stream, told = ONE.stream(), ""
     for piece in cut_up(text, places):
         told += stream.feed(piece)
-        told += stream.let_out(at_most)
+        told += stream.flush(at_most)
         if at_most is None:
             assert not stream.waiting
     told += stream.end()

@@ -27,7 +27,7 @@ def test_words_in_quotes_open_the_console(argv: list[str], opening: str, model: 
     """Options may stand before and after them."""
     arguments = parse(argv)
     assert (arguments.opening, arguments.model, arguments.prompt) == (opening, model, None)
-    assert arguments.go_on == ("--continue" in argv)
+    assert arguments.latest == ("--continue" in argv)
 
 
 @pytest.mark.parametrize(

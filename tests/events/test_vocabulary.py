@@ -1,10 +1,14 @@
 """The vocabulary: its kinds, its wire form, and what may be relied on."""
 
+import re
+from pathlib import Path
+
 import msgspec
 import pytest
 
 import sightline.events as events
-from sightline.events import KINDS, Text, ToolUse, decode_event, encode_event, stamp
+from sightline.events import KINDS, Text, ToolUse, decode_event, encode_event
+from sightline.events.stamping import stamp
 
 SAMPLES = {
     "text": {"text": "x"},
@@ -68,5 +72,6 @@ def test_an_unknown_field_is_ignored_and_an_unknown_kind_is_said():
 
 
 def test_public_names_are_pinned():
-    """The door of the package: additions are deliberate."""
-    assert set(events.__all__) == {name for name in dir(events) if not name.startswith("_")}
+    """The door of the package, and `stamping`, which few may import: additions are deliberate."""
+    exported = re.findall(r"^from \S+ import (\w+) as \1$", Path(events.__file__).read_text(), re.M)
+    assert {*exported, "stamping"} == {name for name in dir(events) if not name.startswith("_")}

@@ -32,7 +32,7 @@ class Memory:
         self._limit = limit
 
     @property
-    def kept(self) -> int:
+    def stored(self) -> int:
         return len(self.data)
 
     def write(self, stream: str, data: bytes) -> None:
@@ -116,12 +116,12 @@ class Ran:
         for event in self.outputs:
             assert event.offset == end + event.dropped
             end = event.offset + event.size
-            if event.size and end <= self.sink.kept:
+            if event.size and end <= self.sink.stored:
                 kept = bytes(self.sink.data[event.offset : end])
                 assert event.content == clean_output(kept.decode("utf-8", "replace"))
                 assert self._stream_of(event.offset, end) == {event.stream}
         assert end == self.sink.size == self.result.details["bytes"]
-        assert self.result.details["kept"] == self.sink.kept
+        assert self.result.details["kept"] == self.sink.stored
         assert self.sink.closed
 
     def _stream_of(self, start: int, end: int) -> set[str]:

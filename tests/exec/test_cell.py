@@ -29,7 +29,7 @@ class Kept:
     def size(self) -> int:
         return len(self.data)
 
-    kept = size
+    stored = size
 
     def write(self, stream: str, data: bytes) -> None:
         self.data += data

@@ -36,7 +36,7 @@ class Printed:
         offset = self._artifact.size
         self._artifact.write(stream, data)
         content = clean_output(data.decode("utf-8", "replace"))
-        self._output.tell(ToolOutput("call", content, stream, offset, dropped, len(data)))  # type: ignore[arg-type]
+        self._output.publish(ToolOutput("call", content, stream, offset, dropped, len(data)))  # type: ignore[arg-type]
 
     def ends(self) -> None:
         self._output.end()

@@ -6,7 +6,8 @@ import signal
 
 import pytest
 
-from sightline.events import Error, Text, ToolOutput, ToolResult, ToolUse, stamp
+from sightline.events import Error, Text, ToolOutput, ToolResult, ToolUse
+from sightline.events.stamping import stamp
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.host import StoredSession, attach, connect, find, follow, stored_jobs
 from sightline.host.socket import _client, _hosts

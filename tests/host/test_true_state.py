@@ -3,7 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from sightline.events import Text, ToolUse, stamp
+from sightline.events import Text, ToolUse
+from sightline.events.stamping import stamp
 from sightline.exec import CommandSpec
 from sightline.host import HostSession
 from sightline.host.recovery._stored_session import StoredSession, recover

@@ -1,7 +1,8 @@
 """Conversations for tests: short ways to write down messages, entries and whole sessions."""
 
 from sightline.conversation import AssistantMessage, CallPart, TextPart, ToolMessage, UserMessage
-from sightline.events import Text, stamp
+from sightline.events import Text
+from sightline.events.stamping import stamp
 from sightline.journal import Entry, SessionTree
 
 

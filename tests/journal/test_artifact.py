@@ -83,7 +83,7 @@ def test_what_does_not_fit_is_counted_and_said(tmp_path):
             artifact = Artifact(tmp_path / "a.out")
             for _ in range(5):
                 artifact.write("stdout", b"x" * 4000)
-            good = artifact.size == 20_000 and artifact.kept == 10_000 and "large" in artifact.problem
+            good = artifact.size == 20_000 and artifact.stored == 10_000 and "large" in artifact.problem
             code = 0 if good else 2
         finally:
             os._exit(code)
@@ -95,7 +95,7 @@ def test_an_artifact_has_a_cap(tmp_path, monkeypatch):
     """A command that prints for ever must not fill the disk: to the byte, and it is said."""
     monkeypatch.setattr("sightline.journal._artifact.ARTIFACT_CAP", 10)
     artifact = written(tmp_path / "a.out", ("stdout", b"1234567"), ("stdout", b"890abc"), ("stdout", b"def"))
-    assert (artifact.size, artifact.kept, artifact.problem) == (16, 10, "it is longer than 0 MB")
+    assert (artifact.size, artifact.stored, artifact.problem) == (16, 10, "it is longer than 0 MB")
     assert (tmp_path / "a.out").read_bytes() == b"1234567890"
 
 
@@ -104,7 +104,7 @@ def test_a_folder_that_cannot_be_written_keeps_nothing_and_says_so(tmp_path):
     (tmp_path / "file").write_text("")
     artifact = Artifact(tmp_path / "file" / "a.out")
     artifact.write("stdout", b"abc")
-    assert (artifact.size, artifact.kept) == (3, 0)
+    assert (artifact.size, artifact.stored) == (3, 0)
     assert artifact.problem
 
 

@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from sightline.events import Error, Text, stamp
+from sightline.events import Error, Text
+from sightline.events.stamping import stamp
 from sightline.exceptions import OutsideFailure
 from sightline.journal import Busy, Entry, SessionTree, Store
 from sightline.journal import _writer as writer_module

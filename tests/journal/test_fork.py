@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from sightline.events import Text, ToolOutput, ToolResult, ToolUse, stamp
+from sightline.events import Text, ToolOutput, ToolResult, ToolUse
+from sightline.events.stamping import stamp
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.journal import Busy, SessionTree, Store, artifact_file, store_file
 from tests.journal.conversations import Talk, assistant, user

@@ -6,7 +6,8 @@ import time
 import pytest
 
 from sightline.conversation import TextPart, UserMessage
-from sightline.events import Error, Notice, Text, ToolOutput, ToolResult, ToolUse, Unknown, stamp
+from sightline.events import Error, Notice, Text, ToolOutput, ToolResult, ToolUse, Unknown
+from sightline.events.stamping import stamp
 from sightline.journal import (
     Busy,
     Entry,

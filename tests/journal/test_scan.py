@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from sightline.events import Text, stamp
+from sightline.events import Text
+from sightline.events.stamping import stamp
 from sightline.journal import Entry, Store, _scan
 from sightline.journal._scan import end_of_lines, entry_lines, has_entries, last_seq
 from tests.journal.conversations import user

@@ -505,9 +505,9 @@ def test_a_tree_built_step_by_step_is_the_one_that_is_read(mixed):
 @pytest.mark.parametrize(
     ("said", "ending", "shown"),
     [
-        ("(no output)\n[exit 6]", CallEnding(told=["(no output)", "[exit 6]"], exit_code=6), "bash\nexit 6"),
-        ("(no output)", CallEnding(told=["(no output)"]), "bash"),
-        ("boom\n[exit 1]\n[hint]", CallEnding(told=["[exit 1]", "[hint]"], exit_code=1), "bash\nboom\nexit 1"),
+        ("(no output)\n[exit 6]", CallEnding(outcome_lines=["(no output)", "[exit 6]"], exit_code=6), "bash\nexit 6"),
+        ("(no output)", CallEnding(outcome_lines=["(no output)"]), "bash"),
+        ("boom\n[exit 1]\n[hint]", CallEnding(outcome_lines=["[exit 1]", "[hint]"], exit_code=1), "bash\nboom\nexit 1"),
         ("refused: run it. Reason: not now", CallEnding(by="user", reason="not now"), "bash\nrefused\nnot now"),
         ("refused: run it", CallEnding(by="user"), "bash\nrefused"),
         ("no: run it", CallEnding(by="rule", rule="exec(a)"), "bash\nrefused\nnot allowed (rule: exec(a))"),

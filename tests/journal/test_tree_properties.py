@@ -7,7 +7,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.events import Text, stamp
+from sightline.events import Text
+from sightline.events.stamping import stamp
 from sightline.journal import Entry, JournalHeader, JournalWriter, SessionTree, outline
 from tests.journal.conversations import assistant, tool, user
 

@@ -17,8 +17,8 @@ from sightline.events import (
     ToolUse,
     TurnStarted,
     User,
-    stamp,
 )
+from sightline.events.stamping import stamp
 from sightline.providers import EventStream, get_provider
 from sightline.transcript import (
     ENDED_TAIL,
@@ -202,9 +202,9 @@ def test_the_clock_of_a_call_stands_still_while_it_is_asked_about():
     transcript.apply(use)
     assert transcript.now.entries[0].elapsed(102.0) == 2.0
     transcript.apply(asked)
-    assert (transcript.now.entries[0].elapsed(150.0), transcript.now.asked) == (3.0, 103.0)
+    assert (transcript.now.entries[0].elapsed(150.0), transcript.now.waiting_since) == (3.0, 103.0)
     transcript.apply(answered)
-    assert (transcript.now.entries[0].elapsed(165.0), transcript.now.asked) == (5.0, 0.0)
+    assert (transcript.now.entries[0].elapsed(165.0), transcript.now.waiting_since) == (5.0, 0.0)
 
 
 def test_whose_command_it_is():
@@ -212,8 +212,8 @@ def test_whose_command_it_is():
     args = {"command": "rm x", "private": True}
     state = fold([ToolUse("1", "Bash", args=args, source="person"), ToolUse("2", "Bash", args=args, source="agent")])
     own, agents = state.entries
-    assert (own.is_persons, own.is_private) == (True, True)
-    assert (agents.is_persons, agents.is_private) == (False, False)
+    assert (own.by_user, own.is_private) == (True, True)
+    assert (agents.by_user, agents.is_private) == (False, False)
 
 
 def test_lines_that_were_let_go_are_counted():

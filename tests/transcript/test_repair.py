@@ -25,8 +25,8 @@ from sightline.events import (
     TurnEnded,
     TurnStarted,
     User,
-    stamp,
 )
+from sightline.events.stamping import stamp
 from sightline.transcript import RECOVERY, LeftOpen, StoredCall, fold
 from tests.transcript.test_fold import CAPTURES, recorded
 

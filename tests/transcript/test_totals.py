@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from sightline.events import AgentEnded, AgentStarted, Event, RunEnded, RunStarted, TurnEnded, Usage, stamp
+from sightline.events import AgentEnded, AgentStarted, Event, RunEnded, RunStarted, TurnEnded, Usage
+from sightline.events.stamping import stamp
 from sightline.transcript import Snapshot, Total, Transcript, fold
 
 

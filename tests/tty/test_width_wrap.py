@@ -96,7 +96,7 @@ def test_the_short_way_for_ascii_gives_the_same_rows(text: str, width: int) -> N
             rows.append(line[:width])
             continue
         indentation = len(line) - len(words)
-        kept = _wrap._kept_indentation(indentation, words, width) if indentation else 0
+        kept = _wrap._shown_indentation(indentation, words, width) if indentation else 0
         firm = " " * (indentation - kept) + "\xa0" * kept + words.rstrip(" ")
         rows += [line[start:end] for start, end in _wrap._spans_of_clusters(firm, width)]
     assert wrap(text, width) == rows

@@ -168,14 +168,13 @@ class Actor:
         if isinstance(event, ToolArgs):
             key = event.id
             self._open.calls.setdefault(key)
-        said: str = getattr(event, field)
+        piece: str = getattr(event, field)
+        text = piece
         if not self.secrets.is_empty:
             stream = self._open.pieces[key][1] if key in self._open.pieces else self.secrets.stream()
             self._open.pieces[key] = event, stream
-            text = stream.feed(said)
-        else:
-            text = said
-        if text or not said or isinstance(event, ToolArgs):  # that there is a call is news
+            text = stream.feed(piece)
+        if text or not piece or isinstance(event, ToolArgs):  # that there is a call is news
             self._append_piece(event, field, text)
 
     def _append_piece(self, event: Event, field: str, text: str) -> None:
@@ -212,7 +211,7 @@ class Actor:
     def _line(self, text: str) -> str:
         return clean_line(self.secrets.masked(clean_line(text)))
 
-    def _value(self, value: Any) -> Any:
+    def _value(self, value: object) -> Any:
         if value is None or isinstance(value, bool | int | float):
             return value
         try:
@@ -264,16 +263,14 @@ class Actor:
 
     def _request(self, event: Request) -> Event:
         self._open.requests.setdefault(event.id)
-        details: Any = event.details
+        details = event.details
         if event.what == "approval" and isinstance(details, dict):
-            details = self._value(self._approval(event.id, details))
-        else:
-            details = self._value(details)
+            details = self._approval(event.id, details)
         text, choices = self._text(event.text, _MESSAGE_AT_MOST), [self._text(choice) for choice in event.choices]
-        return replace(event, text=text, choices=choices, details=details)
+        return replace(event, text=text, choices=choices, details=self._value(details))
 
     def _approval(self, request: str, details: dict[str, Any]) -> dict[str, Any]:
-        """All of what is asked can be shown: what is too long for an event is stored until it is answered."""
+        """Details that can be shown whole: what is too long for an event is stored until the request is answered."""
         try:
             return carried(made_visible(self.secrets.masked_value(details)), self.log.folder, request)
         except RecursionError:

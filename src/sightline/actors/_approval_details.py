@@ -1,4 +1,4 @@
-"""What a person is asked to allow, on its way into a session and to the views.
+"""The details of an approval request, on their way into a session and to the views.
 
 Rules:
 
@@ -7,7 +7,7 @@ Rules:
 - All of it can be reached. Details too long for an event are stored whole beside the journal as long as the request is
   open; the event has their beginning, and `stored`. Not among the artifacts: a model can read those, and what a change
   removes may be nothing it may read.
-- What could not be stored is said (`unseen`), and so is what cannot be read back.
+- What could not be stored is reported (`unseen`), and so is what cannot be read back.
 """
 
 import os
@@ -25,7 +25,7 @@ _DECIDED_ON = ("what", "rule")  # by rules, as they are
 
 
 def made_visible(details: dict[str, Any]) -> dict[str, Any]:
-    """Details as a person can read them."""
+    """Details as the user can read them."""
     made = {name: value if name in _DECIDED_ON else visible_value(value) for name, value in details.items()}
     what = details.get("what")
     if isinstance(what, str) and (shown := visible(what)) != what:
@@ -69,7 +69,7 @@ def all_details(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def forget(folder: Path, request: str) -> None:
-    """It was answered."""
+    """Delete the stored details of a request that was answered."""
     try:
         _file(folder, request).unlink(missing_ok=True)
     except OSError:

@@ -1,4 +1,4 @@
-"""What an event may weigh. One that is too long for a record would be kept otherwise than it was shown.
+"""Size limits of events: one that is too long for a record would be stored otherwise than it was shown.
 
 What is left out of an event is in the conversation itself, or in an artifact.
 """
@@ -21,13 +21,11 @@ def bounded_text(text: str, most: int = TEXT_AT_MOST) -> str:
     """The text, clean, and its beginning only where it is too long."""
     if len(text) <= most:
         return clean_text(text)
-    kept = clean_text(text[:most])
-    return f"{kept}\n[… {len(text) - most:,} more characters]"
+    return f"{clean_text(text[:most])}\n[… {len(text) - most:,} more characters]"
 
 
 def bounded_prompt(text: str) -> tuple[str, int]:
-    """A prompt as an event has it, and how many of its lines are not in that. The agent received all of it, which the
-    last line says then."""
+    """A prompt as an event has it, and how many of its lines were left out; then its last line is a note about that."""
     most = _PROMPT_AT_MOST if text.isascii() else TEXT_AT_MOST
     if len(text) <= most:
         return clean_text(text), 0
@@ -36,8 +34,8 @@ def bounded_prompt(text: str) -> tuple[str, int]:
     return f"{clean_text(text[:most])}\n[… {missing}, not shown here; the agent received all of it]", lines
 
 
-def bounded_value(value: Any, most: int = VALUE_AT_MOST) -> Any:
-    """The value, clean, and what is long in it cut where it is too long as a whole. It is data afterwards."""
+def bounded_value(value: object, most: int = VALUE_AT_MOST) -> Any:
+    """The value as clean JSON data, with long parts cut where it is too long as a whole."""
     value = clean_value(plain(value))
     if _size(value) <= most:
         return value
@@ -47,7 +45,7 @@ def bounded_value(value: Any, most: int = VALUE_AT_MOST) -> Any:
     return {"left_out": "too long to show"}
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """JSON data, whatever a tool put there: what is none is shown as text."""
     try:
         return msgspec.to_builtins(value, str_keys=True, enc_hook=str)
@@ -56,7 +54,7 @@ def plain(value: Any) -> Any:
 
 
 def encodable(text: str) -> str:
-    """A text that can be encoded: what a file, a command or a person's keyboard gives need not be."""
+    """A text that can be encoded: what comes from a file, a command or a keyboard need not be."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
@@ -67,7 +65,7 @@ def pieces(text: str) -> list[str]:
     return [text[at : at + TEXT_AT_MOST] for at in range(0, len(text), TEXT_AT_MOST)]
 
 
-def _size(value: Any) -> int:
+def _size(value: object) -> int:
     return len(msgspec.json.encode(value))
 
 

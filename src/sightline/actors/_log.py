@@ -31,9 +31,9 @@ class Log(Protocol):
 
     @property
     def has_answers(self) -> bool:
-        """Whether a user answers what is asked, now or later."""
+        """Whether a user answers requests, now or later."""
 
-    def keep(self, entry: Entry) -> EntryPlace | None:
+    def store_entry(self, entry: Entry) -> EntryPlace | None:
         """Store an entry of the tree, after every event so far. None: the disk is full."""
 
     def append(self, event: Event) -> None:

@@ -43,4 +43,4 @@ class CallOutput:
         offset = self._artifact.size
         self._artifact.write(stream, data)
         # As the journal reads it back from the artifact, so that live and replayed cannot differ.
-        self._shown.tell(ToolOutput(self._call, clean_output(data.decode()), stream, offset, 0, len(data)))
+        self._shown.publish(ToolOutput(self._call, clean_output(data.decode()), stream, offset, 0, len(data)))

@@ -16,7 +16,7 @@ def main() -> int:
     """Entry point of the `sightline` command."""
     argv = sys.argv[1:]
     if argv in (["--version"], ["-V"]):
-        # Before anything else is imported: scripts and editors ask this all the time.
+        # Before anything else is imported: scripts and editors run this all the time.
         from sightline import __version__
 
         sys.stdout.write(f"sightline {__version__}\n")
@@ -43,7 +43,7 @@ def _painted(argv: list[str]) -> int | None:
 
         if plain is None:
             return open_gallery()
-        return open_console(_wanted(plain, argv), provider=_provider(plain), prompt=plain.get("", ""))
+        return open_console(_options(plain, argv), provider=_provider(plain), prompt=plain.get("", ""))
     except Exception as error:
         from sightline.cli._main import ended_with
 
@@ -79,13 +79,13 @@ def _provider(flags: dict[str, str]) -> str:
     return "" if provider == "native" else provider
 
 
-def _wanted(flags: dict[str, str], argv: list[str]) -> "Mapping[str, Any] | Callable[[], Mapping[str, Any]]":
+def _options(flags: dict[str, str], argv: list[str]) -> "Mapping[str, Any] | Callable[[], Mapping[str, Any]]":
     if "--continue" in flags or "--resume" in flags:
         # Which conversation that is, only the store knows.
         def found() -> "Mapping[str, Any]":
-            from sightline.cli._console_command import wanted_by
+            from sightline.cli._agent_commands import options_from
 
-            return wanted_by(argv)
+            return options_from(argv)
 
         return found
     return {"provider": _provider(flags), "model": flags.get("--model", "")}

@@ -1,24 +1,34 @@
-"""Our own agent from the command line: one prompt, without a screen."""
+"""An agent from the command line: one prompt without a screen, or the console."""
 
 import argparse
 import os
 from pathlib import Path
 from typing import Any
 
-from sightline.cli._folder import current_folder
+from sightline.cli._environment import current_folder, open_store
 from sightline.exceptions import UserMistake
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sightline.host import NativeRun
+    from sightline.journal import Store
 
 NOTHING_TO_CONTINUE = (
     "start one without --continue; `sightline sessions` lists those of other folders, --resume ID resumes one"
 )
 
 
-def prompt_native(arguments: argparse.Namespace, text: str, session: str) -> Any:
-    """The run that was asked for, not yet begun. `session`: one that is resumed."""
-    from sightline import paths
+_PICK = "/resume"
+_PIPED = 'run one prompt with -p "…", or piped input with -p -'
+
+# The fields of `StartOptions`: a console is painted before that is loaded.
+StartFields = dict[str, Any]
+
+
+def prompt_native(arguments: argparse.Namespace, text: str, session: str) -> "NativeRun":
+    """The run of a prompt, not yet begun. `session`: one that is resumed."""
     from sightline.agent import agent_spec
     from sightline.host import NativeRun
-    from sightline.journal import Store
     from sightline.settings import StartOptions
 
     cwd = current_folder()
@@ -27,11 +37,11 @@ def prompt_native(arguments: argparse.Namespace, text: str, session: str) -> Any
             "the name of the current folder is not UTF-8", "rename it: the model could not name files in it"
         )
     spec = agent_spec(StartOptions(**start_options(arguments, cwd, session)))
-    return NativeRun(Store(paths.data_folder()), spec, text, timeout=arguments.timeout)
+    return NativeRun(open_store(), spec, text, timeout=arguments.timeout)
 
 
-def start_options(arguments: argparse.Namespace, cwd: Path, session: str) -> dict[str, Any]:
-    """The fields of `StartOptions` as the command line has them: a console is painted before that is loaded."""
+def start_options(arguments: argparse.Namespace, cwd: Path, session: str) -> StartFields:
+    """The fields of `StartOptions` as the command line has them."""
     from sightline.cli._commands import options_of
 
     if (is_native := arguments.provider in (None, "native")) and arguments.option:
@@ -60,11 +70,81 @@ def flags_of(arguments: argparse.Namespace) -> dict[str, str]:
     return flags
 
 
-def resumed(arguments: argparse.Namespace, store: Any, cwd: Path) -> str:
+def resumed(arguments: argparse.Namespace, store: "Store", cwd: Path) -> str:
     """The session to resume; empty for a new one."""
-    if arguments.go_on:
+    if arguments.latest:
         session = store.last_in(str(cwd))
         if not session:
             raise UserMistake("no session in this folder to resume", NOTHING_TO_CONTINUE)
-        return str(session)
-    return str(store.find_conversation(arguments.resume, str(cwd))) if arguments.resume else ""
+        return session
+    return store.find_conversation(arguments.resume, str(cwd)) if arguments.resume else ""
+
+
+def open_console(arguments: argparse.Namespace) -> int:
+    if arguments.output_format != "text" or arguments.timeout is not None:
+        raise UserMistake("--output-format and --timeout need a prompt", 'add -p "…"')
+    if arguments.resume is True and (arguments.opening or not can_open()):
+        raise no_session_named("--resume ID")
+    if not os.isatty(0):
+        raise UserMistake("the console needs a terminal, and standard input is not one", _way(arguments))
+    if arguments.resume is True:
+        arguments.resume = None
+        return _opened(_options(arguments), _PICK)
+    return _opened(_options(arguments), arguments.opening)
+
+
+def can_open() -> bool:
+    """Whether input and output are a terminal."""
+    return os.isatty(0) and os.isatty(1)
+
+
+def open_session(session: str) -> int:
+    """Open a session in the console, whether it runs or not."""
+    return _opened({"resume": session})
+
+
+def choose_session() -> int:
+    """Open the console with a choice of the sessions that are open in this folder."""
+    return _opened({"cwd": str(current_folder())})
+
+
+def pick_session() -> int:
+    """A new conversation, with the list of all others open."""
+    return _opened({"cwd": str(current_folder())}, _PICK)
+
+
+def no_session_named(way: str) -> UserMistake:
+    """Without a terminal there is no list to choose from."""
+    return UserMistake("which session?", f"name it: {way}; list them with `sightline sessions`")
+
+
+def _way(arguments: argparse.Namespace) -> str:
+    if not arguments.opening:
+        return _PIPED
+    import shlex
+
+    return f"run it with -p: sightline -p {shlex.quote(arguments.opening)}"
+
+
+def _opened(options: StartFields, prompt: str = "") -> int:
+    """Painted at once, where that can be done."""
+    from sightline.views.console import open_console as painted
+
+    code = painted(options, provider=options.get("provider", ""), prompt=prompt)
+    if code is not None:
+        return code
+    from sightline.views.console._run import run
+
+    return run(options=options, prompt=prompt)
+
+
+def _options(arguments: argparse.Namespace) -> StartFields:
+    cwd = current_folder()
+    return start_options(arguments, cwd, resumed(arguments, open_store(), cwd))
+
+
+def options_from(argv: list[str]) -> StartFields:
+    """The options of a command line that opens the console."""
+    from sightline.cli._parser import parse
+
+    return _options(parse(argv))

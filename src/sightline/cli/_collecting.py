@@ -1,23 +1,23 @@
-"""Garbage is not looked for while the program is put together, and not often after that.
+"""The garbage collector is off while the program starts, and runs seldom after that.
 
-There is none at the start, and looking takes 5 % of the time it needs.
+There is no garbage at the start, and a collection takes 5 % of the time.
 """
 
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Objects made between two looks; Python's own 700 suits programs that are short of memory.
-_BETWEEN_LOOKS = 20_000
+# Objects made between two collections; Python's own 700 suits programs that are short of memory.
+_BETWEEN_COLLECTIONS = 20_000
 
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """What was made meanwhile is never looked at again."""
+    """Objects made meanwhile are never examined."""
     gc.disable()
     try:
         yield
     finally:
         gc.freeze()
-        gc.set_threshold(_BETWEEN_LOOKS, 20, 20)
+        gc.set_threshold(_BETWEEN_COLLECTIONS, 20, 20)
         gc.enable()

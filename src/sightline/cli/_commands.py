@@ -2,19 +2,22 @@
 
 import argparse
 import os
-from typing import Any
 
-from sightline.cli._folder import current_folder
+from sightline.cli._environment import current_folder, open_store, palette_of
 from sightline.exceptions import UserMistake
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from sightline.host import NativeRun, ProviderRun
     from sightline.providers import Approval, Provider
+    from sightline.views.console.gallery._command import Mode
+    from sightline.views.plain import Detail
+    from sightline.views.plain.commands.run import OutputFormat
 
 
 def prompt(arguments: argparse.Namespace) -> int:
     if arguments.prompt is None:
-        from sightline.cli._console_command import open_console
+        from sightline.cli._agent_commands import open_console
 
         return open_console(arguments)
     session, provider_name = _resumed(arguments)
@@ -24,24 +27,22 @@ def prompt(arguments: argparse.Namespace) -> int:
 
 
 def _resumed(arguments: argparse.Namespace) -> tuple[str, str]:
-    """The session of ours that is resumed, empty for a new one, and who answers in it: a session keeps its agent."""
+    """The session of ours that is resumed, empty for a new one, and its provider, which never changes."""
     named = arguments.provider
     if arguments.resume is True:
-        from sightline.cli._console_command import no_session_named
+        from sightline.cli._agent_commands import no_session_named
 
         raise no_session_named("--resume ID")
-    if not arguments.go_on and not arguments.resume:
+    if not arguments.latest and not arguments.resume:
         return "", named or "native"
     from sightline.cli._agent_commands import resumed
     from sightline.host import conversation_in, last_conversation
-    from sightline.journal import Store
-    from sightline.paths import data_folder
 
-    store, cwd = Store(data_folder()), current_folder()
+    store, cwd = open_store(), current_folder()
     if named in (None, "native"):
         session = resumed(arguments, store, cwd)
         return session, named or conversation_in(store, session).provider or "native"
-    if arguments.go_on:
+    if arguments.latest:
         return last_conversation(store, str(cwd), named), named
     try:
         return store.find_conversation(arguments.resume, str(cwd)), named
@@ -54,18 +55,15 @@ def _prompt_provider(arguments: argparse.Namespace, session: str, name: str) -> 
 
     provider = get_provider(name)
     text = _prompt_text(arguments)
-    if arguments.go_on and not session:
+    if arguments.latest and not session:
         from sightline.cli._agent_commands import NOTHING_TO_CONTINUE
 
         raise UserMistake(f"no conversation with {provider.title} in this folder", NOTHING_TO_CONTINUE)
     resume = _native_id(arguments, session, name)
-    output_format = "json" if provider.source is None else arguments.output_format
+    output_format: OutputFormat = "json" if provider.source is None else arguments.output_format
     if ignored := [f"--{name}" for name in ("allow", "deny") if getattr(arguments, name)]:
-        from sightline.text import message
-
-        note = f"not used: {', '.join(ignored)}; {provider.title} has its own rules"
-        os.write(2, message("note", note, "change them there").encode())
-    ask = ProviderPrompt(
+        _note(f"not used: {', '.join(ignored)}; {provider.title} has its own rules", "change them there")
+    request = ProviderPrompt(
         prompt=text,
         model=arguments.model,
         resume=resume,
@@ -74,12 +72,10 @@ def _prompt_provider(arguments: argparse.Namespace, session: str, name: str) -> 
         options=options_of(arguments.option),
         raw=output_format == "json",
     )
-    run = start_run(provider, ask)
+    run = start_run(provider, request)
     from sightline.host import ProviderRun
-    from sightline.journal import Store
-    from sightline.paths import data_folder
 
-    return _shown(ProviderRun(Store(data_folder()), provider, ask, run, session=session), output_format, arguments)
+    return _shown(ProviderRun(open_store(), provider, request, run, session=session), output_format, arguments)
 
 
 def _level_left(session: str, provider: "Provider") -> "Approval":
@@ -87,15 +83,17 @@ def _level_left(session: str, provider: "Provider") -> "Approval":
     if not session:
         return "auto"
     from sightline.host import level_left_in
-    from sightline.journal import Store
-    from sightline.paths import data_folder
+
+    level = level_left_in(open_store(), session, provider)
+    if level != "auto":
+        _note(f"the approval level is {level}, as this session was left", "--approval names another one")
+    return level
+
+
+def _note(text: str, hint: str) -> None:
     from sightline.text import message
 
-    level = level_left_in(Store(data_folder()), session, provider)
-    if level != "auto":
-        note = f"the approval level is {level}, as this session was left"
-        os.write(2, message("note", note, "--approval names another one").encode())
-    return level
+    os.write(2, message("note", text, hint).encode())
 
 
 def _native_id(arguments: argparse.Namespace, session: str, provider: str) -> str:
@@ -103,10 +101,8 @@ def _native_id(arguments: argparse.Namespace, session: str, provider: str) -> st
     if not session:
         return str(arguments.resume or "")
     from sightline.host import native_id
-    from sightline.journal import Store
-    from sightline.paths import data_folder
 
-    store = Store(data_folder())
+    store = open_store()
     if store.is_running(session):
         hint = f"watch it with `sightline attach {session}`, or fork it with `sightline fork {session}`"
         raise UserMistake(f"session {session} is running", hint)
@@ -133,29 +129,28 @@ def _prompt_text(arguments: argparse.Namespace) -> str:
     return text
 
 
-def _shown(run: Any, output_format: Any, arguments: argparse.Namespace) -> int:
+def _shown(run: "NativeRun | ProviderRun", output_format: "OutputFormat", arguments: argparse.Namespace) -> int:
     """What only showing needs is imported here, while the provider's own program is already starting."""
     from sightline.host import ProviderRun
-    from sightline.views.plain import EVERYTHING, PlainRenderer, columns_of, palette_for
+    from sightline.views.plain import EVERYTHING, PlainRenderer, columns_of
     from sightline.views.plain.commands.run import Farewell, show_run
 
-    other = isinstance(run, ProviderRun)
-    detail = EVERYTHING if arguments.verbose and not other else _detail(arguments)
-    renderer = PlainRenderer(detail, palette_for(1, arguments.color), columns_of(1))
+    detail = EVERYTHING if arguments.verbose and not isinstance(run, ProviderRun) else _detail(arguments)
+    renderer = PlainRenderer(detail, palette_of(arguments), columns_of(1))
     farewell = Farewell(
         timeout=arguments.timeout,
         sums=arguments.verbose,
-        palette=palette_for(2, arguments.color),
-        recorded=(lambda: run.session) if other else None,
+        palette=palette_of(arguments, 2),
+        recorded=(lambda: run.session) if isinstance(run, ProviderRun) else None,
     )
     return show_run(run, renderer, output_format, farewell)
 
 
 def view(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain import PlainRenderer, palette_for
+    from sightline.views.plain import PlainRenderer
     from sightline.views.plain.commands.recorded import show_recording
 
-    renderer = PlainRenderer(_detail(arguments), palette_for(1, arguments.color))
+    renderer = PlainRenderer(_detail(arguments), palette_of(arguments))
     return show_recording(_opened(arguments.file), _provider(arguments), renderer, out=1, err=2)
 
 
@@ -167,11 +162,11 @@ def events(arguments: argparse.Namespace) -> int:
 
 
 def flow_run(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain import Detail, PlainRenderer, columns_of, palette_for
+    from sightline.views.plain import Detail, PlainRenderer, columns_of
     from sightline.views.plain.commands.flow import show_flow
 
     detail = Detail(calls=arguments.verbose, agents=True, steps=True, output=arguments.verbose)
-    renderer = PlainRenderer(detail, palette_for(1, arguments.color), columns_of(1))
+    renderer = PlainRenderer(detail, palette_of(arguments), columns_of(1))
     return show_flow(arguments.file, arguments.input, renderer, events=arguments.output_format == "events")
 
 
@@ -184,20 +179,30 @@ def flow_check(arguments: argparse.Namespace) -> int:
     return code
 
 
+def models(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain import write_text
+    from sightline.views.plain.commands.models import show_models
+
+    query, palette = " ".join(arguments.query), palette_of(arguments)
+    shown = show_models(current_folder(), os.environ, query, palette, remote=arguments.remote, json=arguments.json)
+    write_text(1, shown.text)
+    write_text(2, shown.notes)
+    return shown.exit_code
+
+
 def doctor(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain import columns_of, palette_for, write_text
+    from sightline.views.plain import columns_of, write_text
     from sightline.views.plain.commands.doctor import show_doctor
 
-    text, code = show_doctor(current_folder(), os.environ, palette_for(1, arguments.color), columns_of(1))
+    text, code = show_doctor(current_folder(), os.environ, palette_of(arguments), columns_of(1))
     write_text(1, text)
     return code
 
 
 def demo(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain import palette_for
     from sightline.views.plain.commands.demo import play_recordings, run_demo
 
-    palette = palette_for(1, arguments.color)
+    palette = palette_of(arguments)
     if arguments.what == "agent" and not arguments.fast and os.isatty(0) and os.isatty(1):
         from sightline.views.console._demo import run_demo as run_in_console
 
@@ -211,7 +216,7 @@ def demo(arguments: argparse.Namespace) -> int:
 def gallery(arguments: argparse.Namespace) -> int:
     from sightline.views.console import show_gallery
 
-    mode: Any = "print" if arguments.print else "list" if arguments.list else "browse"
+    mode: Mode = "print" if arguments.print else "list" if arguments.list else "browse"
     look, depth = arguments.theme, arguments.colours
     return show_gallery(mode, arguments.names, width=arguments.width, look=look, depth=depth)
 
@@ -225,13 +230,13 @@ def completion(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _detail(arguments: argparse.Namespace) -> Any:
+def _detail(arguments: argparse.Namespace) -> "Detail":
     from sightline.views.plain import VERBOSE, WORDS
 
     return VERBOSE if arguments.verbose else WORDS
 
 
-def _provider(arguments: argparse.Namespace) -> Any:
+def _provider(arguments: argparse.Namespace) -> "Provider | None":
     if arguments.provider is None:
         return None
     from sightline.providers import get_provider
@@ -247,9 +252,9 @@ def _opened(path: str) -> int:
     return 0
 
 
-def options_of(pairs: list[str]) -> dict[str, Any]:
+def options_of(pairs: list[str]) -> dict[str, object]:
     """NAME=VALUE pairs; a value that is JSON is taken as such, anything else as text."""
-    options: dict[str, Any] = {}
+    options: dict[str, object] = {}
     for pair in pairs:
         import json
 

@@ -2,12 +2,13 @@
 
 import argparse
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sightline.cli._folder import current_folder
+from sightline.cli._environment import current_folder, open_store, palette_of
 from sightline.exceptions import UserMistake
 
 if TYPE_CHECKING:
+    from sightline.exec import CommandSpec
     from sightline.journal import Store
 
 
@@ -20,17 +21,17 @@ def exec_command(arguments: argparse.Namespace) -> int:
     from sightline.views.plain._terminal import is_terminal
     from sightline.views.plain.commands import exec as views
 
-    spec, store, session = _spec(arguments, words), _store(), arguments.session
+    spec, store, session = _spec(arguments, words), open_store(), arguments.session
     if arguments.detach:
-        return views.detach_exec(store, spec, _palette(arguments, 2), session=session)
+        return views.detach_exec(store, spec, palette_of(arguments, 2), session=session)
     if arguments.output_format == "events":
         return views.events_exec(store, spec, session=session)
     if not is_terminal(1):
         return views.pass_exec(store, spec, session=session)
-    return views.show_exec(store, spec, _palette(arguments), session=session, labelled=arguments.verbose)
+    return views.show_exec(store, spec, palette_of(arguments), session=session, labelled=arguments.verbose)
 
 
-def _spec(arguments: argparse.Namespace, words: list[str]) -> Any:
+def _spec(arguments: argparse.Namespace, words: list[str]) -> "CommandSpec":
     from sightline.exec import CommandSpec, SandboxSpec
 
     cwd = str(current_folder())
@@ -54,34 +55,34 @@ def attach(arguments: argparse.Namespace) -> int:
     from sightline.host import find
     from sightline.views.plain._terminal import is_terminal
 
-    store = _store()
+    store = open_store()
     id = find(store, arguments.id) if arguments.id else _running_here(store)
     if not id:
-        from sightline.cli._console_command import choose_session
+        from sightline.cli._agent_commands import choose_session
 
         return choose_session()
     if _is_conversation(store, id) or _has_agent(store, id):
-        from sightline.cli._console_command import can_open, open_session
+        from sightline.cli._agent_commands import can_open, open_session
 
         if can_open():
             return open_session(id)
         from sightline.views.plain.commands.conversation import show_conversation
 
-        return show_conversation(store, id, _palette(arguments))
+        return show_conversation(store, id, palette_of(arguments))
     if is_terminal(1):
         from sightline.views.plain.commands.attach import show_attached
 
-        return show_attached(store, id, _palette(arguments), labelled=arguments.verbose)
+        return show_attached(store, id, palette_of(arguments), labelled=arguments.verbose)
     from sightline.views.plain.commands.logs import show_logs
 
-    return show_logs(store, _one_job(store, id), _palette(arguments), follow=True, labelled=False)
+    return show_logs(store, _one_job(store, id), palette_of(arguments), follow=True, labelled=False)
 
 
-def _running_here(store: Any) -> str:
-    """The session that works in this folder; empty when there are several, and a person who can be asked which."""
+def _running_here(store: "Store") -> str:
+    """The session that works in this folder; empty when there are several and the user can choose in the console."""
     import asyncio
 
-    from sightline.cli._console_command import can_open
+    from sightline.cli._agent_commands import can_open
     from sightline.host import running
     from sightline.text import clean_line
 
@@ -104,17 +105,17 @@ def logs(arguments: argparse.Namespace) -> int:
     from sightline.host import find
     from sightline.views.plain.commands.logs import show_logs
 
-    store = _store()
+    store = open_store()
     job = _one_job(store, find(store, arguments.id))
-    return show_logs(store, job, _palette(arguments), follow=arguments.follow, labelled=arguments.verbose)
+    return show_logs(store, job, palette_of(arguments), follow=arguments.follow, labelled=arguments.verbose)
 
 
 def cancel(arguments: argparse.Namespace) -> int:
     from sightline.host import find
     from sightline.views.plain.commands.sessions import cancel_jobs
 
-    store = _store()
-    return cancel_jobs(store, find(store, arguments.id), _palette(arguments), force=arguments.force)
+    store = open_store()
+    return cancel_jobs(store, find(store, arguments.id), palette_of(arguments), force=arguments.force)
 
 
 def jobs(arguments: argparse.Namespace) -> int:
@@ -123,13 +124,13 @@ def jobs(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import write_all, write_text
     from sightline.views.plain.commands.jobs import jobs_json, jobs_table
 
-    store = _store()
+    store = open_store()
     found = find(store, arguments.session) if arguments.session else ""
     session = session_of(found) or found
     if arguments.json:
         write_all(1, jobs_json(store, session))
     else:
-        write_text(1, jobs_table(store, session, _palette(arguments), everything=arguments.all))
+        write_text(1, jobs_table(store, session, palette_of(arguments), everything=arguments.all))
     return 0
 
 
@@ -137,7 +138,7 @@ def jobs_prune(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import write_text
     from sightline.views.plain.commands.jobs import prune_jobs
 
-    write_text(1, prune_jobs(_store(), arguments.older_than, arguments.larger_than))
+    write_text(1, prune_jobs(open_store(), arguments.older_than, arguments.larger_than))
     return 0
 
 
@@ -146,9 +147,9 @@ def ps(arguments: argparse.Namespace) -> int:
     from sightline.views.plain.commands.sessions import sessions_json, sessions_table
 
     if arguments.json:
-        write_all(1, sessions_json(_store()))
+        write_all(1, sessions_json(open_store()))
     else:
-        write_text(1, sessions_table(_store(), _palette(arguments), columns_of(1)))
+        write_text(1, sessions_table(open_store(), palette_of(arguments), columns_of(1)))
     return 0
 
 
@@ -157,14 +158,13 @@ def stop(arguments: argparse.Namespace) -> int:
         raise UserMistake("which sessions?", "name them (see `sightline ps`), or give --all")
     from sightline.views.plain.commands.sessions import stop_sessions
 
-    return stop_sessions(_store(), arguments.ids)
+    return stop_sessions(open_store(), arguments.ids)
 
 
 def serve(arguments: argparse.Namespace) -> int:
     from sightline.views.web import serve
 
-    code: int = serve(arguments.port, arguments.files)
-    return code
+    return serve(arguments.port, arguments.files)
 
 
 def _one_job(store: "Store", id: str) -> str:
@@ -182,7 +182,7 @@ def _one_job(store: "Store", id: str) -> str:
 
 
 def _has_agent(store: "Store", id: str) -> bool:
-    """Whether somebody to talk to is in a session, although nothing was said there yet."""
+    """Whether a running session has an agent, although it has no message yet."""
     import asyncio
 
     from sightline.host import connect
@@ -190,13 +190,13 @@ def _has_agent(store: "Store", id: str) -> bool:
     if not store.is_running(id):
         return False
 
-    async def asked() -> bool:
+    async def queried() -> bool:
         client = await connect(id)
         client.close()
         return client.hello.agent
 
     try:
-        return asyncio.run(asked())
+        return asyncio.run(queried())
     except OSError:
         return False
 
@@ -206,16 +206,3 @@ def _is_conversation(store: "Store", id: str) -> bool:
         return store.find_conversation(id, "") == id
     except UserMistake:
         return False
-
-
-def _store() -> "Store":
-    from sightline.journal import Store
-    from sightline.paths import data_folder
-
-    return Store(data_folder())
-
-
-def _palette(arguments: argparse.Namespace, fd: int = 1) -> Any:
-    from sightline.views.plain import palette_for
-
-    return palette_for(fd, arguments.color)

@@ -1,15 +1,13 @@
 """Options and help of the commands about commands and jobs."""
 
 import argparse
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sightline.cli import _job_commands as commands
+from sightline.cli._parser import add_common, seconds, whole_number
 
 if TYPE_CHECKING:
-    from sightline.cli._parser import CommandParser
-
-    Subparsers = argparse._SubParsersAction[CommandParser]
+    from sightline.cli._parser import Subparsers
 
 _EXIT_CODES = (
     "exit codes: that of the command; 128 + n after signal n, 124 timeout, 126 or 127 the command did not start, "
@@ -17,20 +15,12 @@ _EXIT_CODES = (
 )
 
 
-def add_job_commands(
-    subparsers: "Subparsers", add_common: Callable[..., None], seconds: Callable[[str], float]
-) -> None:
-    _add_exec(subparsers, add_common, seconds)
-    _add_jobs(subparsers, add_common)
-    _add_attach(subparsers, add_common)
-    _add_logs(subparsers, add_common)
-    _add_cancel(subparsers, add_common)
-    _add_ps(subparsers, add_common)
-    _add_stop(subparsers, add_common)
-    _add_serve(subparsers, add_common)
+def add_job_commands(subparsers: "Subparsers") -> None:
+    for add in (_add_exec, _add_jobs, _add_attach, _add_logs, _add_cancel, _add_ps, _add_stop, _add_serve):
+        add(subparsers)
 
 
-def _add_exec(subparsers: "Subparsers", add_common: Callable[..., None], seconds: Callable[[str], float]) -> None:
+def _add_exec(subparsers: "Subparsers") -> None:
     parser = subparsers.add_parser(
         "exec",
         help="run a command, show its output live and store it",
@@ -64,7 +54,7 @@ def _add_exec(subparsers: "Subparsers", add_common: Callable[..., None], seconds
     parser.set_defaults(command=commands.exec_command)
 
 
-def _add_jobs(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+def _add_jobs(subparsers: "Subparsers") -> None:
     parser = subparsers.add_parser("jobs", help="list running and finished commands, newest first")
     parser.add_argument("--session", default="", metavar="ID", help="only the jobs of this session")
     parser.add_argument("--all", action="store_true", help="all jobs, not only the newest 30")
@@ -90,7 +80,7 @@ def _add_jobs(subparsers: "Subparsers", add_common: Callable[..., None]) -> None
     prune.set_defaults(command=commands.jobs_prune)
 
 
-def _add_attach(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+def _add_attach(subparsers: "Subparsers") -> None:
     parser = subparsers.add_parser(
         "attach",
         help="return to a running session, or watch a job",
@@ -102,7 +92,7 @@ def _add_attach(subparsers: "Subparsers", add_common: Callable[..., None]) -> No
     parser.set_defaults(command=commands.attach)
 
 
-def _add_logs(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+def _add_logs(subparsers: "Subparsers") -> None:
     parser = subparsers.add_parser("logs", help="print all output of a job")
     parser.add_argument("id", metavar="ID", help="a job, or the start of its id")
     parser.add_argument(
@@ -112,7 +102,7 @@ def _add_logs(subparsers: "Subparsers", add_common: Callable[..., None]) -> None
     parser.set_defaults(command=commands.logs)
 
 
-def _add_cancel(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+def _add_cancel(subparsers: "Subparsers") -> None:
     parser = subparsers.add_parser("cancel", help="cancel a job and every process it started; its output stays stored")
     parser.add_argument("id", metavar="ID", help="a job, or a session to cancel all its jobs")
     parser.add_argument("--force", action="store_true", help="kill it at once, without SIGTERM first")
@@ -120,14 +110,14 @@ def _add_cancel(subparsers: "Subparsers", add_common: Callable[..., None]) -> No
     parser.set_defaults(command=commands.cancel)
 
 
-def _add_ps(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+def _add_ps(subparsers: "Subparsers") -> None:
     parser = subparsers.add_parser("ps", help="list running sessions")
     parser.add_argument("--json", action="store_true", help="as a JSON array")
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.ps)
 
 
-def _add_stop(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+def _add_stop(subparsers: "Subparsers") -> None:
     parser = subparsers.add_parser("stop", help="end running sessions and cancel their jobs; conversations stay stored")
     parser.add_argument("ids", nargs="*", metavar="ID", help="sessions, or the start of their ids")
     parser.add_argument("--all", action="store_true", help="all running sessions")
@@ -135,18 +125,13 @@ def _add_stop(subparsers: "Subparsers", add_common: Callable[..., None]) -> None
     parser.set_defaults(command=commands.stop)
 
 
-def _add_serve(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+def _add_serve(subparsers: "Subparsers") -> None:
     about = "Serve a page with your sessions and jobs, on this machine only, and print the address that opens it."
     parser = subparsers.add_parser(
         "serve", help="show sessions and jobs in a browser on this machine", description=about
     )
-    parser.add_argument("--port", type=_port, default=0, metavar="N", help="port to listen on (default: any free port)")
+    port = whole_number(0, 65535, "not a port")
+    parser.add_argument("--port", type=port, default=0, metavar="N", help="port to listen on (default: any free port)")
     parser.add_argument("files", nargs="*", metavar="FILE", help="recordings of other agents to show as well")
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.serve)
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"not a port: {text}")
-    return int(text)

@@ -1,4 +1,4 @@
-"""From arguments to a command, and from whatever it ends with to an exit code."""
+"""From arguments to a command, and from its result or exception to an exit code."""
 
 import errno
 import itertools
@@ -39,16 +39,16 @@ def _refuse_empty_resume(argv: Sequence[str]) -> None:
 
 
 def ended_with(error: Exception) -> int:
-    """Say what went wrong, as far as anybody is to hear of it. The exit code."""
+    """Report what went wrong, where the user should know. The exit code."""
     if isinstance(error, SightlineError):
-        return _say(error.message, error.hint, error.exit_code)
+        return _report(error.message, error.hint, error.exit_code)
     if isinstance(error, BrokenPipeError):
         # The reader left (`| head`). Python would complain once more while closing stdout; give it somewhere to write.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 141
     if isinstance(error, OSError):
         what = error.strerror or str(error)
-        return _say(f"{what}: {error.filename}" if error.filename else what, "", 1)
+        return _report(f"{what}: {error.filename}" if error.filename else what, "", 1)
     return 130 if _was_interrupted(error) else _bug(error)
 
 
@@ -70,8 +70,8 @@ def _was_interrupted(error: BaseException | None) -> bool:
     return False
 
 
-def _say(what: str, hint: str, code: int) -> int:
-    from sightline.text import message  # what is named may be anybody's: a file, a server's words
+def _report(what: str, hint: str, code: int) -> int:
+    from sightline.text import message  # it may quote a file's name or a server's words
 
     os.write(2, message("error", what, hint).encode())
     return code
@@ -81,10 +81,10 @@ def _bug(error: Exception) -> int:
     import logging
 
     log = logging.getLogger("sightline")
-    log.addHandler(logging.NullHandler())  # without a debug log the traceback is nobody's business
+    log.addHandler(logging.NullHandler())  # without a debug log the traceback is not shown
     log.exception("unexpected")
     hint = "run it again with --debug-log FILE, and report the bug with that file"
-    return _say(f"unexpected {type(error).__name__}: {error} (this is a bug in sightline)", hint, 1)
+    return _report(f"unexpected {type(error).__name__}: {error} (this is a bug in sightline)", hint, 1)
 
 
 def _opened_log(path: str) -> int:

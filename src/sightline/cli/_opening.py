@@ -1,4 +1,4 @@
-"""The first word of a command line: a command, or, where it is several words in one, what the console is opened with.
+"""The first word of a command line: a command, or, where it is several words in one, the first prompt of the console.
 
 A single word that is no command is a mistake, as a mistyped command would else cost an answer of a model.
 """
@@ -22,7 +22,7 @@ class AnyWord(dict[str, Any]):
 
 
 class CommandOrPrompt(argparse._SubParsersAction):  # type: ignore[type-arg]
-    """`sightline "fix the tests" --model M` is `sightline --model M`, with that said first."""
+    """`sightline "fix the tests" --model M` is `sightline --model M`, with that as the first prompt."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
         word, *rest = values
@@ -38,12 +38,12 @@ class CommandOrPrompt(argparse._SubParsersAction):  # type: ignore[type-arg]
 
 
 def is_prompt(word: str) -> bool:
-    """Whether somebody says something, rather than naming something."""
+    """Whether it is a prompt rather than the name of a command."""
     return len(word.split()) > 1 and not word.startswith("-")
 
 
 def unknown_option(argv: Sequence[str], options: Collection[str]) -> UserMistake | None:
-    """The first option nobody knows: the word after it is its value, not a command."""
+    """The first unknown option: the word after it is its value, not a command."""
     for word in argv:
         name = word.partition("=")[0]
         if word == "--":

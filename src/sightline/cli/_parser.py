@@ -2,14 +2,17 @@
 
 import argparse
 import re
-from collections.abc import Sequence
-from typing import NoReturn, get_args
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NoReturn, get_args
 
 from sightline import __version__
 from sightline.cli import _commands as commands
 from sightline.exceptions import UserMistake
 from sightline.providers import APPROVALS, provider_names
 from sightline.settings import Thinking
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction["CommandParser"]
 
 _EXIT_CODES = (
     "exit codes: 0 success, 1 the run failed, 2 wrong usage, 3 a permission was refused, 124 timeout, 130 cancelled"
@@ -19,7 +22,7 @@ _invalid_choice = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)").sea
 
 
 class CommandParser(argparse.ArgumentParser):
-    """Says what is wrong the way everything else here does: one line and a hint."""
+    """Reports a mistake the way everything else does: one line and a hint."""
 
     def error(self, message: str) -> NoReturn:
         hint = f"see `{self.prog} --help`"
@@ -33,7 +36,7 @@ class CommandParser(argparse.ArgumentParser):
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """What was asked for. A prompt, which is in a hurry, does not wait for every other command to be described."""
+    """The parsed arguments. For a prompt, which should start fast, the other commands are not even described."""
     if "-p" in argv or "--prompt" in argv:
         try:
             return prompt_parser().parse_args(argv)
@@ -56,9 +59,8 @@ def prompt_parser() -> CommandParser:
 
 
 def build_parser() -> CommandParser:
-    """The whole of it."""
+    """Every command."""
     from sightline.cli._job_parser import add_job_commands
-    from sightline.cli._model_parser import add_model_commands
     from sightline.cli._opening import AnyWord, CommandOrPrompt
     from sightline.cli._session_parser import add_session_commands
     from sightline.cli._settings_parser import add_settings_commands
@@ -75,10 +77,10 @@ def build_parser() -> CommandParser:
     _add_view(subparsers)
     _add_events(subparsers)
     _add_flow(subparsers)
-    add_job_commands(subparsers, _add_common, _seconds)
-    add_session_commands(subparsers, _add_common)
-    add_settings_commands(subparsers, _add_common)
-    add_model_commands(subparsers, _add_common)
+    add_job_commands(subparsers)
+    add_session_commands(subparsers)
+    add_settings_commands(subparsers)
+    _add_models(subparsers)
     _add_doctor(subparsers)
     _add_demo(subparsers)
     _add_gallery(subparsers)
@@ -111,7 +113,7 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
         help="text (default); json: the provider's own lines; events: Sightline's events as NDJSON",
     )
     again = group.add_mutually_exclusive_group()
-    again.add_argument("--continue", dest="go_on", action="store_true", help="resume the last session in this folder")
+    again.add_argument("--continue", dest="latest", action="store_true", help="resume the last session in this folder")
     again.add_argument(
         "--resume",
         type=_session,
@@ -139,7 +141,7 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], metavar="NAME=VALUE", help="change a setting for this run; repeatable"
     )
     group.add_argument(
-        "--timeout", type=_seconds, metavar="SECONDS", help="stop after this many seconds (exit code 124)"
+        "--timeout", type=seconds, metavar="SECONDS", help="stop after this many seconds (exit code 124)"
     )
     group.add_argument(
         "--option",
@@ -148,17 +150,17 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="set an option of the provider; repeatable",
     )
-    _add_common(group)
+    add_common(group)
 
 
-def _add_view(subparsers: "argparse._SubParsersAction[CommandParser]") -> None:
+def _add_view(subparsers: "Subparsers") -> None:
     view = subparsers.add_parser("view", help="show the recorded or piped output of another agent")
     _add_stream(view)
-    _add_common(view, below=True)
+    add_common(view, below=True)
     view.set_defaults(command=commands.view)
 
 
-def _add_events(subparsers: "argparse._SubParsersAction[CommandParser]") -> None:
+def _add_events(subparsers: "Subparsers") -> None:
     events = subparsers.add_parser(
         "events", help="translate another agent's output to Sightline's events, one JSON object per line"
     )
@@ -175,7 +177,7 @@ def _add_stream(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--provider", choices=provider_names(), default=argparse.SUPPRESS, help=help_text)
 
 
-def _add_flow(subparsers: "argparse._SubParsersAction[CommandParser]") -> None:
+def _add_flow(subparsers: "Subparsers") -> None:
     flow = subparsers.add_parser("flow", help="run or check a workflow of agents and commands (YAML)")
     parts = flow.add_subparsers(title="commands", metavar="COMMAND", required=True)
     run = parts.add_parser("run", help="run a workflow", epilog=_EXIT_CODES)
@@ -186,20 +188,33 @@ def _add_flow(subparsers: "argparse._SubParsersAction[CommandParser]") -> None:
     run.add_argument(
         "--output-format", choices=("text", "events"), default="text", help="text (default); events: NDJSON"
     )
-    _add_common(run, below=True)
+    add_common(run, below=True)
     run.set_defaults(command=commands.flow_run)
     check = parts.add_parser("check", help="check a workflow for mistakes without running it")
     check.add_argument("file", metavar="FILE", help="the workflow, a YAML file")
     check.set_defaults(command=commands.flow_check)
 
 
-def _add_doctor(subparsers: "argparse._SubParsersAction[CommandParser]") -> None:
+def _add_models(subparsers: "Subparsers") -> None:
+    models = subparsers.add_parser(
+        "models",
+        help="list the models you can use here",
+        description="List the models that you have a key or a server for. Exit code 1 when there is none.",
+    )
+    models.add_argument("query", nargs="*", metavar="QUERY", help="only models with these words in their names")
+    models.add_argument("--json", action="store_true", help="as a JSON array")
+    models.add_argument("--remote", action="store_true", help="also ask the vendors which models they offer")
+    add_common(models, verbose="", below=True)
+    models.set_defaults(command=commands.models)
+
+
+def _add_doctor(subparsers: "Subparsers") -> None:
     doctor = subparsers.add_parser("doctor", help="check models, agents and sandbox, and name what is missing")
-    _add_common(doctor, verbose="", below=True)
+    add_common(doctor, verbose="", below=True)
     doctor.set_defaults(command=commands.doctor)
 
 
-def _add_demo(subparsers: "argparse._SubParsersAction[CommandParser]") -> None:
+def _add_demo(subparsers: "Subparsers") -> None:
     demo = subparsers.add_parser("demo", help="watch the agent fix a small project; needs no key and no network")
     demo.add_argument(
         "what",
@@ -209,17 +224,19 @@ def _add_demo(subparsers: "argparse._SubParsersAction[CommandParser]") -> None:
         help="agent (default), or recordings of all providers",
     )
     demo.add_argument("--fast", action="store_true", help="print it as plain text, without pauses")
-    _add_common(demo, verbose="", below=True)
+    add_common(demo, verbose="", below=True)
     demo.set_defaults(command=commands.demo)
 
 
-def _add_gallery(subparsers: "argparse._SubParsersAction[CommandParser]") -> None:
+def _add_gallery(subparsers: "Subparsers") -> None:
     gallery = subparsers.add_parser("gallery", help="show every component of the terminal interface")
     gallery.add_argument("names", nargs="*", metavar="NAME", help="scenes to print; without --print, the scene to open")
     instead = gallery.add_mutually_exclusive_group()
     instead.add_argument("--print", action="store_true", help="print the scenes instead of opening them")
     instead.add_argument("--list", action="store_true", help="list the names of all scenes")
-    gallery.add_argument("--width", type=_columns, metavar="N", help="columns to print in")
+    gallery.add_argument(
+        "--width", type=whole_number(1, 1000, "not a number from 1 to 1000"), metavar="N", help="columns to print in"
+    )
     gallery.add_argument(
         "--theme", choices=("dark", "light"), help="for a dark or a light background; default: as the terminal"
     )
@@ -232,13 +249,13 @@ def _add_gallery(subparsers: "argparse._SubParsersAction[CommandParser]") -> Non
     gallery.set_defaults(command=commands.gallery)
 
 
-def _add_completion(subparsers: "argparse._SubParsersAction[CommandParser]") -> None:
+def _add_completion(subparsers: "Subparsers") -> None:
     completion = subparsers.add_parser("completion", help="print a completion script for your shell")
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
     completion.set_defaults(command=commands.completion)
 
 
-def _add_common(
+def add_common(
     group: "argparse.ArgumentParser | argparse._ArgumentGroup",
     *,
     verbose: str = "also show tool calls and subagents",
@@ -271,13 +288,18 @@ def _session(text: str) -> str:
     return text
 
 
-def _columns(text: str) -> int:
-    if not text.isdecimal() or not 0 < int(text) <= 1000:
-        raise argparse.ArgumentTypeError(f"not a number from 1 to 1000: {text}")
-    return int(text)
+def whole_number(least: int, most: int, problem: str) -> Callable[[str], int]:
+    """The `type` of an argument that is such a number."""
+
+    def number(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{problem}: {text}")
+        return int(text)
+
+    return number
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
     try:
         value = float(text)
     except ValueError:

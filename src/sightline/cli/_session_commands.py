@@ -1,11 +1,11 @@
-"""One function per command about kept conversations: arguments to calls. Imports happen inside."""
+"""One function per command about stored conversations: arguments to calls. Imports happen inside."""
 
 import argparse
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sightline.cli._folder import current_folder
+from sightline.cli._environment import current_folder, open_store, palette_of
 from sightline.exceptions import UserMistake
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def sessions(arguments: argparse.Namespace) -> int:
     if arguments.query and arguments.query[0] in _ACTIONS:
-        return _ACTIONS[arguments.query[0]](_store(), arguments.query[1:], arguments)
+        return _ACTIONS[arguments.query[0]](open_store(), arguments.query[1:], arguments)
     return _listed(arguments)
 
 
@@ -27,16 +27,10 @@ def _rename(store: "Store", words: list[str], arguments: argparse.Namespace) -> 
 
 
 def _archive(store: "Store", words: list[str], arguments: argparse.Namespace) -> int:
-    for session in _each(store, words, "archive"):
-        store.archive(session)
-        _done(f"archived {session}")
-    return 0
-
-
-def _unarchive(store: "Store", words: list[str], arguments: argparse.Namespace) -> int:
-    for session in _each(store, words, "unarchive"):
-        store.archive(session, False)
-        _done(f"unarchived {session}")
+    action = arguments.query[0]  # archive or unarchive
+    for session in _each(store, words, action):
+        store.archive(session, action == "archive")
+        _done(f"{action}d {session}")
     return 0
 
 
@@ -86,28 +80,22 @@ def _done(words: str) -> int:
     return 0
 
 
-_ACTIONS = {"rename": _rename, "archive": _archive, "unarchive": _unarchive, "delete": _delete}
+_ACTIONS = {"rename": _rename, "archive": _archive, "unarchive": _archive, "delete": _delete}
 
 
 def _listed(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import columns_of, write_all, write_text
     from sightline.views.plain.commands.stored import NEWEST, conversations_json, conversations_table, unread_note
 
-    store = _store()
+    store = open_store()
     query = " ".join(arguments.query)
     cwd = str(current_folder()) if arguments.here else None
-    limit = None if arguments.all else arguments.limit or NEWEST
+    limit, archived = None if arguments.all else arguments.limit or NEWEST, arguments.archived
     if arguments.json:
-        write_all(1, conversations_json(store, query, cwd=cwd, limit=limit, archived=arguments.archived))
+        write_all(1, conversations_json(store, query, cwd=cwd, limit=limit, archived=archived))
     else:
         table = conversations_table(
-            store,
-            query,
-            _palette(arguments),
-            cwd=cwd,
-            limit=limit,
-            archived=arguments.archived,
-            columns=columns_of(1),
+            store, query, palette_of(arguments), cwd=cwd, limit=limit, archived=archived, columns=columns_of(1)
         )
         write_text(1, table)
     write_text(2, unread_note(store))
@@ -115,18 +103,18 @@ def _listed(arguments: argparse.Namespace) -> int:
 
 
 def resume(arguments: argparse.Namespace) -> int:
-    from sightline.cli._console_command import can_open, no_session_named, open_session, pick_session
+    from sightline.cli._agent_commands import can_open, no_session_named, open_session, pick_session
     from sightline.views.plain.commands.stored import show_conversation
 
     if arguments.id is None:
         if not can_open():
             raise no_session_named("sightline resume ID")
         return pick_session()
-    store = _store()
+    store = open_store()
     session = _found(store, arguments.id)
     if can_open():
         return open_session(session)
-    return show_conversation(store, session, _palette(arguments))
+    return show_conversation(store, session, palette_of(arguments))
 
 
 def tree(arguments: argparse.Namespace) -> int:
@@ -135,7 +123,7 @@ def tree(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import write_all, write_text
     from sightline.views.plain.commands import tree as views
 
-    store = _store()
+    store = open_store()
     session = _found(store, arguments.id)
     if arguments.label is not None:
         target, named, label = arguments.label.partition("=")
@@ -147,7 +135,7 @@ def tree(arguments: argparse.Namespace) -> int:
     elif arguments.json:
         write_all(1, views.tree_json(store, session, filter=arguments.filter, search=arguments.search))
     else:
-        palette = _palette(arguments)
+        palette = palette_of(arguments)
         write_text(1, views.tree_text(store, session, palette, filter=arguments.filter, search=arguments.search))
     return 0
 
@@ -155,7 +143,7 @@ def tree(arguments: argparse.Namespace) -> int:
 def fork(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import write_text
 
-    store = _store()
+    store = open_store()
     write_text(1, f"{store.fork(_found(store, arguments.id), arguments.at)}\n")
     return 0
 
@@ -168,7 +156,7 @@ def _moved(store: "Store", session: str, arguments: argparse.Namespace) -> str:
 
 
 def _sum_up(store: "Store", session: str, entries: "list[Entry]") -> str:
-    """The summary of a branch that is left, in the words of the model for small work, else of the session's model."""
+    """The summary of a branch that is left, written by the model for small work, else by the session's model."""
     import asyncio
 
     from sightline.agent import model_of, summarise_branch
@@ -188,16 +176,3 @@ def _sum_up(store: "Store", session: str, entries: "list[Entry]") -> str:
 
 def _found(store: "Store", text: str) -> str:
     return store.find_conversation(text, str(current_folder()) if text == "-" else "")
-
-
-def _store() -> "Store":
-    from sightline.journal import Store
-    from sightline.paths import data_folder
-
-    return Store(data_folder())
-
-
-def _palette(arguments: argparse.Namespace) -> Any:
-    from sightline.views.plain import palette_for
-
-    return palette_for(1, arguments.color)

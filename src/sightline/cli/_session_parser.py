@@ -1,14 +1,14 @@
 """Options and help of the commands about stored sessions."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sightline.cli import _session_commands as commands
-from sightline.cli._parser import CommandParser
+from sightline.cli._parser import CommandParser, add_common, whole_number
 
 if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[CommandParser]
+    from sightline.cli._parser import Subparsers
 
 _ID = "a session, the start of its id, or - for the last one in this folder"
 _FILTERS = ("default", "no-tools", "user-only", "labeled-only", "all")
@@ -42,14 +42,14 @@ class _SessionsParser(CommandParser):
         return before is not None and before.nargs != 0
 
 
-def add_session_commands(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
-    _add_sessions(subparsers, add_common)
-    _add_resume(subparsers, add_common)
-    _add_tree(subparsers, add_common)
-    _add_fork(subparsers, add_common)
+def add_session_commands(subparsers: "Subparsers") -> None:
+    _add_sessions(subparsers)
+    _add_resume(subparsers)
+    _add_tree(subparsers)
+    _add_fork(subparsers)
 
 
-def _add_sessions(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+def _add_sessions(subparsers: "Subparsers") -> None:
     plain, subparsers._parser_class = subparsers._parser_class, _SessionsParser
     parser = subparsers.add_parser(
         "sessions",
@@ -64,20 +64,21 @@ def _add_sessions(subparsers: "Subparsers", add_common: Callable[..., None]) -> 
     parser.add_argument("--here", action="store_true", help="only those of this folder")
     many = parser.add_mutually_exclusive_group()
     many.add_argument("--all", action="store_true", help="all sessions, not only the first 30")
-    many.add_argument("--limit", type=_count, metavar="N", help="how many to list (default: 30)")
+    count = whole_number(1, 10**9 - 1, "not a number above 0")
+    many.add_argument("--limit", type=count, metavar="N", help="how many to list (default: 30)")
     parser.add_argument("--json", action="store_true", help="as a JSON array")
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.sessions)
 
 
-def _add_resume(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+def _add_resume(subparsers: "Subparsers") -> None:
     parser = subparsers.add_parser("resume", help="resume a session in the console; without a terminal, print it")
     parser.add_argument("id", nargs="?", metavar="ID", help=f"{_ID}. Without it, choose one in the console")
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.resume)
 
 
-def _add_tree(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+def _add_tree(subparsers: "Subparsers") -> None:
     parser = subparsers.add_parser("tree", help="show the tree of a session, move in it, or label an entry")
     parser.add_argument("id", metavar="ID", help=_ID)
     parser.add_argument("--filter", choices=_FILTERS, default="default", help="which entries to show")
@@ -93,15 +94,9 @@ def _add_tree(subparsers: "Subparsers", add_common: Callable[..., None]) -> None
     parser.set_defaults(command=commands.tree)
 
 
-def _add_fork(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+def _add_fork(subparsers: "Subparsers") -> None:
     parser = subparsers.add_parser("fork", help="copy a session into a new one and print its id")
     parser.add_argument("id", metavar="ID", help=_ID)
     parser.add_argument("--at", default="", metavar="ENTRY", help="copy only up to this entry")
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.fork)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or not 0 < int(text) < 10**9:
-        raise argparse.ArgumentTypeError(f"not a number above 0: {text}")
-    return int(text)

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from sightline.cli._folder import current_folder
+from sightline.cli._environment import current_folder
 
 
 def show(arguments: argparse.Namespace) -> int:

@@ -1,16 +1,14 @@
 """Options and help of `sightline config`."""
 
 import argparse
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sightline.cli import _settings_commands as commands
 from sightline.cli._opening import AnyWord
+from sightline.cli._parser import add_common
 
 if TYPE_CHECKING:
-    from sightline.cli._parser import CommandParser
-
-    Subparsers = argparse._SubParsersAction[CommandParser]
+    from sightline.cli._parser import Subparsers
 
 
 class _CommandOrKey(argparse._SubParsersAction):  # type: ignore[type-arg]
@@ -22,7 +20,7 @@ class _CommandOrKey(argparse._SubParsersAction):  # type: ignore[type-arg]
         super().__call__(parser, namespace, values, option_string)
 
 
-def add_settings_commands(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+def add_settings_commands(subparsers: "Subparsers") -> None:
     parser = subparsers.add_parser(
         "config",
         help="show or change settings, and where each comes from",
@@ -33,7 +31,7 @@ def add_settings_commands(subparsers: "Subparsers", add_common: Callable[..., No
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.show)
     parts = parser.add_subparsers(title="commands", metavar="COMMAND", action=_CommandOrKey, prog=parser.prog)
-    _add_get(parts, add_common)
+    _add_get(parts)
     _add_changes(parts)
     _add_path(parts)
     _add_trust(parts)
@@ -41,7 +39,7 @@ def add_settings_commands(subparsers: "Subparsers", add_common: Callable[..., No
     parts.choices = AnyWord(parts.choices or {})
 
 
-def _add_get(parts: Any, add_common: Callable[..., None]) -> None:
+def _add_get(parts: "Subparsers") -> None:
     get = parts.add_parser("get", help="print one setting or section; `get` may be left out")
     get.add_argument("key", metavar="KEY", help="such as read.default_limit, or read")
     get.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="as a JSON array")
@@ -49,7 +47,7 @@ def _add_get(parts: Any, add_common: Callable[..., None]) -> None:
     get.set_defaults(command=commands.show)
 
 
-def _add_changes(parts: Any) -> None:
+def _add_changes(parts: "Subparsers") -> None:
     change = parts.add_parser("set", help="write a setting into your settings file")
     change.add_argument("key", metavar="KEY", help="such as models.default")
     change.add_argument("value", metavar="VALUE", help="a list is written with commas")
@@ -71,29 +69,26 @@ def _add_changes(parts: Any) -> None:
     remove.set_defaults(command=commands.remove)
 
 
-def _add_path(parts: Any) -> None:
+def _add_path(parts: "Subparsers") -> None:
     path = parts.add_parser("path", help="print the path of your settings file, even if it does not exist")
     _add_project(path)
     path.set_defaults(command=commands.path)
 
 
-def _add_trust(parts: Any) -> None:
+def _add_trust(parts: "Subparsers") -> None:
     trust = parts.add_parser("trust", help="trust a project: use its settings and extensions")
-    trust.add_argument(
-        "folder", nargs="?", default="", metavar="FOLDER", help="the project's folder (default: this one)"
-    )
-    trust.add_argument("--list", action="store_true", help="list trusted folders")
-    trust.set_defaults(command=commands.trust)
     untrust = parts.add_parser(
         "untrust", help="stop trusting a project: its settings and extensions are no longer used"
     )
-    untrust.add_argument(
-        "folder", nargs="?", default="", metavar="FOLDER", help="the project's folder (default: this one)"
-    )
-    untrust.set_defaults(command=commands.untrust)
+    for part, command in ((trust, commands.trust), (untrust, commands.untrust)):
+        part.add_argument(
+            "folder", nargs="?", default="", metavar="FOLDER", help="the project's folder (default: this one)"
+        )
+        part.set_defaults(command=command)
+    trust.add_argument("--list", action="store_true", help="list trusted folders")
 
 
-def _add_rules(parts: Any) -> None:
+def _add_rules(parts: "Subparsers") -> None:
     rules = parts.add_parser("rules", help="list the permission rules in effect here, from settings and remembered")
     rules.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="as a JSON array")
     rules.add_argument("--forget", metavar="RULE", help="forget this remembered rule")

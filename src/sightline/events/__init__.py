@@ -1,203 +1,92 @@
 """The vocabulary of everything that happens, and the contracts that ride on it."""
 
-from sightline.events._delegation import (
-    Delegation,
-    DelegationItem,
-    DelegationMode,
-    DelegationStatus,
-    delegation_from_args,
-    delegation_from_details,
-)
-from sightline.events._leaving import leaves_sandbox
-from sightline.events._state_facts import (
-    ApprovalState,
-    BranchState,
-    CommandsState,
-    CompactionState,
-    ContextState,
-    EditorTextState,
-    ExtensionCommand,
-    ExtensionWidget,
-    JobsState,
-    LabelState,
-    ModelState,
-    ProviderState,
-    QueuedMessage,
-    QueueState,
-    RetryState,
-    SessionJob,
-    StartingState,
-    StateFact,
-    StatusTextsState,
-    SteeringState,
-    StopsAgentsState,
-    ThinkingState,
-    TitleState,
-    TodoState,
-    TodoTask,
-    WidgetsState,
-    state_fact,
-)
-from sightline.events._ui_facts import (
-    CallEnding,
-    ChangedFile,
-    CodeFact,
-    CommandFact,
-    DiffFact,
-    DisplayedText,
-    FilesFact,
-    GivenAnswer,
-    ImageFact,
-    JobCancelled,
-    JobsFact,
-    JsonFact,
-    ListedFile,
-    ListingFact,
-    MarkdownFact,
-    PhaseTask,
-    QuestionFact,
-    ReadFact,
-    ResourceFact,
-    SearchFact,
-    SecretsInFile,
-    ShownJob,
-    TableFact,
-    TextFact,
-    TodoFact,
-    TodoPhase,
-    UiFact,
-    call_ending,
-    ui_fact,
-)
-from sightline.events._vocabulary import (
-    KINDS,
-    UNKNOWN_CAP,
-    AgentEnded,
-    AgentStarted,
-    Envelope,
-    Error,
-    Event,
-    Notice,
-    Reasoning,
-    Request,
-    RequestResolved,
-    RunEnded,
-    RunStarted,
-    State,
-    Text,
-    ToolArgs,
-    ToolConnection,
-    ToolOutput,
-    ToolResult,
-    ToolUpdate,
-    ToolUse,
-    TurnEnded,
-    TurnStarted,
-    Unknown,
-    Usage,
-    User,
-    decode_event,
-    encode_event,
-    in_place_of,
-    of_agent,
-    of_source,
-    stamp,
-)
-
-__all__ = [
-    "KINDS",
-    "UNKNOWN_CAP",
-    "AgentEnded",
-    "AgentStarted",
-    "ApprovalState",
-    "BranchState",
-    "CallEnding",
-    "ChangedFile",
-    "CodeFact",
-    "CommandFact",
-    "CommandsState",
-    "CompactionState",
-    "ContextState",
-    "Delegation",
-    "DelegationItem",
-    "DelegationMode",
-    "DelegationStatus",
-    "DiffFact",
-    "DisplayedText",
-    "EditorTextState",
-    "Envelope",
-    "Error",
-    "Event",
-    "ExtensionCommand",
-    "ExtensionWidget",
-    "FilesFact",
-    "GivenAnswer",
-    "ImageFact",
-    "JobCancelled",
-    "JobsFact",
-    "JobsState",
-    "JsonFact",
-    "LabelState",
-    "ListedFile",
-    "ListingFact",
-    "MarkdownFact",
-    "ModelState",
-    "Notice",
-    "PhaseTask",
-    "ProviderState",
-    "QuestionFact",
-    "QueueState",
-    "QueuedMessage",
-    "ReadFact",
-    "Reasoning",
-    "Request",
-    "RequestResolved",
-    "ResourceFact",
-    "RetryState",
-    "RunEnded",
-    "RunStarted",
-    "SearchFact",
-    "SecretsInFile",
-    "SessionJob",
-    "ShownJob",
-    "StartingState",
-    "State",
-    "StateFact",
-    "StatusTextsState",
-    "SteeringState",
-    "StopsAgentsState",
-    "TableFact",
-    "Text",
-    "TextFact",
-    "ThinkingState",
-    "TitleState",
-    "TodoFact",
-    "TodoPhase",
-    "TodoState",
-    "TodoTask",
-    "ToolArgs",
-    "ToolConnection",
-    "ToolOutput",
-    "ToolResult",
-    "ToolUpdate",
-    "ToolUse",
-    "TurnEnded",
-    "TurnStarted",
-    "UiFact",
-    "Unknown",
-    "Usage",
-    "User",
-    "WidgetsState",
-    "call_ending",
-    "decode_event",
-    "delegation_from_args",
-    "delegation_from_details",
-    "encode_event",
-    "in_place_of",
-    "leaves_sandbox",
-    "of_agent",
-    "of_source",
-    "stamp",
-    "state_fact",
-    "ui_fact",
-]
+from sightline.events._delegation import Delegation as Delegation
+from sightline.events._delegation import DelegationItem as DelegationItem
+from sightline.events._delegation import DelegationStatus as DelegationStatus
+from sightline.events._delegation import delegation_from_args as delegation_from_args
+from sightline.events._delegation import delegation_from_details as delegation_from_details
+from sightline.events._leaving import leaves_sandbox as leaves_sandbox
+from sightline.events._state_facts import ApprovalState as ApprovalState
+from sightline.events._state_facts import BranchState as BranchState
+from sightline.events._state_facts import CommandsState as CommandsState
+from sightline.events._state_facts import CompactionState as CompactionState
+from sightline.events._state_facts import ContextState as ContextState
+from sightline.events._state_facts import EditorTextState as EditorTextState
+from sightline.events._state_facts import ExtensionCommand as ExtensionCommand
+from sightline.events._state_facts import ExtensionWidget as ExtensionWidget
+from sightline.events._state_facts import JobsState as JobsState
+from sightline.events._state_facts import LabelState as LabelState
+from sightline.events._state_facts import ModelState as ModelState
+from sightline.events._state_facts import ProviderState as ProviderState
+from sightline.events._state_facts import QueuedMessage as QueuedMessage
+from sightline.events._state_facts import QueueState as QueueState
+from sightline.events._state_facts import RetryState as RetryState
+from sightline.events._state_facts import SessionJob as SessionJob
+from sightline.events._state_facts import StartingState as StartingState
+from sightline.events._state_facts import StateFact as StateFact
+from sightline.events._state_facts import StatusTextsState as StatusTextsState
+from sightline.events._state_facts import SteeringState as SteeringState
+from sightline.events._state_facts import StopsAgentsState as StopsAgentsState
+from sightline.events._state_facts import ThinkingState as ThinkingState
+from sightline.events._state_facts import TitleState as TitleState
+from sightline.events._state_facts import TodoState as TodoState
+from sightline.events._state_facts import TodoTask as TodoTask
+from sightline.events._state_facts import WidgetsState as WidgetsState
+from sightline.events._state_facts import state_fact as state_fact
+from sightline.events._ui_facts import CallEnding as CallEnding
+from sightline.events._ui_facts import ChangedFile as ChangedFile
+from sightline.events._ui_facts import CodeFact as CodeFact
+from sightline.events._ui_facts import CommandFact as CommandFact
+from sightline.events._ui_facts import DiffFact as DiffFact
+from sightline.events._ui_facts import DisplayedText as DisplayedText
+from sightline.events._ui_facts import FilesFact as FilesFact
+from sightline.events._ui_facts import GivenAnswer as GivenAnswer
+from sightline.events._ui_facts import ImageFact as ImageFact
+from sightline.events._ui_facts import JobCancelled as JobCancelled
+from sightline.events._ui_facts import JobsFact as JobsFact
+from sightline.events._ui_facts import JsonFact as JsonFact
+from sightline.events._ui_facts import ListedFile as ListedFile
+from sightline.events._ui_facts import ListingFact as ListingFact
+from sightline.events._ui_facts import MarkdownFact as MarkdownFact
+from sightline.events._ui_facts import PhaseTask as PhaseTask
+from sightline.events._ui_facts import QuestionFact as QuestionFact
+from sightline.events._ui_facts import ReadFact as ReadFact
+from sightline.events._ui_facts import ResourceFact as ResourceFact
+from sightline.events._ui_facts import SearchFact as SearchFact
+from sightline.events._ui_facts import SecretsInFile as SecretsInFile
+from sightline.events._ui_facts import ShownJob as ShownJob
+from sightline.events._ui_facts import TableFact as TableFact
+from sightline.events._ui_facts import TextFact as TextFact
+from sightline.events._ui_facts import TodoFact as TodoFact
+from sightline.events._ui_facts import TodoPhase as TodoPhase
+from sightline.events._ui_facts import UiFact as UiFact
+from sightline.events._ui_facts import call_ending as call_ending
+from sightline.events._ui_facts import ui_fact as ui_fact
+from sightline.events._vocabulary import KINDS as KINDS
+from sightline.events._vocabulary import UNKNOWN_CAP as UNKNOWN_CAP
+from sightline.events._vocabulary import AgentEnded as AgentEnded
+from sightline.events._vocabulary import AgentStarted as AgentStarted
+from sightline.events._vocabulary import Envelope as Envelope
+from sightline.events._vocabulary import Error as Error
+from sightline.events._vocabulary import Event as Event
+from sightline.events._vocabulary import Notice as Notice
+from sightline.events._vocabulary import Reasoning as Reasoning
+from sightline.events._vocabulary import Request as Request
+from sightline.events._vocabulary import RequestResolved as RequestResolved
+from sightline.events._vocabulary import RunEnded as RunEnded
+from sightline.events._vocabulary import RunStarted as RunStarted
+from sightline.events._vocabulary import State as State
+from sightline.events._vocabulary import Text as Text
+from sightline.events._vocabulary import ToolArgs as ToolArgs
+from sightline.events._vocabulary import ToolConnection as ToolConnection
+from sightline.events._vocabulary import ToolOutput as ToolOutput
+from sightline.events._vocabulary import ToolResult as ToolResult
+from sightline.events._vocabulary import ToolUpdate as ToolUpdate
+from sightline.events._vocabulary import ToolUse as ToolUse
+from sightline.events._vocabulary import TurnEnded as TurnEnded
+from sightline.events._vocabulary import TurnStarted as TurnStarted
+from sightline.events._vocabulary import Unknown as Unknown
+from sightline.events._vocabulary import Usage as Usage
+from sightline.events._vocabulary import User as User
+from sightline.events._vocabulary import decode_event as decode_event
+from sightline.events._vocabulary import encode_event as encode_event

@@ -46,7 +46,7 @@ class Delegation(msgspec.Struct, frozen=True, omit_defaults=True, rename={"activ
         return {"ui": {"kind": "agent_delegation", **msgspec.to_builtins(self)}}
 
 
-def delegation_from_details(details: Any) -> Delegation | None:
+def delegation_from_details(details: object) -> Delegation | None:
     """The step list in a result's or update's details, or None when there is none or it is malformed."""
     ui = details.get("ui") if isinstance(details, dict) else None
     if not isinstance(ui, dict) or ui.get("kind") != "agent_delegation":
@@ -61,7 +61,7 @@ def delegation_from_details(details: Any) -> Delegation | None:
     return Delegation(mode, complete, clean_text(active) if isinstance(active, str) else None)  # type: ignore[arg-type]
 
 
-def delegation_from_args(args: Any) -> Delegation | None:
+def delegation_from_args(args: object) -> Delegation | None:
     """The static plan in a call's arguments, or None. A chain wins over tasks, tasks over a single task."""
     if not isinstance(args, dict) or not ("agent" in args or "tasks" in args or "chain" in args):
         return None
@@ -76,7 +76,7 @@ def delegation_from_args(args: Any) -> Delegation | None:
     return None if single is None else Delegation("single", [single])
 
 
-def _live_item(raw: Any) -> DelegationItem | None:
+def _live_item(raw: object) -> DelegationItem | None:
     if not isinstance(raw, dict):
         return None
     ident, agent, task, status = raw.get("id"), raw.get("agent"), raw.get("task"), raw.get("status")
@@ -89,7 +89,7 @@ def _live_item(raw: Any) -> DelegationItem | None:
     return DelegationItem(clean_text(ident), clean_text(agent), clean_text(task), status, shown)  # type: ignore[arg-type]
 
 
-def _planned_item(index: int, step: Any) -> DelegationItem | None:
+def _planned_item(index: int, step: object) -> DelegationItem | None:
     if not isinstance(step, dict):
         return None
     agent, task = step.get("agent"), step.get("task")

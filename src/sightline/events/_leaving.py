@@ -1,4 +1,4 @@
-"""Whether what is asked for would reach beyond the sandbox and the folder: no yes to that is preselected."""
+"""Whether a request would reach beyond the sandbox and the folder: approving that is never preselected."""
 
 import os
 

@@ -1,12 +1,12 @@
 """The values of `state` events: one struct for each key, and one guard that reads it.
 
 A producer makes the event with `as_state`. A view reads an event with `state_fact`, and the last value of a key with
-`among`. Both return the struct or None: what does not fit is as if it had not been said, and a row of a list that does
-not fit is left out. Fields may be added; what an older program wrote stays readable.
+`among`. Both return the struct or None: a value that does not fit is ignored, and so is a row of a list that does not.
+Fields may be added; what an older program wrote stays readable.
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import msgspec
 
@@ -17,12 +17,12 @@ F = TypeVar("F", bound="StateFact")
 
 
 class StateFact(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one key of `state` says."""
+    """The value of one key of `state`."""
 
     KEY: ClassVar[str]
 
     @property
-    def value(self) -> Any:
+    def value(self) -> object:
         """As it is written."""
         return msgspec.to_builtins(self)
 
@@ -30,12 +30,12 @@ class StateFact(msgspec.Struct, frozen=True, omit_defaults=True):
         return State(self.KEY, self.value)
 
     @classmethod
-    def of(cls: type[F], value: Any) -> F | None:
+    def of(cls: type[F], value: object) -> F | None:
         return _converted(value, cls)
 
     @classmethod
-    def among(cls: type[F], states: Mapping[str, Any]) -> F | None:
-        """The last that was said; None: nothing, or that it no longer holds."""
+    def among(cls: type[F], states: Mapping[str, object]) -> F | None:
+        """The last published value; None: there is none, or it no longer holds."""
         return cls.of(states.get(cls.KEY))
 
     @classmethod
@@ -48,11 +48,11 @@ class BareFact(StateFact, frozen=True):
     """Its one field is written without a name."""
 
     @property
-    def value(self) -> Any:
+    def value(self) -> object:
         return msgspec.to_builtins(getattr(self, self.__struct_fields__[0]))
 
     @classmethod
-    def of(cls: type[F], value: Any) -> F | None:
+    def of(cls: type[F], value: object) -> F | None:
         return _converted({cls.__struct_fields__[0]: value}, cls)
 
 
@@ -62,7 +62,7 @@ class RowsFact(BareFact, frozen=True):
     ROW: ClassVar[type]
 
     @classmethod
-    def of(cls: "type[F]", value: Any) -> F | None:
+    def of(cls: "type[F]", value: object) -> F | None:
         kind = cls.ROW  # type: ignore[attr-defined]
         if isinstance(value, list):
             value = [row for each in value if (row := _converted(each, kind)) is not None]
@@ -72,7 +72,7 @@ class RowsFact(BareFact, frozen=True):
 
 
 class RetryState(StateFact, frozen=True):
-    """The model's server could not answer and is asked again. What is not known is None."""
+    """The model's server could not answer; the request is sent again. What is not known is None."""
 
     KEY: ClassVar[str] = "retry"
 
@@ -82,7 +82,7 @@ class RetryState(StateFact, frozen=True):
     seconds: float | None = None  # from the event to the next attempt
 
     @classmethod
-    def of(cls, value: Any) -> "RetryState | None":
+    def of(cls, value: object) -> "RetryState | None":
         if isinstance(value, dict):
             # How other agents' retries were written before there was one shape.
             older = {"of": "attempts", "delay": "seconds", "error": "reason"}
@@ -112,7 +112,7 @@ class ThinkingState(BareFact, frozen=True):
 
 
 class ApprovalState(StateFact, frozen=True, omit_defaults=False):
-    """What the agent may do without asking, and how its command line says so."""
+    """What the agent may do without asking, and the flags of its command line for that."""
 
     KEY: ClassVar[str] = "approval"
     level: str
@@ -279,39 +279,17 @@ class EditorTextState(StateFact, frozen=True):
 
 
 _FACTS: dict[str, type[StateFact]] = {
-    fact.KEY: fact
-    for fact in (
-        RetryState,
-        ProviderState,
-        ModelState,
-        ThinkingState,
-        ApprovalState,
-        ContextState,
-        CompactionState,
-        BranchState,
-        LabelState,
-        SteeringState,
-        StopsAgentsState,
-        StartingState,
-        QueueState,
-        TodoState,
-        JobsState,
-        CommandsState,
-        StatusTextsState,
-        WidgetsState,
-        TitleState,
-        EditorTextState,
-    )
+    fact.KEY: fact for base in (StateFact, BareFact, RowsFact) for fact in base.__subclasses__() if "KEY" in vars(fact)
 }
 
 
 def state_fact(event: State) -> StateFact | None:
-    """What an event says; None also for a key that is not known here."""
+    """The fact in an event; None also for a key that is not known here."""
     fact = _FACTS.get(event.key)
     return None if fact is None else fact.of(event.value)
 
 
-def _converted(value: Any, kind: type[T]) -> T | None:
+def _converted(value: object, kind: type[T]) -> T | None:
     try:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, RecursionError):

@@ -19,15 +19,15 @@ class UiFact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     KIND: ClassVar[str]
     IN_UI: ClassVar[frozenset[str]] = frozenset()  # fields that are written into `ui`; the others stand beside it
 
-    def as_details(self, **more: Any) -> dict[str, Any]:
-        """`more`: what a program may want to know besides, and no view shows."""
+    def as_details(self, **more: object) -> dict[str, Any]:
+        """`more`: what programs may read besides, and no view shows."""
         values = msgspec.to_builtins(self)
         ui = {name: value for name, value in values.items() if name in self.IN_UI}
         beside = {name: value for name, value in values.items() if name not in self.IN_UI}
         return {"ui": {"kind": self.KIND, **ui}, **beside, **more}
 
     @classmethod
-    def of(cls: type[U], details: Any) -> U | None:
+    def of(cls: type[U], details: object) -> U | None:
         """The struct of these details, if they are of its kind."""
         fact = ui_fact(details)
         return fact if isinstance(fact, cls) else None
@@ -52,7 +52,7 @@ class TextFact(UiFact, frozen=True):
 
     @property
     def displayed(self) -> str | None:
-        """The text; None: it is what the model was told."""
+        """The text; None: it is the content that the model reads."""
         shown = self.display_content
         return shown.text if isinstance(shown, DisplayedText) else shown
 
@@ -99,8 +99,8 @@ class TableFact(TextFact, frozen=True):
     IN_UI: ClassVar[frozenset[str]] = TextFact.IN_UI | {"rows", "shape"}
 
     shape: str = ""
-    columns: list[Any] | None = None
-    rows: list[list[Any]] | int | None = None  # or how many of them the text has
+    columns: list[object] | None = None
+    rows: list[list[object]] | int | None = None  # or how many of them the text has
 
 
 class JsonFact(UiFact, frozen=True):
@@ -245,8 +245,8 @@ class GivenAnswer(msgspec.Struct, frozen=True):
     answered: bool = False
 
     @property
-    def said(self) -> list[str]:
-        return [said for said in (*self.chosen, self.text) if said]
+    def replies(self) -> list[str]:
+        return [reply for reply in (*self.chosen, self.text) if reply]
 
 
 class QuestionFact(UiFact, frozen=True):
@@ -261,36 +261,36 @@ class QuestionFact(UiFact, frozen=True):
     answered: bool | None = None
 
     @property
-    def said(self) -> list[str]:
+    def replies(self) -> list[str]:
         """What was answered, where it is one question."""
-        return [said for said in (*(self.chosen or ()), self.text or "") if said]
+        return [reply for reply in (*(self.chosen or ()), self.text or "") if reply]
 
 
 class CallEnding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a call ended, in the details of its result, of whatever kind they are. What is not known is empty."""
 
     ended: str = ""  # exit, timeout, cancelled, refused, job, host, spawn, unfinished or stopped
-    job: str = ""  # the id of the job it goes on as
-    by: Literal["", "user", "rule", "level", "nobody"] = ""  # refused: by whom; nobody was there to ask
+    job: str = ""  # the id of the job it continues as
+    by: Literal["", "user", "rule", "level", "nobody"] = ""  # refused: by whom; `nobody`: no user was present to ask
     rule: str = ""  # refused: the rule that denies it
     reason: str = ""  # refused: the words of the user
-    told: list[str] | None = None  # lines of the content that say to the model how it ended
+    outcome_lines: list[str] | None = msgspec.field(default=None, name="told")  # of the content, about how it ended
     cut: bool = False  # the content has the end of the output alone
     signal: int | None = None
     exit_code: int | None = None  # in a conversation; a result has it beside the details
     artifact: str = ""
     bytes: int | None = None  # of the output
-    kept: int | None = None  # of them
+    stored: int | None = msgspec.field(default=None, name="kept")  # of them
     binary: bool | None = None
     sandboxed: bool | None = None
     passed: list[str] = []  # names of secret variables it was given
 
-    def as_details(self, **more: Any) -> dict[str, Any]:
+    def as_details(self, **more: object) -> dict[str, Any]:
         return {**msgspec.to_builtins(self), **more}
 
     @property
     def why_refused(self) -> str:
-        """In words; empty where the one who refused gave none."""
+        """The reason for a refusal, in words; empty where none was given."""
         match self.by:
             case "rule":
                 return f"not allowed (rule: {self.rule})"
@@ -300,10 +300,10 @@ class CallEnding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
                 return "no user was there to ask"
         return self.reason
 
-    def below(self, content: str) -> str:
-        """A content without the lines that say how the call ended."""
+    def without_outcome(self, content: str) -> str:
+        """A content without the lines about how the call ended."""
         lines = content.split("\n")
-        for line in reversed(self.told or ()):
+        for line in reversed(self.outcome_lines or ()):
             if line in lines:
                 del lines[len(lines) - 1 - lines[::-1].index(line)]
         return "\n".join(lines)
@@ -316,31 +316,15 @@ class CommandFact(UiFact, CallEnding, frozen=True):
 
 
 _KINDS: dict[str, type[UiFact]] = {
-    fact.KIND: fact
-    for fact in (
-        ReadFact,
-        ListingFact,
-        ResourceFact,
-        CodeFact,
-        MarkdownFact,
-        TableFact,
-        JsonFact,
-        ImageFact,
-        SearchFact,
-        FilesFact,
-        DiffFact,
-        TodoFact,
-        JobsFact,
-        QuestionFact,
-        CommandFact,
-    )
+    fact.KIND: fact for base in (UiFact, TextFact) for fact in base.__subclasses__() if "KIND" in vars(fact)
 }
 
 
-def ui_fact(details: Any) -> UiFact | None:
+def ui_fact(details: object) -> UiFact | None:
     """What these details show."""
-    ui = details.get("ui") if isinstance(details, dict) else None
-    if not isinstance(ui, dict) or not isinstance(kind := ui.get("kind"), str) or kind not in _KINDS:
+    if not isinstance(details, dict) or not isinstance(ui := details.get("ui"), dict):
+        return None
+    if not isinstance(kind := ui.get("kind"), str) or kind not in _KINDS:
         return None
     fact, values = _KINDS[kind], {**details, **ui}
     try:
@@ -349,12 +333,12 @@ def ui_fact(details: Any) -> UiFact | None:
         return _fitting(values, fact)
 
 
-def call_ending(details: Any) -> CallEnding:
+def call_ending(details: object) -> CallEnding:
     """How a call with these details ended."""
     return (_fitting(details, CallEnding) if isinstance(details, dict) else None) or CallEnding()
 
 
-def _fitting(values: dict[str, Any], fact: type[T]) -> T | None:
+def _fitting(values: dict[str, object], fact: type[T]) -> T | None:
     """The struct of the fields that fit; of a list that may be missing, the items that do."""
     fitting = {}
     for field in msgspec.structs.fields(fact):
@@ -369,7 +353,7 @@ def _fitting(values: dict[str, Any], fact: type[T]) -> T | None:
         return None
 
 
-def _fits(value: Any, kind: Any) -> bool:
+def _fits(value: object, kind: Any) -> bool:
     try:
         msgspec.convert(value, kind)
     except (msgspec.ValidationError, RecursionError):

@@ -4,23 +4,21 @@ Rules that hold for all of them:
 
 - An event is a fact. It carries no colour, glyph, prefix or width; a view decides how it looks.
 - No C0 or C1 control but tab and newline is in any field, nor a bidi override; one-line fields have no tab or newline
-  either. Only `tool_output.content` may also keep styling and carriage control, for the one interpreter in `text`.
-- `id` is ours and identifies; whatever a provider calls the thing is kept beside it as `native_…`.
+  either. Only `tool_output.content` may also have styling and carriage control, for the one interpreter in `text`.
+- `id` is ours and identifies; whatever a provider calls the thing is beside it as `native_…`.
 - A kind a view does not know is ignored, never an error: adding a kind changes no parser and no default output.
-- On the wire (NDJSON) the fields have the names used here and `kind` says which event it is.
+- On the wire (NDJSON) the fields have the names used here and `kind` is the tag of the event.
 """
 
 from typing import Any, Literal, Union, get_args
 
 import msgspec
-from msgspec.structs import force_setattr
 
-# How much of an unreadable line is kept, in characters.
-UNKNOWN_CAP = 64 * 1024
+UNKNOWN_CAP = 64 * 1024  # characters of an unreadable line that an event has
 
 
 class Envelope(msgspec.Struct, frozen=True, gc=False, kw_only=True, tag_field="kind"):
-    """What every event carries. `seq` and `time` are stamped once, by whoever owns the session; 0 means not yet."""
+    """What every event carries. `seq` and `time` are stamped once, by the owner of the session; 0 means not yet."""
 
     seq: int = 0
     time: float = 0.0  # seconds since the epoch
@@ -29,7 +27,7 @@ class Envelope(msgspec.Struct, frozen=True, gc=False, kw_only=True, tag_field="k
 
 
 class Usage(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """Tokens of a turn or a run. None means the source does not say; it never means zero."""
+    """Tokens of a turn or a run. None means the source does not report them; it never means zero."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -40,12 +38,12 @@ class Usage(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class User(Envelope, frozen=True, gc=False, tag="user"):
-    """Words of the person, or put to an agent in the person's place. Opens a run, or joins one that is going on."""
+    """A message of the user, or one sent to an agent on the user's behalf. Opens a run, or joins the current one."""
 
     text: str
     attachments: list[str] = []  # artifact URLs
     how: Literal["prompt", "steer", "follow_up"] = "prompt"
-    left_out_lines: int = 0  # of a very long text: the agent received them, and the last line of `text` says so
+    left_out_lines: int = 0  # of a very long text: the agent received them; the last line of `text` has a note
     job: str = ""  # the job whose end it reports
 
 
@@ -80,7 +78,7 @@ class ToolUse(Envelope, frozen=True, gc=False, tag="tool_use"):
     arg: str = ""  # one line of at most 40 code points, for a marker
     args: Any = None
     native_id: str = ""
-    job: bool = False  # it is a call's command that goes on in the background, under an id of its own
+    job: bool = False  # a call's command that continues in the background, under an id of its own
 
 
 class ToolArgs(Envelope, frozen=True, gc=False, tag="tool_args"):
@@ -97,8 +95,8 @@ class ToolOutput(Envelope, frozen=True, gc=False, tag="tool_output"):
 
     A piece stands for `size` bytes of the call's whole output, from `offset` on; `dropped` bytes right before it were
     passed over and are only in the artifact. Where a source counts them, a piece begins where the one before it and
-    what was dropped end. A `status` is about the output, not of it, and has no size; `silent`: it only says that
-    nothing was written lately, which a view with a clock says anew.
+    what was dropped end. A `status` is about the output, not of it, and has no size; `silent`: it only reports that
+    nothing was written lately, which a view with a clock shows by itself.
     """
 
     id: str
@@ -119,14 +117,14 @@ class ToolUpdate(Envelope, frozen=True, gc=False, tag="tool_update"):
 
 
 class ToolConnection(Envelope, frozen=True, gc=False, tag="tool_connection"):
-    """A command of a call wants to connect to a host, and what becomes of that.
+    """A command of a call requests a connection to a host; the verdict and the outcome.
 
-    Each tells of one connection, its number in `connection`: `asked` while a person is asked about it, `allowed` when
+    Each is about one connection, its number in `connection`: `asked` while the user is asked about it, `allowed` when
     it begins and again with its `duration` at its end, or `refused`. A call that makes very many has most of them
-    counted: `more` were made before this one that no event told of.
+    counted: `more` were made before this one without an event.
     """
 
-    id: str  # of the call, or of the job it goes on as; empty: it is not known which of several commands it was
+    id: str  # of the call, or of the job it continues as; empty: it is not known which of several commands it was
     connection: int
     host: str
     port: int
@@ -201,7 +199,7 @@ class AgentEnded(Envelope, frozen=True, gc=False, tag="agent_ended"):
 
 
 class Request(Envelope, frozen=True, gc=False, tag="request"):
-    """Someone must answer before the asking agent can go on."""
+    """The user must answer before the agent can continue."""
 
     id: str
     what: Literal["approval", "question", "dialog"]
@@ -225,7 +223,7 @@ class State(Envelope, frozen=True, gc=False, tag="state"):
 
 
 class Notice(Envelope, frozen=True, gc=False, tag="notice"):
-    """Worth telling a person; the work goes on."""
+    """A message for the user that does not interrupt the work."""
 
     text: str
     level: Literal["info", "warning"] = "info"
@@ -233,7 +231,7 @@ class Notice(Envelope, frozen=True, gc=False, tag="notice"):
 
 
 class Error(Envelope, frozen=True, gc=False, tag="error"):
-    """Something failed that the person must know about. What was to be done about it is in `hint`."""
+    """A failure the user must know about. What to do about it is in `hint`."""
 
     text: str
     hint: str = ""
@@ -241,7 +239,7 @@ class Error(Envelope, frozen=True, gc=False, tag="error"):
 
 
 class Unknown(Envelope, frozen=True, gc=False, tag="unknown"):
-    """A line nobody here could read: its beginning, made printable, and its full length in bytes."""
+    """A line that could not be read: its beginning, made printable, and its full length in bytes."""
 
     raw: str
     length: int
@@ -286,32 +284,4 @@ def encode_event(event: Event) -> bytes:
 def decode_event(line: bytes) -> Event:
     """The event of one line of NDJSON; raises `msgspec.MsgspecError` for anything else."""
     event: Event = _decoder.decode(line)
-    return event
-
-
-def of_source(source: str, events: list[Event]) -> list[Event]:
-    """Say of new events which provider or tool observed them: once, before anyone else sees them."""
-    for event in events:
-        force_setattr(event, "source", source)
-    return events
-
-
-def of_agent(path: str, events: list[Event]) -> list[Event]:
-    """Say of new events which agent they are of: once, before anyone else sees them."""
-    for event in events:
-        force_setattr(event, "agent", path)
-    return events
-
-
-def in_place_of(event: Event, other: Event) -> Event:
-    """Give a new event the number, time, agent and source of another one, which cannot be shown as it is."""
-    for field in Envelope.__struct_fields__:
-        force_setattr(other, field, getattr(event, field))
-    return other
-
-
-def stamp(event: Event, seq: int, time: float) -> Event:
-    """Give an event its place and time. Only the owner of a session does this, once, before anyone else sees it."""
-    force_setattr(event, "seq", seq)
-    force_setattr(event, "time", time)
     return event

@@ -390,10 +390,10 @@ class Command:
             self._spec.sandbox.entrance.leave()  # before the end is published: nothing of a call follows that
         fact = CommandFact(
             ended=ended,
-            told=[text] if ended == "cancelled" else None,
+            outcome_lines=[text] if ended == "cancelled" else None,
             artifact=self._artifact,
             bytes=self._sink.size,
-            kept=self._sink.kept,
+            stored=self._sink.stored,
             binary=self._output.is_binary,
             signal=-returned if returned is not None and returned < 0 else None,
         )

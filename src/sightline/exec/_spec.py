@@ -32,7 +32,7 @@ class Sink(Protocol):
         """Bytes offered so far, stored or not: the offset of the next."""
 
     @property
-    def kept(self) -> int:
+    def stored(self) -> int:
         """Bytes really written."""
 
     @property

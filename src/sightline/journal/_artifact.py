@@ -5,7 +5,7 @@ Rules:
 - The bytes are in `NAME.out`. `NAME.idx` has one record for each stretch of one stream: where it begins, when, and
   which stream; a stretch of the same stream gets a new record every tenth of a second, so that times are known.
 - Only the owner may read them (0600): a command may print secrets.
-- Once a byte could not be kept, none after it is: what is there is always the beginning of the output, so an offset
+- Once a byte could not be stored, none after it is: what is there is always the beginning of the output, so an offset
   in the output is an offset in the file. That goes for a full disk and for the cap alike.
 """
 
@@ -25,8 +25,7 @@ _STREAMS = ("stdout", "stderr")
 _NUMBERS = {name: number for number, name in enumerate(_STREAMS)}
 _SECONDS_APART = 0.1
 
-# Of one call. A command that prints for ever must not fill the disk.
-ARTIFACT_CAP = 8 * 1024**3
+ARTIFACT_CAP = 8 * 1024**3  # of one call: a command that prints for ever must not fill the disk
 
 
 class ArtifactRun(msgspec.Struct, frozen=True):
@@ -39,10 +38,10 @@ class ArtifactRun(msgspec.Struct, frozen=True):
 
 
 class Artifact:
-    """An artifact being written. `write` never fails: what cannot be kept is counted, and `problem` says why."""
+    """An artifact being written. `write` never fails: what cannot be stored is counted, `problem` is the reason."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
-        self.size = self.kept = 0
+        self.size = self.stored = 0
         self.problem = ""
         self._clock = clock
         self._stream = -1
@@ -76,16 +75,16 @@ class Artifact:
             self._stream, self._noted = stream, now
 
     def _write(self, data: bytes) -> None:
-        if self.kept + len(data) > ARTIFACT_CAP:
-            data = data[: ARTIFACT_CAP - self.kept]
+        if self.stored + len(data) > ARTIFACT_CAP:
+            data = data[: ARTIFACT_CAP - self.stored]
             os.write(self._fds[0], data)
-            self.kept += len(data)
+            self.stored += len(data)
             raise OSError(0, f"it is longer than {ARTIFACT_CAP // 1024**2} MB")
         written = os.write(self._fds[0], data)
-        self.kept += written
-        while written < len(data):  # the disk is nearly full, or a limit is near: the next try says which
+        self.stored += written
+        while written < len(data):  # the disk is nearly full, or a limit is near: the next try finds out which
             more = os.write(self._fds[0], data[written:])
-            self.kept += more
+            self.stored += more
             written += more
 
     def _give_up(self, error: OSError) -> None:
@@ -94,7 +93,7 @@ class Artifact:
 
 
 class ArtifactReader:
-    """An artifact, finished or growing. One that was deleted is empty, and says so."""
+    """An artifact, finished or growing. One that was deleted is empty, and `missing`."""
 
     def __init__(self, path: Path) -> None:
         self._fd = self._index = -1
@@ -114,11 +113,11 @@ class ArtifactReader:
         return self.read_raw(offset, size)
 
     def read_raw(self, offset: int, size: int) -> bytes:
-        """The same, of what was written: for who must not miss a byte, and shows none."""
+        """The same, as it was written: for callers that need every byte and show none."""
         return os.pread(self._fd, size, offset) if self._open() else b""
 
     def runs(self, start: int, end: int) -> list[ArtifactRun]:
-        """Who wrote the bytes from `start` to `end`, in order; the first and the last are cut to fit."""
+        """Which stream the bytes from `start` to `end` came from, in order; the first and the last are cut to fit."""
         end = min(end, self.size)
         if start >= end:
             return []
@@ -148,7 +147,7 @@ class ArtifactReader:
         self._fd = self._index = -1
 
     def __del__(self) -> None:
-        self.close()  # most are asked one thing and dropped
+        self.close()  # most are used for one read and dropped
 
     def _open(self) -> bool:
         """Whether it is there; a command that has just begun may not have written yet."""

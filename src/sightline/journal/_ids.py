@@ -1,4 +1,4 @@
-"""The ids of sessions, jobs and calls: short enough to type, told apart by form; a job and a call name their session.
+"""The ids of sessions, jobs and calls: short enough to type, distinct in form; a job and a call name their session.
 
 A session is six characters that cannot be mistaken for each other or for a number (`k3m9qz`); a job of it has a dash
 and a number after that (`k3m9qz-1`), a call of its agent a dash, a c and a number (`k3m9qz-c1`).

@@ -3,9 +3,9 @@
 Rules:
 
 - A cache. All of it can be made again from the journals; a line that cannot be read is skipped.
-- Many hosts write, each line with one append, under a shared lock, which only a rewrite delays. Whoever rewrites the
-  whole holds the lock alone; where that is not to be had the next one does it. An appender that finds the file replaced
-  under its feet opens the new one.
+- Many hosts write, each line with one append, under a shared lock, which only a rewrite delays. A rewrite takes it
+  exclusively; where it is not available, a later rewrite does the work. An appender whose file was replaced meanwhile
+  opens the new one.
 """
 
 import os
@@ -52,7 +52,7 @@ class JobIndex:
         return self._path.exists()
 
     def add(self, *records: JobRecord) -> None:
-        """Note these jobs as they are now. Where that fails nothing is lost that could not be found again."""
+        """Append these jobs as they are now. Where that fails nothing is lost that could not be found again."""
         data = b"".join([_encoder.encode(record) + b"\n" for record in records])
         try:
             fd = self._locked("shared", _APPEND_SECONDS)

@@ -1,4 +1,4 @@
-"""What a call's events say about it as a job, and what is stored of a call besides its events."""
+"""Jobs as a call's events describe them, and what is stored of a call besides its events."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -58,8 +58,8 @@ def jobs_of(events: Iterable[Event]) -> dict[str, JobRecord]:
 
 
 def stored_calls(folder: Path, index: JobIndex) -> Callable[[str], StoredCall | None]:
-    """For the repair of a session: what its artifacts and the list of jobs know of a call. A host whose disk was full
-    could still note the end of a job in the list."""
+    """For the repair of a session: what its artifacts and the list of jobs have of a call. A host whose disk was full
+    may still have written the end of a job into the list."""
     jobs: dict[str, JobRecord] = {}
 
     def look(call: str) -> StoredCall | None:
@@ -67,13 +67,13 @@ def stored_calls(folder: Path, index: JobIndex) -> Callable[[str], StoredCall | 
             jobs.update(index.jobs())
         job = jobs.get(call)
         reader = ArtifactReader(artifact_path(folder, call))
-        kept, missing = reader.size, reader.missing
+        stored, missing = reader.size, reader.missing
         reader.close()
         if job is None or job.exit_code is None:
-            return None if missing else StoredCall(f"artifact://{folder.name}/{call}", kept)
+            return None if missing else StoredCall(f"artifact://{folder.name}/{call}", stored)
         failed = job.state in ("failed", "timed_out")
         details = CallEnding(ended=_ENDED.get(job.state, "exit")).as_details()
         end = ToolResult(call, "", details, failed, exit_code=job.exit_code, duration=job.duration)
-        return StoredCall(f"artifact://{folder.name}/{call}", kept, job.bytes, end)
+        return StoredCall(f"artifact://{folder.name}/{call}", stored, job.bytes, end)
 
     return look

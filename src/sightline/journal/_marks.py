@@ -2,7 +2,6 @@
 journal is written by its host alone."""
 
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -25,7 +24,7 @@ class SessionMarks:
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return {}
 
-    def change(self, session: str, **changes: Any) -> None:
+    def change(self, session: str, **changes: str | bool) -> None:
         from sightline.settings._files import held, replace
 
         with held(self._file):
@@ -42,5 +41,5 @@ class SessionMarks:
 
 
 def _written(marks: dict[str, SessionMark]) -> bytes:
-    said = {session: mark for session, mark in marks.items() if mark != SessionMark()}
-    return msgspec.json.format(msgspec.json.encode(said)) + b"\n"
+    set_marks = {session: mark for session, mark in marks.items() if mark != SessionMark()}
+    return msgspec.json.format(msgspec.json.encode(set_marks)) + b"\n"

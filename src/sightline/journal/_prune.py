@@ -1,7 +1,7 @@
-"""Letting go of what is old, or too much: whole sessions, those that are over, the oldest first.
+"""Pruning: whole sessions that ended are deleted when they are old or take too much room, the oldest first.
 
-A command's output is worth less with every day; a conversation is somebody's work. So a conversation is never let go of
-for its age, and for want of room only when all else that is over has gone and it has not changed for a month.
+A command's output is worth less with every day; a conversation is the user's work. So a conversation is never deleted
+for its age, and for want of room only when nothing else is left to delete and it has not changed for a month.
 """
 
 import os
@@ -13,8 +13,8 @@ import msgspec
 from sightline.journal._scan import has_entries
 from sightline.journal._store import Store
 
-KEPT_SECONDS = 30 * 24 * 3600.0
-KEPT_BYTES = 10 * 1024**3
+_MAX_AGE = 30 * 24 * 3600.0  # seconds
+_MAX_BYTES = 10 * 1024**3
 
 
 class Pruned(msgspec.Struct, frozen=True):
@@ -22,8 +22,8 @@ class Pruned(msgspec.Struct, frozen=True):
     bytes: int
 
 
-def prune(store: Store, *, older_than: float = KEPT_SECONDS, larger_than: int = KEPT_BYTES) -> Pruned:
-    """Delete what has not changed for so many seconds, then the oldest until no more than so many bytes are kept."""
+def prune(store: Store, *, older_than: float = _MAX_AGE, larger_than: int = _MAX_BYTES) -> Pruned:
+    """Delete what has not changed for so many seconds, then the oldest until no more than so many bytes are left."""
     measured = sorted((_measure(store.folder(session)), session) for session in store.sessions())
     total = sum(size for (_, size), _ in measured)
     now = time.time()
@@ -38,7 +38,7 @@ def prune(store: Store, *, older_than: float = KEPT_SECONDS, larger_than: int = 
             gone.add(session)
             freed += size
     for changed, size, session in conversations:
-        if total - freed > larger_than and changed < now - KEPT_SECONDS and store.remove(session):
+        if total - freed > larger_than and changed < now - _MAX_AGE and store.remove(session):
             gone.add(session)
             freed += size
     if gone:

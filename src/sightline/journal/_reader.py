@@ -13,7 +13,7 @@ _OPEN_AT_ONCE = 100
 
 
 class SessionReader:
-    """What is kept of one session."""
+    """The journal of one session."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -26,8 +26,8 @@ class SessionReader:
             return decode_header(file.readline(RECORD_CAP)) or JournalHeader(self._folder.name)
 
     def events(self, start: int = 0) -> Iterator[Event]:
-        """All of them, in order, or those from a place between two lines on. A torn last line is left out; `torn_at`
-        says where it was."""
+        """All of them, in order, or those from a place between two lines on. A torn last line is left out; `torn_at` is
+        its place."""
         artifacts: dict[str, ArtifactReader] = {}
 
         def output(call: str, offset: int, size: int) -> bytes:

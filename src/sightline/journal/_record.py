@@ -1,10 +1,10 @@
 """One line of a journal: an event, an entry of the tree, or one of two things only a journal has.
 
 - The first line is the header.
-- A line begins with its kind, so an entry is told from an event without reading either.
-- The output of a call is in its artifact; its `tool_output` is kept without content, which is read back from there.
-- Where events could not be written (a full disk), a `gap` says which, once there is room again.
-- An event longer than the cap is kept as `unknown`: its beginning and its length. A longer entry is refused: half a
+- A line begins with its kind, so entries and events are distinguished without decoding either.
+- The output of a call is in its artifact; its `tool_output` is stored without content, which is read back from there.
+- Where events could not be written (a full disk), a `gap` lists them, once there is room again.
+- An event longer than the cap is stored as `unknown`: its beginning and its length. A longer entry is refused: half a
   step of a conversation is none.
 """
 
@@ -13,16 +13,16 @@ from typing import Annotated
 
 import msgspec
 
-from sightline.events import Error, Event, ToolOutput, Unknown, decode_event, encode_event, in_place_of
+from sightline.events import Error, Event, ToolOutput, Unknown, decode_event, encode_event
+from sightline.events.stamping import in_place_of
 from sightline.exceptions import OutsideFailure
 from sightline.journal.tree._entry import ENTRY_CAP, Entry
 from sightline.text import clean_output, escape_controls
 
 RECORD_CAP = 1024 * 1024
-_KEPT_OF_LONG = 64 * 1024
+_SHOWN_OF_LONG = 64 * 1024
 
-# How the line of an entry begins, and no other does: the kind is what the encoder writes first.
-ENTRY_MARK = b'{"kind":"entry"'
+ENTRY_MARK = b'{"kind":"entry"'  # how lines of entries begin, and no others: the encoder writes the kind first
 
 
 class JournalHeader(msgspec.Struct, frozen=True, tag_field="kind", tag="session"):
@@ -38,7 +38,7 @@ class JournalHeader(msgspec.Struct, frozen=True, tag_field="kind", tag="session"
 
 
 class _Gap(msgspec.Struct, frozen=True, tag_field="kind", tag="gap"):
-    """What happened and could not be kept: events `first` to `last`, if any, and so many entries."""
+    """What happened and could not be stored: events `first` to `last`, if any, and so many entries."""
 
     first: int
     last: int
@@ -46,12 +46,11 @@ class _Gap(msgspec.Struct, frozen=True, tag_field="kind", tag="gap"):
     entries: int = 0
 
 
-# Beyond this no number is exact everywhere it is read.
-Seq = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+Seq = Annotated[int, msgspec.Meta(ge=0, le=2**53)]  # beyond this no number is exact everywhere it is read
 
 
 class _Numbered(msgspec.Struct, frozen=True):
-    """What any line says about the number of the last event."""
+    """The number of the last event, in a line of any kind."""
 
     seq: Seq = 0
     last: Seq = 0
@@ -69,7 +68,7 @@ UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 def encode_record(event: Event, *, in_artifact: bool) -> bytes:
     """A line, with its newline. `in_artifact`: the bytes of a `tool_output` are in an artifact, and its content is left
-    out. What was masked is kept as it was shown: the artifact has it raw."""
+    out. What was masked is stored as it was shown: the artifact has it raw."""
     if in_artifact and type(event) is ToolOutput and event.size and not event.masked:
         event = msgspec.structs.replace(event, content="")
     line = encode_event(event)
@@ -130,7 +129,7 @@ def decode_entry(line: bytes) -> Entry | None:
 
 
 def seq_of(line: bytes) -> int:
-    """The number of the last event there was when this line was written; 0 when it does not say."""
+    """The number of the last event there was when this line was written; 0 when it has none."""
     try:
         numbered = _numbered.decode(line)
     except UNREADABLE:
@@ -149,7 +148,7 @@ def _not_an_event(line: bytes) -> Event:
     try:
         gap = _gap.decode(line)
     except UNREADABLE:
-        text = escape_controls(line[:_KEPT_OF_LONG].decode("utf-8", "replace"))
+        text = escape_controls(line[:_SHOWN_OF_LONG].decode("utf-8", "replace"))
         return Unknown(text, len(line), "not a record of this journal")
     lost = [f"events {gap.first} to {gap.last}"] if gap.last else []
     if gap.entries:
@@ -159,5 +158,5 @@ def _not_an_event(line: bytes) -> Event:
 
 
 def _cut(event: Event, line: bytes) -> Event:
-    raw = escape_controls(line[:_KEPT_OF_LONG].decode("utf-8", "replace"))
+    raw = escape_controls(line[:_SHOWN_OF_LONG].decode("utf-8", "replace"))
     return in_place_of(event, Unknown(raw, len(line), "too long to be stored"))

@@ -1,13 +1,14 @@
-"""The journal of a session whose host was killed, brought to its end: the one place that appends what is missing.
+"""Events that are appended to a journal without a host: the ends that a killed one left out, and a new branch.
 
 A killed host leaves open what its last run began, and jobs and the user's own commands, which may be older than that.
-Those are looked for where somebody reads the whole journal anyway: a long session is resumed at once.
+Those are searched for only by callers that read the whole journal anyway: a long session is resumed at once.
 """
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from sightline.events import Event, RunEnded, RunStarted, ToolResult, stamp
+from sightline.events import BranchState, Event, RunEnded, RunStarted, ToolResult
+from sightline.events.stamping import of_source, stamp
 from sightline.journal._reader import SessionReader
 from sightline.journal._writer import JournalWriter
 from sightline.journal.tree._tree import SessionTree
@@ -18,12 +19,18 @@ def repair(
     writer: JournalWriter, tree: SessionTree, events: Iterable[Event], stored: Callable[[str], StoredCall | None]
 ) -> bool:
     """Append what is missing after these events, with the time of the last: when exactly the host ended is not known.
-    Whether a call was among it."""
+    Returns whether the end of a call was missing."""
     left = LeftOpen(events)
     ends = [stamp(end, tree.last_seq + number, left.last) for number, end in enumerate(left.ends(stored), 1)]
     if ends and writer.append(ends):
         tree.last_seq = ends[-1].seq
     return any(isinstance(end, ToolResult) for end in ends)
+
+
+def append_branch(writer: JournalWriter, tree: SessionTree, time: float) -> None:
+    """Publish which branch the conversation is on, for the views of a session that no host runs."""
+    (branch,) = of_source("agent", [BranchState(tree.ranges(), tree.leaf).as_state()])
+    writer.append([stamp(branch, tree.last_seq + 1, time)])
 
 
 def events_since_message(folder: Path, tree: SessionTree, back: int = 1) -> list[Event]:

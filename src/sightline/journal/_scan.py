@@ -53,7 +53,7 @@ def end_of_lines(fd: int) -> int:
 
 
 def last_seq(fd: int, end: int) -> int:
-    """The number of the last event: the highest that the last lines say."""
+    """The number of the last event: the highest in the last lines."""
     size = _BACK
     while True:
         start = max(0, end - size)

@@ -1,4 +1,4 @@
-"""Files kept beside a session's journal: the output of calls, and what a tool put there (an image, a long page)."""
+"""Files stored beside a session's journal: the output of calls, and what a tool put there (an image, a long page)."""
 
 import os
 import re
@@ -10,7 +10,7 @@ _name = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}").fullmatch
 
 
 def store_file(folder: Path, name: str, data: bytes) -> Path:
-    """Keep it under this name, whole or not at all; only the owner may read it."""
+    """Store a file under this name, whole or not at all; only the owner may read it."""
     if _name(name) is None:
         raise ValueError(f"not the name of an artifact: {name!r}")
     path = folder / "artifacts" / name
@@ -28,7 +28,7 @@ def store_file(folder: Path, name: str, data: bytes) -> Path:
 
 
 def is_private(folder: Path, name: str) -> bool:
-    """Whether it is the output of what a person ran in private (`!!`). The journal says so, of old sessions too."""
+    """Whether it is the output of a command the user ran in private (`!!`), as the journal has it."""
     call = name.removesuffix(".out").removesuffix(".idx")
     word = call.encode()
     try:

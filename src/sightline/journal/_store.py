@@ -1,4 +1,4 @@
-"""Everything that is kept, in one folder: a folder per session, the index of jobs, the list of conversations."""
+"""The store, one folder: a folder per session, the index of jobs, the list of conversations."""
 
 import os
 import time
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sightline import locks
-from sightline.events import Notice, stamp
+from sightline.events import Notice
+from sightline.events.stamping import stamp
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.journal._artifact import ArtifactReader
 from sightline.journal._ids import is_session_id, new_session_id, session_of
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """The kept sessions below one folder."""
+    """The stored sessions below one folder."""
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
         self._folder = folder
@@ -64,11 +65,11 @@ class Store:
                 raise _not_ours(error) from error
             except OSError as error:
                 raise self.no_room(error) from error
-        # A folder's name need not be text; what is told of it must be.
+        # A folder's name need not be text; what is stored of it must be.
         header = JournalHeader(folder.name, clean_line(cwd), title, self._clock(), 1, parent_session, provider)
         try:
             return JournalWriter(folder, header)
-        except Busy as error:  # only who looks for new files and locks them can be that quick
+        except Busy as error:  # only a program that looks for new files to lock them can be that quick
             raise OutsideFailure(f"another process locked {folder} while it was being created", "try again") from error
         except OSError as error:
             import shutil
@@ -80,7 +81,7 @@ class Store:
         return self._sessions / session
 
     def writer(self, session: str) -> JournalWriter:
-        """Go on with a kept session. Busy when its host is running."""
+        """The writer of a stored session. Busy when its host is running."""
         try:
             private_folder(self._sessions, self._folder)
         except NotOurs as error:
@@ -88,7 +89,7 @@ class Store:
         return JournalWriter(self.folder(session))
 
     def is_running(self, session: str) -> bool:
-        """Whether somebody is writing it. Asked of the lock, which cannot outlive its holder."""
+        """Whether a process is writing it: whether the lock is held, which cannot outlive its holder."""
         try:
             fd = os.open(f"{self._sessions}/{session}/journal.jsonl", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -128,8 +129,8 @@ class Store:
         marks, here = self._marks.all(), None if cwd is None else clean_line(cwd)
         some_left_out = archived or any(mark.archived for mark in marks.values())
         found = self.catalogue.conversations(here, None if some_left_out else limit)
-        kept = [record for record in found if marks.get(record.id, SessionMark()).archived == archived]
-        return [self._as_it_is(record, marks) for record in kept[:limit]]
+        listed = [record for record in found if marks.get(record.id, SessionMark()).archived == archived]
+        return [self._as_it_is(record, marks) for record in listed[:limit]]
 
     def count(self, cwd: str | None = None, *, archived: bool = False) -> int:
         """How many `conversations` has without a limit."""
@@ -160,8 +161,8 @@ class Store:
 
     def _renamed(self, words: str, cwd: str | None, marks: dict[str, SessionMark]) -> list[SessionHit]:
         """Those whose new title has the words: the catalogue knows only what is in journals."""
-        wanted = words.casefold().split()
-        titles = {id: mark.title for id, mark in marks.items() if all(word in mark.title.casefold() for word in wanted)}
+        query = words.casefold().split()
+        titles = {id: mark.title for id, mark in marks.items() if all(word in mark.title.casefold() for word in query)}
         if not any(titles.values()):
             return []
         records = self.catalogue.conversations(cwd, None)
@@ -194,7 +195,7 @@ class Store:
         self.index.rewrite(lambda jobs: [job for job in jobs.values() if job.session != session])
 
     def find_conversation(self, text: str, cwd: str) -> str:
-        """The session a person means: its id, a beginning that fits only one, or `-` for the last in this folder."""
+        """The session the user means: its id, a beginning that fits only one, or `-` for the last in this folder."""
         if not text:  # the beginning of every id: with one session it would be that one
             raise UserMistake("the id of the session is empty", _WHERE)
         if text == "-":
@@ -215,8 +216,8 @@ class Store:
     def reopen(self, session: str, *, whole: bool = False) -> tuple[JournalWriter, SessionTree]:
         """Resume a stored session: its writer and its tree. Busy when its host is running.
 
-        A torn end is cut off, and the journal says so. What a killed host left open gets its end: of the last run, or
-        with `whole`, and where a job is listed as running, of everything.
+        A torn end is cut off, with a notice in the journal. What a killed host left open gets its end: of the last run,
+        or with `whole`, and where a job is listed as running, of everything.
         """
         writer = self.writer(session)
         try:
@@ -241,7 +242,6 @@ class Store:
         return next((record.id for record in self.conversations(cwd, 1)), None)
 
     def has_conversation(self, session: str) -> bool:
-        """Whether anything was said in it."""
         return has_entries(self.folder(session))
 
     def fork(self, session: str, leaf: str = "") -> str:
@@ -251,7 +251,7 @@ class Store:
         return fork(self, session, leaf)
 
     def jobs(self) -> list[JobRecord]:
-        """Every job that is kept, the newest first, as the index has it."""
+        """Every stored job, the newest first, as the index has it."""
         if not self.index.exists:
             self.rebuild_index()
         return sorted(self.index.jobs().values(), key=lambda record: record.started, reverse=True)

@@ -2,8 +2,8 @@
 
 Rules, for a disk that is full:
 
-- What is written together is kept together or not at all.
-- Events that could not be kept are gone from the journal; a `gap` says which, once there is room again.
+- What is written together is stored together or not at all.
+- Events that could not be stored are missing in the journal; a `gap` lists them, once there is room again.
 - Entries are the conversation itself, and later ones build on them. They wait, up to a cap, and are written before
   anything else once there is room; only what is beyond the cap is counted in the gap.
 """
@@ -33,20 +33,20 @@ class EntryPlace(msgspec.Struct, frozen=True, gc=False):
 
 
 class Busy(Exception):
-    """Somebody else is writing this journal: its host is running."""
+    """Another process is writing this journal: its host is running."""
 
 
 class JournalWriter:
     """The only writer of a session: holds the lock until closed, or until the process ends, however it ends."""
 
     def __init__(self, folder: Path, header: JournalHeader | None = None) -> None:
-        """With a header the session is new; without, its journal is gone on with."""
+        """With a header the session is new; without, its journal is continued."""
         self.folder = folder
-        self.problem = ""  # why events are not being kept at the moment
+        self.problem = ""  # why events are not being stored at the moment
         flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | (os.O_CREAT if header is not None else 0)
         self._fd = os.open(folder / "journal.jsonl", flags, 0o600)
         try:
-            # Nobody keeps the lock of a new one; somebody may just be asking whether it is held.
+            # Of a new journal the lock may be held for a moment, by a process that tests whether it is held.
             if not locks.acquire(self._fd, "exclusive", seconds=0.0 if header is None else _NEW_SECONDS):
                 raise Busy
         except BaseException:
@@ -66,7 +66,7 @@ class JournalWriter:
                 raise
 
     def append(self, records: Sequence[Event | Entry]) -> bool:
-        """Keep these; false when they could not be, and then none of them is. `problem` says why."""
+        """Store these; false when that failed, and then none of them is stored. `problem` has the reason."""
         lines = [self._record(record) for record in records]  # raises for an entry that is too long
         overdue = [*self._gap(), *self._owed]
         start = self._end
@@ -82,7 +82,7 @@ class JournalWriter:
         return True
 
     def place_of(self, entry: str) -> EntryPlace | None:
-        """Where an entry of the last `append` is; None when it could not be kept."""
+        """Where an entry of the last `append` is; None when it could not be stored."""
         return self._places.get(entry)
 
     def copy_in(self, lines: bytes) -> None:
@@ -104,7 +104,7 @@ class JournalWriter:
         for source, target in ((path, shared), (index_path(path), index_path(shared))):
             try:
                 os.link(source, target)
-            except OSError:  # no links here, or nothing to link: what follows is kept in the journal itself
+            except OSError:  # no links here, or nothing to link: what follows is stored in the journal itself
                 return
         if call in self._artifacts:
             self._artifacts[job] = self._artifacts[call]
@@ -114,12 +114,12 @@ class JournalWriter:
         self._artifacts.pop(call, None)
 
     def cut_to(self, size: int) -> None:
-        """Leave out a torn end, which only a writer that was killed can have left."""
+        """Cut off a torn end, which only a writer that was killed can have left."""
         os.ftruncate(self._fd, size)
         self._end = size
 
     def sync(self) -> None:
-        """Have it on the disk. Takes as long as the disk takes: not on an event loop."""
+        """Flush it to the disk. Takes as long as the disk takes: not on an event loop."""
         os.fsync(self._fd)
 
     def fileno(self) -> int:

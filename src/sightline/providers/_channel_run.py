@@ -12,7 +12,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
-from sightline.events import Error, Event, RunEnded, Text, encode_event, of_source
+from sightline.events import Error, Event, RunEnded, Text, encode_event
+from sightline.events.stamping import of_source
 from sightline.providers._provider import ProviderOutcome
 from sightline.providers._words import ProviderWords
 

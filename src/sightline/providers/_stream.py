@@ -1,6 +1,7 @@
 """From the bytes of a stream to events: lines are cut at newline bytes and nothing else."""
 
-from sightline.events import UNKNOWN_CAP, Event, of_source
+from sightline.events import UNKNOWN_CAP, Event
+from sightline.events.stamping import of_source
 from sightline.providers._source import LINE_CAP, DisplayEventSource, ProviderSource, unknown
 
 _MARK = b"\xef\xbb\xbf"

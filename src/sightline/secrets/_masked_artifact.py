@@ -1,11 +1,11 @@
-"""What a command printed, for those who look at it later: without the secrets that the process knows which shows it.
+"""Stored output of a command for readers: without the secrets that the reading process knows.
 
 Rules:
 
 - A value is covered, not replaced: what stands in its place has as many bytes, and its line ends and styles stay. So a
-  place in the output is the same with and without secrets: rows keep their numbers, and a search finds what is shown.
+  place in the output is the same with and without secrets: row numbers stay, and a search finds what is shown.
 - Cover that is not needed is NUL, which every view removes. Where the name does not fit, `[secret]` stands.
-- Whoever reads some bytes in the middle reads them as in the whole: what is around them is looked at, too.
+- Bytes read from the middle are masked as in the whole: the bytes around them are examined, too.
 - While the command runs, what may be the beginning of a value at the end of its output is not there yet.
 """
 
@@ -74,7 +74,7 @@ class MaskedArtifact(ArtifactReader):
 
 
 def _cover(value: str, mask: str) -> bytes:
-    """As many bytes as the value has, which say what it is in the first of its lines that has room for that."""
+    """As many bytes as the value has, with its name in the first of its lines that has room for that."""
     pieces = _stays.split(value)
     rooms = [0]
     for at, piece in enumerate(pieces):
@@ -91,8 +91,8 @@ def _cover(value: str, mask: str) -> bytes:
             covered.append(piece.encode())
             continue
         size = len(_encoded(piece))
-        said, word = (word[:size], word[size:]) if line == named else (b"", word)
-        covered.append(said.ljust(size, _NOTHING))
+        shown, word = (word[:size], word[size:]) if line == named else (b"", word)
+        covered.append(shown.ljust(size, _NOTHING))
     return b"".join(covered)
 
 

@@ -1,15 +1,15 @@
-"""What a call prints, on its way to whoever watches: without secrets, wherever the pieces of it are cut.
+"""Output of a call on its way to viewers: without secrets, wherever the pieces of it are cut.
 
 Rules:
 
-- What may be the beginning of a secret waits for what follows it: it is told with the next piece, at the latest when
-  the output ends. That is never more than one character less than the secret has.
+- What may be the beginning of a secret waits for what follows it: it is published with the next piece, at the latest
+  when the output ends. That is never more than one character less than the secret has.
 - A few characters wait for a moment only: no line lacks its last letter because some secret begins with it. If it
   was the secret after all, the rest of it is masked. A few that may begin a secret in another encoding do not wait at
   all: in base64 or hexadecimal digits some secret begins with nearly every letter.
 - A piece stays what the artifact has from its `offset` on, and pieces stay in order. So nothing waits any longer when
-  the other stream writes or when some of the output was passed over, and nothing begins to wait where it cannot be
-  said which bytes are the characters that are shown.
+  the other stream writes or when some of the output was passed over, and nothing begins to wait where it is not known
+  which bytes are the characters that are shown.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ class MaskedOutput:
     def __init__(
         self, secrets: "Secrets", artifact: Callable[[], ArtifactReader], publish: Callable[[ToolOutput], None]
     ) -> None:
-        """`artifact`: where the bytes of every piece are by the time it is told."""
+        """`artifact`: where the bytes of every piece are by the time it is published."""
         self._secrets = secrets
         self._artifact = artifact
         self._publish = publish
@@ -44,44 +44,40 @@ class MaskedOutput:
         self._waiting: ToolOutput | None = None  # the place of what waits; its text is the stream's
         self._timer: asyncio.TimerHandle | None = None
 
-    def tell(self, event: ToolOutput) -> None:
+    def publish(self, event: ToolOutput) -> None:
         if self._secrets.is_empty:
             self._publish(event)
         elif event.stream == "status":
             self._publish(replace(event, content=self._secrets.masked(event.content)))
         else:
-            self._tell(event)
-
-    def let_out(self) -> None:
-        """Tell what waits, now; more may follow."""
-        self._let_out()
+            self._publish_masked(event)
 
     def end(self) -> None:
-        """Tell what waits: nothing follows."""
-        self._let_out()
+        """Publish what waits: nothing follows."""
+        self.flush()
         self._streams.clear()
 
-    def _tell(self, event: ToolOutput) -> None:
+    def _publish_masked(self, event: ToolOutput) -> None:
         if self._waiting is not None and (event.dropped or event.stream != self._waiting.stream):
-            self._let_out()
+            self.flush()
         if event.dropped:
-            self._streams.clear()  # no value goes on after that
+            self._streams.clear()  # no value continues after that
         stream = self._streams.setdefault(event.stream, self._secrets.stream(at_once=HARMLESS_CODED))
         text = stream.feed(event.content)
         if (first := self._waiting) is not None:
             event = replace(event, offset=first.offset, dropped=first.dropped, size=first.size + event.size)
         waits = self._size_of(stream.waiting, event)
         if stream.waiting and not waits:
-            text += stream.let_out()
-        told = event.size - waits
-        if told or text:
-            self._publish(replace(event, content=text, size=told, masked=stream.take_masked()))
+            text += stream.flush()
+        size = event.size - waits
+        if size or text:
+            self._publish(replace(event, content=text, size=size, masked=stream.take_masked()))
             event = replace(event, dropped=0)
-        self._wait_with(replace(event, content="", offset=event.offset + told, size=waits) if waits else None)
+        self._wait_with(replace(event, content="", offset=event.offset + size, size=waits) if waits else None)
 
     def _size_of(self, waiting: str, event: ToolOutput) -> int:
-        """How many of the last bytes of the artifact up to there are what waits, with what is not shown of them; none
-        where that cannot be said."""
+        """How many of the last bytes of the artifact up to there are what waits, with what is not shown of them; 0
+        where that is not known."""
         if not waiting:
             return 0
         data = waiting.encode()
@@ -108,13 +104,14 @@ class MaskedOutput:
         if self._timer is not None:
             self._timer.cancel()
         loop = asyncio.get_running_loop()
-        self._timer = None if event is None else loop.call_later(_A_MOMENT, self._let_out, HARMLESS)
+        self._timer = None if event is None else loop.call_later(_A_MOMENT, self.flush, HARMLESS)
 
-    def _let_out(self, at_most: int | None = None) -> None:
+    def flush(self, at_most: int | None = None) -> None:
+        """Publish what waits, now, with `at_most` only if that shows so few characters; more may follow."""
         event = self._waiting
         if event is None:
             return
         stream = self._streams[event.stream]
-        if text := stream.let_out(at_most):
+        if text := stream.flush(at_most):
             self._wait_with(None)
             self._publish(replace(event, content=text, masked=stream.take_masked()))

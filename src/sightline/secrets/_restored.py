@@ -1,4 +1,4 @@
-"""A text for a file in which placeholders became secret values again, and what is said about that."""
+"""A text for a file in which placeholders became secret values again, and the notes about that."""
 
 import msgspec
 
@@ -17,13 +17,13 @@ class RestoredText(msgspec.Struct, frozen=True):
 
     @property
     def in_file(self) -> SecretsInFile | None:
-        """For views; None when there is nothing to say."""
+        """For views; None when no value is concerned."""
         known = self.restored or self.left
         return SecretsInFile(list(self.restored), list(self.left)) if known else None
 
     @property
     def about(self) -> str:
-        """For the person who is asked."""
+        """For the approval dialog."""
         return f"secret values are restored: {', '.join(dict.fromkeys(self.restored))}" if self.restored else ""
 
     @property

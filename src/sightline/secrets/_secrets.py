@@ -3,13 +3,13 @@
 Rules:
 
 - A value is known by the environment variable it is in, or by the setting it was read from. Short ones, and those that
-  are just a word (`postgres`, `localhost`), are not looked for: they would be found where nobody meant a secret. Of a
+  are just a word (`postgres`, `localhost`), are not looked for: they would be found where no secret is meant. Of a
   value with a secret in it (an address with a password, a key of several lines) that part is known as well.
 - It is found as it is and in the encodings of `_spellings`. What stands in its place names it, and the encoding.
 - What a model writes in place of a value it was not shown becomes that value again in one case: in a file that held it,
   where it takes the place of what held it, and no more often than it stood there.
 - A text that comes in pieces is masked as if it came whole: what may be the beginning of a value waits for the next
-  piece, or for the end. Where nobody can say when that comes, it need not wait: what was let out is remembered, and
+  piece, or for the end. Where it is not known when that comes, it need not wait: what was released is remembered, and
   if it was a value's beginning, the rest of the value is masked.
 """
 
@@ -90,7 +90,7 @@ class Secrets:
         """What may be the beginning of a value at the end of a text, if it is more than a few characters."""
         stream = self.stream(at_once=HARMLESS_CODED)
         stream.feed(text)
-        stream.let_out(HARMLESS)
+        stream.flush(HARMLESS)
         return stream.waiting
 
     def without_beginning(self, text: str) -> str:
@@ -100,7 +100,7 @@ class Secrets:
             return text
         stream = self.stream(at_once=HARMLESS_CODED)
         masked = stream.feed(text[start:])
-        return text[:start] + masked + stream.let_out(HARMLESS)
+        return text[:start] + masked + stream.flush(HARMLESS)
 
     def restored(self, written: str, replaced: str) -> RestoredText:
         """A text for a file with the values of what it replaces there, each no more often than it stood in that."""
@@ -140,7 +140,7 @@ class Secrets:
         return value
 
     def masked_message(self, message: AssistantMessage) -> AssistantMessage:
-        """As it is kept. Thinking that is signed stays as it is: it goes back to where it came from only."""
+        """As it is stored. Thinking that is signed stays as it is: it is sent only to the server it came from."""
         if self.is_empty:
             return message
         return msgspec.structs.replace(message, parts=[self._masked_part(part) for part in message.parts])
@@ -158,25 +158,25 @@ class Secrets:
 class MaskedStream:
     """`masked` for a text in pieces: all that was fed, and the end, together are the masked whole."""
 
-    __slots__ = ("_at_once", "_begin", "_held", "_masked", "_spellings", "_told")
+    __slots__ = ("_at_once", "_begin", "_held", "_masked", "_released", "_spellings")
 
     def __init__(self, spellings: Spellings, at_once: int = 0) -> None:
         self._spellings = spellings
         self._at_once = at_once
         self._held = ""  # what may be the beginning of a value, and before it the escape it is within
         self._begin = 0  # where in that a value may begin
-        self._told = 0  # characters of that which were let out already
+        self._released = 0  # characters of that which came out already
         self._masked = False
 
     def take_masked(self) -> bool:
-        """Whether anything was masked in what came out since this was asked."""
+        """Whether anything was masked in what came out since the last call."""
         masked, self._masked = self._masked, False
         return masked
 
     @property
     def waiting(self) -> str:
         """What was fed and has not come out."""
-        return self._held[self._told :]
+        return self._held[self._released :]
 
     def feed(self, piece: str) -> str:
         text, start = self._held + piece, self._begin
@@ -185,38 +185,38 @@ class MaskedStream:
         for match in self._spellings.matches(text, start):
             if match.start >= min(plain, coded):
                 break
-            shown += (text[max(start, self._told) : match.start], match.shown)
+            shown += (text[max(start, self._released) : match.start], match.shown)
             start, self._masked = match.end, True
             plain, coded = self._spellings.open_at(text, start)
         open_at = min(plain, coded)
         waits = plain < len(text) or self._spellings.count_seen(text, coded) > self._at_once
-        told = max(self._told, open_at if waits else len(text))
-        shown.append(text[max(start, self._told) : told])
+        released = max(self._released, open_at if waits else len(text))
+        shown.append(text[max(start, self._released) : released])
         first = self._spellings.token_at(text, open_at)
-        self._held, self._begin, self._told = text[first:], open_at - first, told - first
+        self._held, self._begin, self._released = text[first:], open_at - first, released - first
         return "".join(shown)
 
-    def let_out(self, at_most: int | None = None) -> str:
+    def flush(self, at_most: int | None = None) -> str:
         """What waits, now. With `at_most`, only if no more than so many characters of a value would be seen by it."""
         if at_most is not None and self._spellings.count_seen(self._held, self._begin) > at_most:
             return ""
         if next(self._spellings.matches(self._held, self._begin), None) is not None:
             return self.end()  # a whole value, which might have been the beginning of a longer one
-        waiting, self._told = self.waiting, len(self._held)
+        waiting, self._released = self.waiting, len(self._held)
         return waiting
 
     def end(self) -> str:
-        held, told, start = self._held, self._told, self._begin
-        self._held, self._begin, self._told = "", 0, 0
+        held, released, start = self._held, self._released, self._begin
+        self._held, self._begin, self._released = "", 0, 0
         shown: list[str] = []
         for match in self._spellings.matches(held, start):
-            shown += (held[max(start, told) : match.start], match.shown)
+            shown += (held[max(start, released) : match.start], match.shown)
             start, self._masked = match.end, True
-        return "".join([*shown, held[max(start, told) :]])
+        return "".join([*shown, held[max(start, released) :]])
 
 
 def secrets_in(settings: Settings, environ: Mapping[str, str]) -> dict[str, str]:
-    """What the settings say or name that is secret, whatever it is called: keys of model servers, headers for them; and
+    """Secrets in the settings, or named there, whatever they are called: keys of model servers, headers for them; and
     stored keys."""
     found = stored_keys()
     for name, server in settings.models.servers.items():
@@ -248,8 +248,8 @@ def _lines(name: str, value: str) -> list[tuple[str, str]]:
         bare = line.strip()
         setting = _setting.fullmatch(bare)
         if setting is not None and setting[2].strip("="):
-            said = setting[2].strip("\"',")
-            parts += [(f"{name} {setting[1]}", said)] if secret_variables({setting[1]: said}) else []
+            set_to = setting[2].strip("\"',")
+            parts += [(f"{name} {setting[1]}", set_to)] if secret_variables({setting[1]: set_to}) else []
         elif len(bare) >= _LONG and "-----" not in bare:
             parts.append((f"{name} line {number}", bare))
     return parts

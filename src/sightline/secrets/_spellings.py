@@ -3,7 +3,7 @@
 Rules:
 
 - Base64 is found wherever the value begins within the encoded bytes (three alignments), in both alphabets, across line
-  ends and the blanks that lines begin with. The characters that hold bits of its neighbours too stay: they say less
+  ends and the blanks that lines begin with. The characters that hold bits of its neighbours too stay: they reveal less
   than a byte of the value.
 - Hexadecimal digits of either case, with what dumps write between bytes (`:`, blanks, commas, `\\x`, line ends).
 - Escaped is any mixture of characters as they are and, as in an address, `%41` and `+` for a blank; or, as in JSON,
@@ -14,7 +14,7 @@ Rules:
 - A text without any of them costs a few searches for fixed strings, made by the C library: nothing is compiled and no
   place is computed before one was found.
 - What may be the beginning of one, at the end of a text, is found in all four ways as well, so that a text in pieces
-  can be masked as if it were whole. The last three characters say which values that can be: nearly always none.
+  can be masked as if it were whole. The last three characters decide which values that can be: nearly always none.
 """
 
 import re
@@ -37,7 +37,7 @@ _LONGEST_GAP = 66
 _LOOK_BACK = 256
 _LONGEST_HALF = 11  # characters of an escape, or a pair of them, that is not whole
 
-# What may be a piece of base64 that reaches the end of a text, read backwards: it says how far back one can begin.
+# What may be a piece of base64 that reaches the end of a text, read backwards: it bounds how far back one can begin.
 _base64_backwards = re.compile(r"[\w+/-]*(?:[ \t]{0,64}[\r\n]{1,2}[\w+/-]+)*(?:[ \t]{0,64}[\r\n]{1,2})?", re.ASCII)
 _STRING_BEGINS = (*(f"\N{ESCAPE}{sign}" for sign in "]PX^_"), "\x90", "\x98", "\x9d", "\x9e", "\x9f")
 _style = re.compile("\N{ESCAPE}\\[[0-9;:]*m")
@@ -210,7 +210,7 @@ class Spellings:
         return len(text) - start if seen is None else len(seen.seen) - seen.index(start)
 
     def _seen(self, text: str) -> _Seen | None:
-        """How a text is seen; None where that is the text itself. It is asked for again and again."""
+        """How a text is seen; None where that is the text itself. Cached: it is called again and again."""
         if self._last[0] is not text:
             seen = _Seen(text)
             self._last = text, seen if len(seen.seen) < len(text) else None
@@ -286,18 +286,18 @@ class _Fixed:
     def _reaches_end(self, text: str, at: int) -> bool:
         if self._gap is None:
             return len(text) - at < len(self.text) and self.text.startswith(text[at:])
-        for index, wanted in enumerate(self._characters):
+        for index, allowed in enumerate(self._characters):
             if index and index % self._unit == 0 and (gap := self._gap.match(text, at)):
                 at = gap.end()
             if at == len(text):
                 return True
-            if text[at] not in wanted:
+            if text[at] not in allowed:
                 return False
             at += 1
         return False
 
     def _compiled(self, gap: re.Pattern[str]) -> re.Pattern[str]:
-        digits = [f"[{re.escape(wanted)}]" for wanted in self._characters]
+        digits = [f"[{re.escape(allowed)}]" for allowed in self._characters]
         units = ["".join(digits[at : at + self._unit]) for at in range(0, len(digits), self._unit)]
         return re.compile(gap.pattern.join(units))
 
@@ -376,7 +376,7 @@ class _Escapes:
         self._way = way
         self._known = [(_as_data(value, way), f"[secret {label} escaped]") for value, label in values.items()]
         self._blanks = way is _ADDRESS and any(" " in value for value in values)
-        # An escape of a character that no value has says nothing: `\n` and `\"` stand everywhere.
+        # An escape of a character that no value has means nothing: `\n` and `\"` stand everywhere.
         special = {character for value in values for character in value} & set('/"\\\b\f\n\r\t')
         names = {meaning: name for name, meaning in _MEANINGS.items()}
         signs = "".join(re.escape(names.get(character, character)) for character in special)
@@ -445,8 +445,8 @@ _Spelling = _Fixed | _Found | _Through
 
 
 class _Decoded:
-    """A text as bytes, with what its escapes mean in their place. Where in the text each of them comes from is found
-    out when it is asked for."""
+    """A text as bytes, with what its escapes mean in their place. Where in the text each of them comes from is computed
+    on demand."""
 
     def __init__(self, text: str, way: _Way) -> None:
         self.text = text

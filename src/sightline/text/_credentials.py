@@ -5,9 +5,9 @@ Rules:
 - `credentials_in` finds them for programs: whether a value has one in it, and which part of the value it is. These are
   keys of the forms well-known services give them, the user and password of an address, the path of a webhook,
   parameters and fields that are named like a credential, and the values of headers that carry one.
-- The user and password of an address end at the last `@` before its path. A password with `/`, `?` or `#` in it is told
-  by what stands before them: `me:pa/ss@host` cannot be a host and its port.
-- `without_credentials` hides them from people: it is for messages, settings and logs, which nobody has to read exactly.
+- The user and password of an address end at the last `@` before its path. A password with `/`, `?` or `#` in it is
+  recognised by what stands before them: `me:pa/ss@host` cannot be a host and its port.
+- `without_credentials` hides them from people: it is for messages, settings and logs, which need not be exact.
   A command that is to be approved is shown as it is.
 - Every pattern takes time in proportion to the text: what is repeated without end stands last, or cannot contain what
   the pattern begins with, or is bounded.
@@ -48,7 +48,7 @@ _KEY_FORMS = r"""
 """
 _KEY = rf"(?<![A-Za-z0-9])(?:bot(?=[0-9]))?(?P<key>{_KEY_FORMS})"
 
-# Whoever knows the path behind one of these may write there.
+# The path behind one of these is all that is needed to write there.
 _HOOK = r"""
   (?: (?<![A-Za-z0-9]) (?:
         hooks\.slack\.com/(?:services|workflows|triggers)/
@@ -65,7 +65,7 @@ _HOOK = r"""
   ) (?P<hook>[^\s"'<>?\#]+)
 """
 
-# A quote belongs to an address only if the address goes on behind it.
+# A quote belongs to an address only if the address continues behind it.
 _IN_ADDRESS = r"""[^\s/?\#"'<>]*(?:["'](?![,:;)\]}\s]|\Z)[^\s/?\#"'<>]*)*"""
 _ADDRESS = rf"""
   :(?:\\?/){{2}} (?:
@@ -125,7 +125,7 @@ _token = re.compile(r"[A-Za-z0-9_.-]+")
 
 
 class Credential(NamedTuple):
-    """A part of a text. `kind` is one of password, token, key, hook and user: a user may be anybody's name."""
+    """A part of a text. `kind` is one of password, token, key, hook and user: a user may be any name."""
 
     kind: str
     value: str

@@ -8,7 +8,7 @@ _line_end = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
 
 
 def first_line(text: str) -> str:
-    """The first line that says something, without the blanks around it."""
+    """The first line that is not blank, without the blanks around it."""
     text = text.lstrip()
     end = _line_end.search(text)
     return (text if end is None else text[: end.start()]).rstrip()

@@ -29,7 +29,7 @@ _ASCII_CONTROLS = "".join(chr(point) for point in (*range(0x20), 0x7F) if chr(po
 _suspect = re.compile(f"[{_CONTROL}{_BIDI}{_SURROGATE}]").search
 
 # One control, and what belongs to it. Each sequence may be cut short by the end of the text; a string sequence also by
-# a newline (kept) or by an ESC that does not begin its terminator (kept, and then read on its own). Parameters are
+# a newline (which stays) or by an ESC that does not begin its terminator (and is then read on its own). Parameters are
 # bounded so that what a stream must hold back is bounded too. The set comes first because the search for one is quick.
 _STRING = "[^\x07\x1b\x9c\n]*(?:\x07|\x9c|\x1b\\\\)?"
 _CSI = "[0-?]{0,64}[ -/]{0,8}[@-~]?"
@@ -52,8 +52,7 @@ _line_break = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]+")
 _style = re.compile("(\x1b\\[[0-9;]{0,32}m)")
 _escape = re.compile(f"[{_CONTROL}{_BIDI}{_SURROGATE}]")
 
-# An open string is kept only to find its end; past this it is treated as ended at its line like any other.
-_HELD_AT_MOST = 4096
+_HELD_AT_MOST = 4096  # characters of an open string that are held; of a longer one only the fact that it is open
 
 
 def clean_text(text: str) -> str:
@@ -91,7 +90,7 @@ def clean_styled(text: str) -> str:
 def clean_value(value: Any) -> Any:
     """`clean_text` for every string of a decoded JSON value, keys included.
 
-    Work is kept on a list instead of the call stack, so nesting is bounded by memory, not by the interpreter.
+    Work is on a list instead of the call stack, so nesting is bounded by memory, not by the interpreter.
     """
     if isinstance(value, str):
         return clean_text(value)
@@ -174,21 +173,14 @@ class StreamFilter:
             text = self._skip_string(text)
         start = unfinished_from(text)
         if start < len(text):
-            self._hold(text[start:])
-            text = text[:start]
+            self._in_string = len(text) - start > _HELD_AT_MOST
+            self._held, text = "" if self._in_string else text[start:], text[:start]
         return _clean(text)
 
     def end(self) -> str:
         """The text is over: what was held back is a cut sequence and is dropped, but half a character is shown."""
         held, self._held, self._in_string = self._held, "", False
         return _clean(held)
-
-    def _hold(self, tail: str) -> None:
-        """Keep the tail; of a long open string only the fact that it is open."""
-        if len(tail) <= _HELD_AT_MOST:
-            self._held = tail
-            return
-        self._in_string = True
 
     def _skip_string(self, text: str) -> str:
         """Drop what still belongs to an open string; stay in it when its end has not come yet."""

@@ -1,4 +1,4 @@
-"""How the program speaks to a person: `error: what`, and on a line of its own `hint: what to do about it`."""
+"""Messages to the user: `error: what`, and on a line of its own `hint: what to do about it`."""
 
 import re
 

@@ -1,6 +1,6 @@
-"""What a command's output may keep on its way into an event, and where raw output may be cut.
+"""The filter for a command's output on its way into an event, and where raw output may be cut.
 
-Kept, besides ordinary characters, tab and newline:
+Allowed, besides ordinary characters, tab and newline:
 
 - carriage return and backspace;
 - `CSI … m` (style), `CSI n K` and `CSI n J` (erase in the line, in the display), `CSI n A`…`F` (moves relative to the
@@ -18,7 +18,7 @@ that is left can set a title, write the clipboard, open a link, ask the terminal
 What is left is for `Screen`, which turns it into rows; it never goes to a terminal as it is.
 
 A string sequence (OSC, DCS, APC, PM, SOS) that is never closed ends at the end of its line, or, as in a terminal, at
-CAN or SUB. Nothing is remembered between two pieces: `complete_prefix` says where bytes can be cut so that the cleaned
+CAN or SUB. Nothing is remembered between two pieces: `complete_prefix` finds where bytes can be cut so that the cleaned
 pieces joined equal the cleaned whole. It never holds back more than 64 bytes, so the tail of a longer string that is
 cut is shown as the plain text it then is.
 """
@@ -36,14 +36,14 @@ _BIDI = "\u202a-\u202e\u2066-\u2069"
 _LOOSE_ASCII = "".join(chr(point) for point in (*range(0x20), 0x7F) if chr(point) not in "\t\n\r\b\x1b")
 
 _NUMBER = "[0-9]{0,4}"
-KEPT = (
+# What may follow an ESC.
+ALLOWED = (
     f"(?:\\[(?:[0-9;:]{{0,{_STYLE_AT_MOST}}}m|[012]?[KJ]|{_NUMBER}[A-F@PXLMSTd]|{_NUMBER}(?:;{_NUMBER})?[Hr]|[su]"
     r"|\?1049[hl])|[DM])"
 )
-"""What may follow an ESC, as a regular expression."""
 _CSI = "([0-?]*[ -/]{0,8}[@-~]?)"
 _STRING = "[^\x07\x1b\x9c\n\x18\x1a]*(?:\x07|\x9c|\x1b\\\\)?"
-_ESCAPE = f"(?!{KEPT})(?:\\[{_CSI}|[]PX^_]{_STRING}|[ -/]{{0,8}}[0-~]?)"
+_ESCAPE = f"(?!{ALLOWED})(?:\\[{_CSI}|[]PX^_]{_STRING}|[ -/]{{0,8}}[0-~]?)"
 
 # A sequence that may stay as it is does not match at all: coloured output, the common case, costs only the search.
 _escape = re.compile(f"\x1b{_ESCAPE}")
@@ -74,7 +74,7 @@ _raw_sequence = re.compile(
 
 
 def clean_output(text: str) -> str:
-    """The text with the controls a command's output may keep, each in its one form, and no other."""
+    """The text with the controls a command's output may have, each in its one form, and no other."""
     if text.isascii():
         if len(text) < _LONG and text.replace("\n", "").isprintable():
             return text

@@ -37,7 +37,7 @@ def row_text(row: Row) -> str:
 
 @lru_cache(maxsize=4096)
 def char_width(char: str) -> int:
-    """Columns a character takes: 0, 1 or 2. Each is asked for alone, so that pieces measure like the whole."""
+    """Columns a character takes: 0, 1 or 2. Each is measured alone, so that pieces measure like the whole."""
     from wcwidth import wcwidth  # 30 ms to import: only when there is something other than ASCII to measure
 
     return min(max(wcwidth(char), 0), 2)
@@ -146,7 +146,7 @@ class ScreenLine:
         if column >= self.width:
             return
         self.to_cells()
-        self._mend(column)
+        self._clear_split(column)
         self._texts[column:column] = [" "] * count
         self._pens[column:column] = [pen] * count
         self._erased = min(self._erased, column)
@@ -160,8 +160,8 @@ class ScreenLine:
             self.erase_from(column)
             return
         self.to_cells()
-        self._mend(column)
-        self._mend(column + count)
+        self._clear_split(column)
+        self._clear_split(column + count)
         del self._texts[column : column + count], self._pens[column : column + count]
         self._erased = min(self._erased, column)
         self.size = len(self._texts)
@@ -200,7 +200,7 @@ class ScreenLine:
             self.clear()
         elif column < self.width:
             self.to_cells()
-            self._mend(column)
+            self._clear_split(column)
             del self._texts[column:], self._pens[column:]
             self.size = column
             self._erased = min(self._erased, column)
@@ -231,15 +231,15 @@ class ScreenLine:
     def _splice(self, column: int, new: list[str], pen: Pen) -> int:
         end = column + len(new)
         if new:
-            self._mend(column)
-            self._mend(end)
+            self._clear_split(column)
+            self._clear_split(end)
             self._texts[column:end] = new
             self._pens[column:end] = [pen] * len(new)
             self._erased = min(self._erased, column)
             self.size = len(self._texts)
         return end
 
-    def _mend(self, column: int) -> None:
+    def _clear_split(self, column: int) -> None:
         """Make a wide character that is about to be cut at a column two blanks."""
         if 0 < column < len(self._texts) and self._texts[column] == "":
             self._texts[column - 1 : column + 1] = (" ", " ")

@@ -11,24 +11,24 @@ Rules:
   elsewhere gone. Moves, inserted and deleted rows end at its borders. While there is one, the terminal has all rows.
 - A newline goes to the first column of the next row, and only a newline (or a full row) makes a new one. The row the
   last newline made counts as a row when something stands in it.
-- With `columns` a full row goes on in the next, as in a terminal: the step is taken by the character that no longer
+- With `columns` a full row continues in the next, as in a terminal: the step is taken by the character that no longer
   fits, not by the one that fills the row. Without, a row takes 64 K characters, and a move to the right ends at 4096.
 - Time is bounded: erasing costs what it changes, and in a row wider than 4096 the cursor goes back to column 4096 when
   all of the row is erased. No terminal has such a row.
 - Memory is bounded: only the last row may be wider than 4096. A newline that leaves such a row settles it, with
-  everything above; text put into a row above the last goes on in the next row there.
+  everything above; text put into a row above the last continues in the next row there.
 - A tab leads to the next multiple of eight. At the end of a row it leaves blanks, within one it only moves.
 - Erasing takes no colour: what is erased is blank, and at the end of a row gone. Below the cursor, empty rows at the
   end are no rows.
-- VS16 makes a narrow character wide where Unicode says so (⚠, keycaps). One that no longer fits goes to the next row.
-- The alternate screen begins below what is there, after a row that says so. On leaving, what of it has not settled is
+- VS16 makes a narrow character wide where Unicode has it so (⚠, keycaps). One that no longer fits goes to the next row.
+- The alternate screen begins below what is there, after a row that marks it. On leaving, what of it has not settled is
   gone: what a program draws is seen while it is there, and what it covered is never lost.
 - Rows do not depend on how the text was cut into pieces, as long as no sequence was cut.
 """
 
 import re
 
-from sightline.text._output import KEPT
+from sightline.text._output import ALLOWED
 from sightline.text._row import EMOJI_STYLE, Pen, Row, ScreenLine, StyledRun, fitting, is_widened
 from sightline.text._style import DEFAULT, Style, styled
 
@@ -41,7 +41,7 @@ _TERMINAL_END = 9999
 _TERMINAL_ROWS = 24  # of the terminal commands are given, where they are given one
 _ALTERNATE = "… full-screen program …"
 
-_controls = re.compile(f"([\r\b]|\x1b{KEPT})").split
+_controls = re.compile(f"([\r\b]|\x1b{ALLOWED})").split
 
 
 class OutputScreen:

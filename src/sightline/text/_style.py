@@ -1,12 +1,11 @@
-"""Style as data: what the parameters of `CSI … m` say about the characters that follow.
+"""Style as data: what the parameters of `CSI … m` mean for the characters that follow.
 
 Colours are a number of the 256-colour palette or "#rrggbb". What this room does not show (blinking, fonts, the colour
-of an underline) is passed over; concealed text is shown, because nothing a command prints may hide from who watches.
+of an underline) is passed over; concealed text is shown, because nothing a command prints may hide from the viewer.
 """
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 
@@ -28,7 +27,7 @@ class Style(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 DEFAULT = Style()
 
-_CHANGES: dict[int, dict[str, Any]] = {
+_CHANGES: dict[int, dict[str, Colour | bool]] = {
     1: {"bold": True},
     2: {"dim": True},
     3: {"italic": True},
@@ -57,7 +56,7 @@ _EXTENDED = {38: "fg", 48: "bg", 58: None}
 @lru_cache(maxsize=1024)
 def styled(style: Style, parameters: str) -> Style:
     """The style after `CSI parameters m`; the same arguments give the same object, so equal styles are mostly one."""
-    changes: dict[str, Any] = {}
+    changes: dict[str, Colour | bool] = {}
     rest = iter(parameters.split(";"))
     for parameter in rest:
         code, colon, details = parameter.partition(":")
@@ -78,8 +77,8 @@ def styled(style: Style, parameters: str) -> Style:
 def _next_colour(rest: Iterator[str]) -> Colour:
     """The colour whose arguments follow after semicolons; they are consumed even when they make no colour."""
     how = next(rest, "")
-    wanted = {5: 1, 2: 3}.get(_number(how), 0)
-    return _colour_of([how, *(next(rest, "-") for _ in range(wanted))])
+    count = {5: 1, 2: 3}.get(_number(how), 0)
+    return _colour_of([how, *(next(rest, "-") for _ in range(count))])
 
 
 def _colour_of(arguments: list[str]) -> Colour:

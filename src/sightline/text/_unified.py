@@ -89,8 +89,8 @@ def _groups(steps: list[_Step]) -> Iterator[list[_Step]]:
             group.append((kind, a, b, c, d))
     if group and group[-1][0] == "equal":
         _, a, b, c, d = group.pop()
-        kept = min(b - a, _CONTEXT)
-        group.append(("equal", a, a + kept, c, c + kept))
+        shown = min(b - a, _CONTEXT)
+        group.append(("equal", a, a + shown, c, c + shown))
     if any(kind != "equal" for kind, *_ in group):
         yield group
 

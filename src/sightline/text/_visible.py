@@ -1,4 +1,4 @@
-"""What a person approves, with nothing in it that cannot be seen.
+"""Text that the user approves, with nothing in it that cannot be seen.
 
 Rules:
 
@@ -50,7 +50,7 @@ def visible(text: str) -> str:
     return "\n".join(_leftward.sub(_numbered, line) if _is_mixed(line) else line for line in shown.split("\n"))
 
 
-def visible_value(value: Any) -> Any:
+def visible_value(value: object) -> Any:
     """`visible` for every string of a decoded JSON value, keys included."""
     if isinstance(value, str):
         return visible(value)

@@ -53,14 +53,13 @@ from sightline.transcript._totals import Total
 
 _JOINED_TO = 2048
 _LOOKED_BACK = 50  # entries among which a call may be that asks without its name
-_WHILE_IT_RUNS = (QueueState.KEY, JobsState.KEY, RetryState.KEY, CompactionState.KEY)
-"""What is known of a session only while its host runs."""
+_WHILE_HOST_RUNS = (QueueState.KEY, JobsState.KEY, RetryState.KEY, CompactionState.KEY)
 _NOT_TIMED = frozenset(("host", "unfinished"))  # when it ended is not known, or it never began
 E = TypeVar("E", TranscriptMessage, TranscriptText, TranscriptCall, Remark)
 
 
 class Transcript:
-    """The fold under way. `apply` each event once, in order; `snapshot` at any time, `Transcript(it)` to go on."""
+    """The fold in progress. `apply` each event once, in order; `Transcript(snapshot)` resumes from a `snapshot`."""
 
     def __init__(self, snapshot: Snapshot | None = None) -> None:
         self._begin_with(Snapshot() if snapshot is None else snapshot)
@@ -118,7 +117,7 @@ class Transcript:
         """The host is gone: nothing is under way any more, and nothing waits for an answer."""
         self.now.running = False
         self.now.requests.clear()
-        for key in _WHILE_IT_RUNS:
+        for key in _WHILE_HOST_RUNS:
             self.now.state.pop(key, None)
 
     @property
@@ -127,7 +126,7 @@ class Transcript:
         entries = self.now.entries
         return "".join(e.text for e in entries if isinstance(e, TranscriptText) and not e.reasoning and not e.agent)
 
-    def _index(self, entry: Any) -> None:
+    def _index(self, entry: Entry) -> None:
         if isinstance(entry, TranscriptText):
             self._words[entry.agent, entry.block, entry.reasoning] = entry
         elif isinstance(entry, TranscriptCall):
@@ -167,10 +166,10 @@ class Transcript:
         call = self._call(event, event.name)
         call.name, call.native_name, call.arg, call.args = event.name, event.native_name, event.arg, event.args
         call.began, call.source = event.time, event.source
-        call.is_job = event.job or event.arg == f"job {event.id}"  # how it was written before it was a field
+        call.is_job = event.job or event.arg == f"job {event.id}"  # as journals had it before there was a field
         call.written = ""
         for id, request in self.now.requests.items():
-            if _call_in(request.get("details")) == event.id:  # asked about before it was told
+            if _call_in(request.get("details")) == event.id:  # the request came before the call's own event
                 self._wait(call, id, event.time)
         return call
 
@@ -192,7 +191,7 @@ class Transcript:
         held = self._held.get(event.id)
         held = _length(call) if held is None else held + len(event.content)
         if held > OUTPUT_TAIL:
-            held = _keep_tail(call, held, OUTPUT_TAIL)
+            held = _trim_tail(call, held, OUTPUT_TAIL)
         self._held[event.id] = held
         return call
 
@@ -237,13 +236,13 @@ class Transcript:
         call.status = ""
         call.updates += 1
         self._held.pop(event.id, None)
-        _keep_tail(call, _length(call), ENDED_TAIL)
+        _trim_tail(call, _length(call), ENDED_TAIL)
         if call.is_job:
             self._move_to_end(call, event.seq)
         return call
 
     def _move_to_end(self, call: TranscriptCall, seq: int) -> None:
-        """A job's place in the conversation is where it ended: until then it is in nobody's way."""
+        """Move a job that ended to the end of the conversation: that is its place there."""
         entries = self.now.entries
         at = next(number for number in range(len(entries) - 1, -1, -1) if entries[number] is call)
         entries.append(entries.pop(at))
@@ -270,7 +269,7 @@ class Transcript:
         now = self.now
         now.running, now.stop_reason = False, event.stop_reason
         now.usage, now.cost = event.usage, event.cost
-        # What was being said is cut off there, which is not to be seen from the words alone.
+        # That the answer was cut off there cannot be seen from its text alone.
         return self._add(Remark("", "info", "stopped", "", event.seq)) if event.stop_reason == "cancelled" else None
 
     def _on_agent_started(self, event: AgentStarted) -> None:
@@ -296,31 +295,31 @@ class Transcript:
         self._answered(event.id, event.time)
 
     def _asking(self, event: Request) -> TranscriptCall | None:
-        """The call that cannot go on without the answer: the one that is named, else the only one it can be."""
+        """The call that waits for the answer: the one that is named, else the only one it can be."""
         if named := _call_in(event.details):
             return self._calls.get(named)
         calls = [
             e for e in self.now.entries[-_LOOKED_BACK:] if isinstance(e, TranscriptCall) and e.agent == event.agent
         ]
-        able = [call for call in calls if call.content is None and not (call.is_persons or call.is_job)]
+        able = [call for call in calls if call.content is None and not (call.by_user or call.is_job)]
         return able[0] if len(able) == 1 else None
 
     def _wait(self, call: TranscriptCall, request: str, since: float) -> None:
         if not call.request and call.content is None:
-            call.request, call.asked = request, since
+            call.request, call.asked_at = request, since
             self._waiting[request] = call
 
     def _answered(self, request: str, at: float) -> None:
         call = self._waiting.pop(request, None)
         if call is not None:
-            call.waited += max(at - max(call.asked, call.began), 0.0)
-            call.request, call.asked = "", 0.0
+            call.waited += max(at - max(call.asked_at, call.began), 0.0)
+            call.request, call.asked_at = "", 0.0
 
     def _on_state(self, event: State) -> None:
         self.now.state[event.key] = event.value
         if event.key == BranchState.KEY and not event.agent:
             branch = BranchState.of(event.value)
-            if branch is not None:  # a value that does not say where changes nothing
+            if branch is not None:  # a value that does not fit changes nothing
                 self.now.ranges, self.now.branched = sorted(branch.ranges), event.seq
 
     def _on_remark(self, event: Notice | Error) -> Remark:
@@ -366,14 +365,14 @@ def _add_piece(pieces: list[TranscriptPiece], event: ToolOutput) -> None:
     pieces.append(TranscriptPiece(event.stream, event.content, event.offset, event.size, event.dropped))
 
 
-def _call_in(details: Any) -> str:
-    """The call that what is asked names."""
+def _call_in(details: object) -> str:
+    """The call that a request names."""
     named = details.get("call") if isinstance(details, dict) else ""
     return named if isinstance(named, str) else ""
 
 
 def _own_time(call: TranscriptCall, event: ToolResult) -> float | None:
-    """How long a call took, without what a person took to answer: as its source says, else by our own clock."""
+    """How long a call took, without the time the user took to answer: as its source reports it, else by our clock."""
     if not call.began or not event.time:
         return event.duration
     span = max(event.time - call.began - call.waited, 0.0)
@@ -414,8 +413,8 @@ def _length(call: TranscriptCall) -> int:
     return sum([len(piece.text) for piece in call.pieces])
 
 
-def _keep_tail(call: TranscriptCall, held: int, most: int) -> int:
-    """Let go of the oldest pieces, and of the beginning of the one that is then the oldest. Returns what is held.
+def _trim_tail(call: TranscriptCall, held: int, most: int) -> int:
+    """Drop the oldest pieces, and the beginning of the one that is then the oldest. Returns what is held.
 
     What was filtered out of a piece is counted as its end, so the bytes a cut piece stands for are nearly right and
     the place where it ends exactly.

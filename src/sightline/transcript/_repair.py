@@ -1,10 +1,10 @@
-"""What a host that was killed left open: from the events that are stored to the events that are missing.
+"""Repair of a session whose host was killed: from the events that are stored to the events that are missing.
 
 Rules:
 
 - Everything that began gets one end: requests, calls, turns, subagents, runs. After these events nothing is missing.
 - The end of a run ends its turn, and the end of a subagent its turn and its run.
-- What is stored besides the events may tell more of a call: how much it printed, or how it ended.
+- What is stored besides the events may add to a call: how much it printed, or how it ended.
 - A wait, a queue or a compaction that was reported is over. That a host was killed is reported once.
 """
 
@@ -39,8 +39,8 @@ from sightline.events import (
     call_ending,
 )
 
-HOST = "host"  # why it ended, and who says so
-RECOVERY = "recovery"  # source of the one error that says that a host was killed
+HOST = "host"  # why it ended, and the source of its end
+RECOVERY = "recovery"  # source of the one error that reports that a host was killed
 LOST = "lost: the session ended while this was running"
 _PASSING = (RetryState.KEY, CompactionState.KEY, QueueState.KEY, StartingState.KEY)
 
@@ -49,8 +49,8 @@ class StoredCall(NamedTuple):
     """What is stored of a call besides its events."""
 
     artifact: str  # its URL
-    kept: int  # bytes of its output
-    printed: int = 0  # bytes it is known to have printed, kept or not
+    size: int  # bytes of its output that are stored
+    printed: int = 0  # bytes it is known to have printed, stored or not
     end: ToolResult | None = None  # how it ended, where another place than the journal has that
 
 
@@ -108,13 +108,13 @@ class LeftOpen:
         result = ToolResult(id, f"{LOST}; what it had done by then is unknown", lost, True, duration=lived)
         output: list[Event] = []
         if stored is not None:
-            size = max(stored.kept, stored.printed, call.received)
+            size = max(stored.size, stored.printed, call.received)
             if size > call.received:
                 gap = size - call.received
                 output.append(ToolOutput(id, "", offset=size, dropped=gap, agent=call.agent))
-            result = stored.end or replace(result, content=f"{LOST}; {stored.kept} bytes of output are stored")
+            result = stored.end or replace(result, content=f"{LOST}; {stored.size} bytes of output are stored")
             ended = call_ending(result.details).ended
-            fact = CommandFact(ended=ended, artifact=stored.artifact, bytes=size, kept=stored.kept, binary=False)
+            fact = CommandFact(ended=ended, artifact=stored.artifact, bytes=size, stored=stored.size, binary=False)
             result = replace(result, details=fact.as_details())
         return [*output, replace(result, agent=call.agent, native_id=call.native_id)]
 

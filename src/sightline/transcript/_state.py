@@ -8,23 +8,20 @@ import msgspec
 from sightline.events import Usage
 from sightline.transcript._totals import Total
 
-# How much of a running call's output is kept for drawing, in characters; all of it is in the artifact.
-OUTPUT_TAIL = 50 * 1024
-# Hosts a call connected to that are listed; connections to others are counted.
-HOSTS = 20
-# Of a call that ended: enough for the rows a folded block shows. A session may have ended thousands.
-ENDED_TAIL = 2 * 1024
+OUTPUT_TAIL = 50 * 1024  # characters of a running call's output for drawing; all of it is in the artifact
+ENDED_TAIL = 2 * 1024  # of a call that ended: enough for the rows a folded block shows; a session may have thousands
+HOSTS = 20  # hosts a call connected to that are listed; connections to others are counted
 
 
 class TranscriptMessage(msgspec.Struct, tag="message"):
-    """Words of the person."""
+    """A message to an agent."""
 
     agent: str
     text: str
     how: str = "prompt"
     seq: int = 0  # of the event it began with, as with every entry
     attachments: list[str] = []  # artifact URLs
-    source: str = ""  # who said it in the person's place: a job that ended, an extension
+    source: str = ""  # where it comes from, if not from the user: a job that ended, an extension
     left_out_lines: int = 0  # as `user` has it
     job: str = ""  # whose end it reports
 
@@ -73,9 +70,9 @@ class TranscriptCall(msgspec.Struct, tag="call"):
     pieces: list[TranscriptPiece] = []  # the tail of the output
     received: int = 0  # bytes of output accounted for: shown, or passed over
     skipped: int = 0  # bytes of output before the tail
-    skipped_lines: int = 0  # how many lines ended in those; -1 where nobody can tell
-    status: str = ""  # what is said about a call that writes nothing
-    silent: bool = False  # the status says only that
+    skipped_lines: int = 0  # how many lines ended in those; -1: not known
+    status: str = ""  # about a call that writes nothing
+    silent: bool = False  # the status reports only that
     heard: float = 0.0  # when it wrote something last
     network: dict[str, Reached] = {}  # by `host:port`; of the first so many
     network_more: int = 0  # connections to others
@@ -86,25 +83,25 @@ class TranscriptCall(msgspec.Struct, tag="call"):
     exit_code: int | None = None
     duration: float | None = None
     seq: int = 0
-    source: str = ""  # who observed it; `person`: typed by one
-    is_job: bool = False  # it goes on in the background: it was a call's before
-    request: str = ""  # that a person has to answer before it goes on
-    asked: float = 0.0  # when that was asked
+    source: str = ""  # who observed it; `person`: the user typed it
+    is_job: bool = False  # it continues in the background: it was a call's before
+    request: str = ""  # the id of the request it waits for
+    asked_at: float = msgspec.field(default=0.0, name="asked")  # when that was published
     waited: float = 0.0  # seconds that answers took so far; they are not in its duration
 
     @property
-    def is_persons(self) -> bool:
-        """A person typed it: no agent chose it."""
+    def by_user(self) -> bool:
+        """The user typed it: no agent chose it."""
         return self.source == "person"
 
     @property
     def is_private(self) -> bool:
-        """A person's, of which the agent is not told."""
-        return self.is_persons and isinstance(self.args, dict) and self.args.get("private") is True
+        """Typed by the user and not reported to the agent."""
+        return self.by_user and isinstance(self.args, dict) and self.args.get("private") is True
 
     def elapsed(self, now: float) -> float:
-        """Seconds it has been at it, without those a person took, or takes, to answer."""
-        return max((self.asked or now) - self.began - self.waited, 0.0) if self.began else 0.0
+        """Seconds it has been running, without those the user took, or takes, to answer."""
+        return max((self.asked_at or now) - self.began - self.waited, 0.0) if self.began else 0.0
 
     @property
     def output(self) -> str:
@@ -113,7 +110,7 @@ class TranscriptCall(msgspec.Struct, tag="call"):
 
 
 class Remark(msgspec.Struct, tag="remark"):
-    """A notice, an error, or a line nobody could read."""
+    """A notice, an error, or a line that could not be read."""
 
     agent: str
     level: str
@@ -126,7 +123,7 @@ Entry = Union[TranscriptMessage, TranscriptText, TranscriptCall, Remark]
 
 
 class TranscriptAgent(msgspec.Struct):
-    """A subagent and how it fares."""
+    """A subagent and its state."""
 
     path: str
     parent: str
@@ -137,17 +134,17 @@ class TranscriptAgent(msgspec.Struct):
     call: str = ""  # that started it
     started: float = 0.0  # seconds since the epoch
     ended: float = 0.0  # 0: not yet
-    usage: Usage | None = None  # as its end said it
+    usage: Usage | None = None  # as its end reported it
 
 
 class Snapshot(msgspec.Struct):
-    """Everything the fold knows after event `seq`: the fold can go on from here as if it had seen all before."""
+    """Everything the fold knows after event `seq`: it can resume from here as if it had seen all events before."""
 
     seq: int = 0
     session: str = ""
     model: str = ""
     running: bool = False
-    began: float = 0.0  # when the run that goes on did, or the last one
+    began: float = 0.0  # when the current run began, or the last one
     usage: Usage | None = None
     cost: float | None = None
     stop_reason: str = ""
@@ -157,11 +154,11 @@ class Snapshot(msgspec.Struct):
     requests: dict[str, Any] = {}
     state: dict[str, Any] = {}
     ranges: list[tuple[int, int]] = []  # first and last events of the branch up to here; empty: everything
-    branched: int = 0  # the event that said so; what came after it is of the branch, too
+    branched: int = 0  # the event that set them; what came after it is of the branch, too
 
     @property
-    def asked(self) -> float:
-        """When the oldest of the open requests was asked; 0: nobody waits for an answer."""
+    def waiting_since(self) -> float:
+        """When the oldest open request was published; 0: there is none."""
         return min([request.get("time") or 0.0 for request in self.requests.values()], default=0.0)
 
     @property

@@ -2,9 +2,9 @@
 
 Rules:
 
-- A turn says what it used. Where the turns of a run did not, the end of the run says it, and where a subagent's did
+- A turn reports what it used. Where the turns of a run did not, the end of the run counts, and where a subagent's did
   not, the end of the subagent.
-- Tokens and money are counted apart: a source may say the ones of each turn and the other of the run alone.
+- Tokens and money are counted apart: a source may report the ones of each turn and the other of the run alone.
 """
 
 import msgspec
@@ -13,7 +13,7 @@ from sightline.events import Usage
 
 
 class Total(msgspec.Struct):
-    """Of one agent, without those below it. What nobody said stays None."""
+    """Of one agent, without those below it. What was not reported stays None."""
 
     turns: int = 0
     input_tokens: int | None = None
@@ -21,7 +21,7 @@ class Total(msgspec.Struct):
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
     cost: float | None = None  # US dollars
-    counted: bool = False  # the turns of the run that is going on said their tokens
+    counted: bool = False  # the turns of the current run reported their tokens
     priced: bool = False  # and their cost
 
     def began(self) -> None:
@@ -34,7 +34,7 @@ class Total(msgspec.Struct):
         self._add(usage, cost)
 
     def ended(self, usage: Usage | None, cost: float | None) -> None:
-        """The end of a run: what its turns did not say."""
+        """The end of a run: count what its turns did not report."""
         self._add(None if self.counted else usage, None if self.priced else cost)
         self.counted, self.priced = self.counted or usage is not None, self.priced or cost is not None
 

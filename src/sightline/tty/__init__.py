@@ -5,7 +5,7 @@ from __future__ import annotations as annotations
 from sightline._later import later
 
 TYPE_CHECKING = False
-# The first paint needs next to nothing of this: each is imported when asked for.
+# The first paint needs next to nothing of this: each is imported on first use.
 if TYPE_CHECKING:
     from sightline.tty._application import Application as Application
     from sightline.tty._application import run_application as run_application

@@ -1,15 +1,15 @@
 """A program on a terminal: the display, the theme and the loop, wired to the terminal for as long as the program runs.
 
 - `run_application` takes the terminal over, lets the program fill the display, and returns when `exit` was called or
-  the terminal is gone. On every way out the window is given up first, then the terminal, then anything is said.
-- An exception in a component ends the program; it is raised here, with the terminal already given back.
+  the terminal is gone. On every way out the window is released first, then the terminal, then messages are printed.
+- An exception in a component ends the program; it is raised here, with the terminal already restored.
 - An exception in a task that was spawned ends it likewise. Tasks are cancelled in the end, after the terminal was
-  given back: whoever looks at the screen does not wait for them.
-- What the terminal says of itself is followed while it runs: its colours, whether it is dark, what it can do.
-- Ctrl+C and Ctrl+D end it when nobody took them (the actions `interrupt`, without Escape, and `exit`).
+  restored: the user does not wait for them.
+- Reports of the terminal about itself are followed while it runs: its colours, whether it is dark, what it can do.
+- Ctrl+C and Ctrl+D end it when no component took them (the actions `interrupt`, without Escape, and `exit`).
 - Where nothing may be moved or styled (`Capabilities.linear`), or there is no terminal on both sides, the same program
-  runs on lines: see `_linear`. Input that ends (Ctrl+D, or the end of a pipe or file) ends it too: a person's at once,
-  a pipe's when everything is final and nothing came for a moment, so that what is going on is shown to its end.
+  runs on lines: see `_linear`. Input that ends (Ctrl+D, or the end of a pipe or file) ends it too: a user's at once, a
+  pipe's when everything is final and nothing came for a moment, so that work in progress is shown to its end.
 """
 
 import os
@@ -34,7 +34,7 @@ from sightline.tty.theme._theme import Theme, theme_for
 if TYPE_CHECKING:
     import asyncio
 
-_HUNG_UP = 129  # as the shell tells of a program that SIGHUP ended
+_HUNG_UP = 129  # the shell's code for a program that SIGHUP ended
 _NOT_FOUND = 127
 INTERRUPTED = 130
 
@@ -55,16 +55,13 @@ class Application:
         self.loop = loop
         self.bindings = bindings
         self.linear = isinstance(display, LinearDisplay)
-        self.lend: Callable[[Callable[[], None]], None] = lambda use: use()
-        """Gives the terminal to somebody for as long as the call takes."""
+        self.lend: Callable[[Callable[[], None]], None] = lambda use: use()  # the terminal, for as long as `use` takes
         self.on_end: Callable[[], object] = self.exit
-        """A person who enters lines pressed Ctrl+D. More may come, if this does not end the program."""
-        self.complaints: list[str] = []
-        """What the loop had to say that is no reason to end: for when the terminal is given back."""
+        """On lines, the user pressed Ctrl+D. More may come, if this does not end the program."""
+        self.complaints: list[str] = []  # warnings of the loop, to be printed when the terminal is restored
         self._look: bool | None = None
         self._colours: Depth | None = None
-        self._terminal = terminal
-        """None on lines, where nothing is written but lines."""
+        self._terminal = terminal  # None on lines, where nothing is written but lines
         self._tasks: set[asyncio.Task[Any]] = set()
         self._ended: asyncio.Future[int] = loop.create_future()
         loop.set_exception_handler(self._failed)
@@ -75,7 +72,7 @@ class Application:
             self._ended.set_result(code)
 
     def hear(self, event: Input) -> None:
-        """Input for whoever wants it. What nobody does may still end the program; after its end nothing is heard."""
+        """Dispatch input. What no component takes may still end the program; after its end input is ignored."""
         if self._ended.done() or self.display.handle_input(event):
             return
         is_escape = isinstance(event, Key) and event.name == "escape"  # it interrupts, but never that much
@@ -85,7 +82,7 @@ class Application:
             self.exit()
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
-        """Do something beside: kept until it is done, cancelled in the end; if it fails, the program does."""
+        """Run a task beside: it is cancelled when the program ends; if it fails, the program does."""
         task = self.loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
@@ -97,7 +94,7 @@ class Application:
             self._failed(self.loop, {"message": "a task failed", "exception": error})
 
     async def cancel_tasks(self) -> None:
-        """End what was spawned and is still going on, and wait until it has ended."""
+        """Cancel what was spawned and still runs, and wait until it has ended."""
         import asyncio
 
         while self._tasks:
@@ -111,29 +108,29 @@ class Application:
             self._terminal.set_title(text)
 
     def notify(self, title: str, body: str = "") -> None:
-        """Tell a person who looks elsewhere: a desktop notification, or the bell."""
+        """Notify a user who looks elsewhere: a desktop notification, or the bell."""
         if self._terminal is not None:
             self._terminal.notify(title, body)
 
     def copy(self, text: str) -> bool:
-        """Ask the terminal to put a text on the clipboard of whoever sits before it. Whether it was asked: not one
-        that has no clipboard, nor with more than terminals take. None of them says whether it did."""
+        """Send a text to the terminal's clipboard. False for a terminal without one, or with more text than terminals
+        take. No terminal reports whether it worked."""
         return self._terminal is not None and self._terminal.copy(text)
 
     def run_program(self, argv: Sequence[str]) -> int:
-        """Let another program have the terminal until it ends. Its exit code, as a shell would say it."""
+        """Lend the terminal to another program until it ends. Returns its exit code, as a shell would."""
         codes: list[int] = []
         self.lend(lambda: codes.append(_run_program(argv)))
         return codes[0]
 
     def choose_look(self, *, dark: bool | None, colours: Depth | None = None) -> None:
-        """Dark or light from now on, whatever the terminal says; None to follow it again. `colours` stay once said."""
+        """Dark or light from now on, whatever the terminal reports; None to follow it again. `colours` then stay."""
         self._look = dark
         self._colours = colours or self._colours
         self.adapt(self.display.capabilities)
 
     def adapt(self, capabilities: Capabilities) -> None:
-        """The terminal turned out, or turned, to be like this."""
+        """Use what is now known of the terminal."""
         self.display.set_capabilities(capabilities)
         if self.linear:
             return
@@ -144,11 +141,11 @@ class Application:
             self.display.invalidate()
 
     async def ended(self) -> int:
-        """Wait for the end. The exit code, or what went wrong in a callback."""
+        """Wait for the end. Returns the exit code, or raises what went wrong in a callback."""
         return await self._ended
 
     def _failed(self, loop: "asyncio.AbstractEventLoop", context: dict[str, Any]) -> None:
-        """Nothing that goes wrong on the loop is lost in a log: an exception ends the program, the rest is kept."""
+        """Handle what goes wrong on the loop: an exception ends the program, the rest is printed in the end."""
         error = context.get("exception")
         if error is None or self._ended.done():
             self.complaints.append(context["message"] + (f": {error!r}" if error else ""))
@@ -167,12 +164,12 @@ def run_application(
     before: Attributes | None = None,
     typed: bytes = b"",
 ) -> int:
-    """Run a program until it ends. Somebody may have begun already: `before` is how the terminal was before they made
-    it raw, `typed` what they read from it and did not use."""
+    """Run a program until it ends. Where the caller has begun already, `before` is how the terminal was before it made
+    it raw, `typed` what it read and did not use."""
     import asyncio
 
     if closed := _closed_descriptor():
-        return _say_closed(closed)
+        return _report_closed(closed)
     terminal = terminal or Terminal()
     bindings = bindings or Bindings()
     complaints: list[str] = []
@@ -246,7 +243,7 @@ def _closed_descriptor() -> str:
     return ""
 
 
-def _say_closed(name: str) -> int:
+def _report_closed(name: str) -> int:
     sign = "<" if name == "input" else ">"
     try:
         os.write(2, f"error: standard {name} is closed; use a terminal, or {sign}/dev/null for none\n".encode())
@@ -273,21 +270,21 @@ def _run_program(argv: Sequence[str]) -> int:
 
 
 class _Wiring:
-    """What the terminal tells, to whom it matters."""
+    """Connects the terminal's callbacks with the display and the program."""
 
     def __init__(self, terminal: Terminal, application: Application) -> None:
         self._terminal = terminal
         self._application = application
         self._display = application.display
-        self._is_given_up = False
+        self._is_released = False
         terminal.on_input = self._heard
         terminal.on_resize = self._display.resized
         terminal.on_drained = self._display.drained
         terminal.on_resume = self._resumed
         terminal.on_capabilities = application.adapt
         terminal.on_hangup = lambda: application.exit(_HUNG_UP)
-        terminal.farewell = lambda: self._give_up(self._display.stop)
-        terminal.interlude = lambda: self._give_up(self._display.pause)
+        terminal.farewell = lambda: self._release(self._display.stop)
+        terminal.interlude = lambda: self._release(self._display.pause)
         application.lend = terminal.lend
 
     def _heard(self, event: Input) -> None:
@@ -299,11 +296,11 @@ class _Wiring:
         else:
             self._application.hear(event)
 
-    def _give_up(self, stop: Callable[[], None]) -> str:
-        """Give the window up. The end may come at any moment, and because of a component: then the rows stay."""
-        if self._is_given_up:
+    def _release(self, stop: Callable[[], None]) -> str:
+        """Release the window. The end may come at any moment, and because of a component: then the rows stay."""
+        if self._is_released:
             return ""
-        self._is_given_up = True
+        self._is_released = True
         try:
             stop()
         except Exception:
@@ -311,12 +308,12 @@ class _Wiring:
         return ""
 
     def _resumed(self) -> None:
-        self._is_given_up = False
+        self._is_released = False
         self._display.resume()
 
 
 def _same_pictures(images: ImageStore, capabilities: Capabilities) -> bool:
-    """Let pictures be drawn as the terminal can draw them. Whether that is as before."""
+    """Draw pictures as the terminal can draw them. Returns whether that is as before."""
     before = images.protocol, images.cell, images.placeholders
     images.protocol, images.placeholders = capabilities.images, capabilities.kitty_placeholders
     images.cell = capabilities.cell_size or images.cell

@@ -2,10 +2,10 @@
 
 - `render(width)` gives rows: strings of at most `width` cells that hold text, SGR and links (`_link`), each complete in
   itself: it begins in the default style and ends in it.
-- Rows belong to the component and are never changed by whoever gets them. A component that did not change returns the
-  same object as last time: that is how the engine knows, without looking at a row. One that changed returns a new one.
-- A component whose rows become history (a transcript, a long text) says which of them are final, and lets go of those
-  that are: see `Scrollback`.
+- Rows belong to the component and are never changed by the caller. A component that did not change returns the same
+  object as last time: that is how the engine knows, without looking at a row. One that changed returns a new one.
+- A component whose rows become history (a transcript, a long text) reports which of them are final, and releases
+  those: see `Scrollback`.
 """
 
 from collections.abc import Sequence
@@ -22,33 +22,29 @@ CURSOR = "\x1b_sightline:cursor\x1b\\"
 class Component:
     """Something with rows."""
 
-    wants_key_release = False
-    """Whether key releases are handed to `handle_input` too."""
-    focused = False
-    """Set by the display. Only a focused component puts the cursor mark into its rows."""
-
-    goes_on = False
-    """Whether it goes on with the block before it in a transcript: no blank row stands between them."""
+    wants_key_release = False  # whether key releases are passed to `handle_input` too
+    focused = False  # set by the display; only a focused component puts the cursor mark into its rows
+    joins_previous = False  # no blank row stands between it and the block before it in a transcript
 
     def render(self, width: int) -> Rows:
         raise NotImplementedError
 
     def handle_input(self, event: Input) -> bool:
-        """React to a key or pasted text. False when it means nothing here."""
+        """React to a key or pasted text. Returns false when it means nothing here."""
         return False
 
     def invalidate(self) -> None:
-        """Forget rows kept from earlier: the theme changed, or nobody will ask for them again for long."""
+        """Drop cached rows: the theme changed, or they will not be needed again for long."""
 
     def contains(self, component: "Component") -> bool:
         """Whether a change of `component` can change these rows."""
         return component is self
 
     def refresh(self, component: "Component") -> None:
-        """`component` looks different although it was done: ask it again if it is shown here."""
+        """`component` looks different although it was done: render it again if it is shown here."""
 
     def dispose(self) -> None:
-        """It is taken down for good: end timers, processes and watchers."""
+        """It is removed for good: end timers, processes and watchers."""
 
 
 class Scrollback(Component):
@@ -67,7 +63,7 @@ class Scrollback(Component):
         return 0
 
     def reclaimed(self) -> int:
-        """How many released rows are rendered again since last asked, because something changed among them."""
+        """How many released rows are rendered again since the last call, because something changed among them."""
         return 0
 
     def restore(self) -> None:

@@ -1,9 +1,9 @@
 """A program on lines, for linear mode: standard input and output as they are, and the linear display on them.
 
-- Nothing is switched on or asked. Either side may be a terminal, a pipe or a file.
-- Output is never dropped: who reads slowly is waited for, however long, and only who is gone (`on_lost`) is not.
+- No mode is switched on and nothing is queried. Either side may be a terminal, a pipe or a file.
+- Output is never dropped: a slow reader is waited for, however long, and only a reader that is gone (`on_lost`) is not.
 - A line counts as one when it ends, or when the input does.
-- A person who ends the input of a terminal (Ctrl+D) can go on after it, where that is wanted (`outlives_end`).
+- After Ctrl+D on a terminal the user can continue to enter lines, where `outlives_end` is set.
 """
 
 import os
@@ -33,11 +33,9 @@ class LineTerminal:
 
     def __init__(self, terminal: Terminal, loop: "asyncio.AbstractEventLoop") -> None:
         self.on_line: Callable[[str], object] = str
-        self.on_end: Callable[[], object] = str
-        """There will be no more lines; of a terminal that is listened to further, somebody pressed Ctrl+D."""
+        self.on_end: Callable[[], object] = str  # no more lines follow; with `outlives_end`: the user pressed Ctrl+D
         self.outlives_end = False
-        self.on_lost: Callable[[OSError], object] = str
-        """Nobody reads what is written any more."""
+        self.on_lost: Callable[[OSError], object] = str  # the reader of the output is gone
         self.on_drained: Callable[[], object] = str
         self._terminal = terminal
         self._loop = loop
@@ -67,7 +65,7 @@ class LineTerminal:
         self._listening = True
         try:
             self._loop.add_reader(0, self._readable)
-        except PermissionError:  # a file can be read at any time, which is why nobody can wait for it
+        except PermissionError:  # a file can be read at any time, so there is nothing to wait for
             self._loop.call_soon(self._read_on)
 
     def deafen(self) -> None:
@@ -75,12 +73,12 @@ class LineTerminal:
         self._loop.remove_reader(0)
 
     def lend(self, use: Callable[[], None]) -> None:
-        """Let somebody else write, after what was written."""
+        """Let another program write, after what was written."""
         self._writer.drain(_PATIENCE)
         use()
 
     async def flushed(self) -> None:
-        """Wait until everything is out, or nobody reads it."""
+        """Wait until everything is out, or its reader is gone."""
         if self._writer.pending:
             self._flushed = self._loop.create_future()
             await self._flushed
@@ -174,7 +172,7 @@ def _wire_lines(surface: LineTerminal, display: LinearDisplay, application: Appl
 
 
 def _end(surface: LineTerminal, display: LinearDisplay, application: Application) -> None:
-    """A person may be asked what they mean by it; any other end is one."""
+    """Handle the end of input: at a terminal the program may ask the user about it; any other end is final."""
     if surface.listening:
         application.on_end()
     elif os.isatty(0):
@@ -191,8 +189,8 @@ def _lost(application: Application, error: OSError) -> None:
 
 
 def _hear_interrupts(application: Application) -> Any:
-    """A terminal that is not raw makes a signal of Ctrl+C: for the program it is the key. What was heard before, or
-    None if it is not for us to hear. The second one interrupts a program that did not come to the first."""
+    """Turn SIGINT, which Ctrl+C is on a terminal that is not raw, into the key. Returns the handler there was before,
+    or None where we may not handle it. A second one interrupts a program that has not handled the first."""
     try:
         before = signal.getsignal(signal.SIGINT)
         waiting: list[Key] = []

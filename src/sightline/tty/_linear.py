@@ -1,19 +1,19 @@
-"""The same components as plain lines, for who listens to the terminal and for terminals that cannot move their cursor.
+"""The same components as plain lines, for screen readers and for terminals that cannot move their cursor.
 
 - Lines are only ever added: no sequence is written at all, nothing is taken back.
 - A row is written when it is final, once, in order. What a block shows while it changes is not written.
-- What stands below the transcript (the editor, hints) is not written. Instead there is a prompt when nothing is going
-  on and nothing was written for a moment. A line that is typed goes to the focused component, as if it had been typed
-  there, in place of whatever was there, and entered.
+- What stands below the transcript (the editor, hints) is not written. Instead there is a prompt when nothing is in
+  progress and nothing was written for a moment. A line that is typed goes to the focused component, as if it had been
+  typed there, in place of whatever was there, and entered.
 - An overlay is written when it appears, and what of it is new when an answer changed it. Its choices have numbers: a
   number that is entered chooses, 0 cancels. A line that is neither a choice nor a text it takes chooses nothing, least
   of all what happens to be highlighted. A dot and a key (`.ctrl+t`) press it, with a number on that choice; a letter
   alone is no key there.
-- A line that was entered before an overlay nobody asked for (`unprompted`) was written is no answer to it: it is said,
-  and not taken.
-- An empty line enters what stands in an editor, which was said when it was put there.
-- Somebody may know better that something is going on (`is_busy`): then there is no prompt.
-- Input that ended ends the program, but not while something is going on (`end_when_quiet`).
+- A line that was entered before an overlay that the user did not request (`unprompted`) was written is no answer to it:
+  it is reported, and not taken.
+- An empty line enters what stands in an editor, which was written when it was put there.
+- The program may know better that something is in progress (`is_busy`): then there is no prompt.
+- Input that ended ends the program, but not while something is in progress (`end_when_quiet`).
 - The width is that of the beginning, for good: lines that were written do not change when the window does.
 """
 
@@ -34,11 +34,9 @@ from sightline.tty.input._keys import Key, KeySpecError, Paste, character_key, p
 from sightline.tty.terminal._capabilities import Capabilities
 
 PROMPT = "> "
-QUIET = 0.1
-LAST_QUIET = 0.5
-"""How long nothing is written before the prompt comes; before the end does."""
-_HEARD_AFTER = 0.05
-"""Seconds after which what could be read when an overlay was written has been read."""
+QUIET = 0.1  # seconds without output before the prompt
+LAST_QUIET = 0.5  # and before the end
+_HEARD_AFTER = 0.05  # seconds after which what could be read when an overlay was written has been read
 
 
 class LinearDisplay(Display):
@@ -51,10 +49,8 @@ class LinearDisplay(Display):
         self._clock = clock
         self._quiet_timer: Timer | None = None
         self._leave: Callable[[], object] | None = None
-        self._said: tuple[OverlayHandle | None, list[str]] = (None, [])
-        """The overlay that was written last, and what was written of it."""
-        self._unheard: OverlayHandle | None = None
-        """The overlay that was written so lately that a line read now was entered before."""
+        self._announced_rows: tuple[OverlayHandle | None, list[str]] = (None, [])  # the last overlay, as it was written
+        self._unheard: OverlayHandle | None = None  # written so lately that a line read now was entered before
         self.is_busy: Callable[[], bool] = lambda: False
 
     def render_now(self) -> None:
@@ -79,7 +75,7 @@ class LinearDisplay(Display):
         if focused is None:
             return None
         if self._is_early():
-            return self._say([f"entered before the question, so not its answer: {line}"] if line else [])
+            return self._write_rows([f"entered before the question, so not its answer: {line}"] if line else [])
         chosen = _list_in(focused)
         if self.visible_overlays() and line.startswith(".") and self._press(chosen, line[1:]):
             return self._answered()
@@ -97,11 +93,11 @@ class LinearDisplay(Display):
         if self.focus.component is focused and self._is_to_be_entered(focused, line, before):
             self.handle_input(Key("enter"))
         elif chosen is not None and focused.render(self._width()) == before and line:
-            self._say([f"no such choice: {line}"])
+            self._write_rows([f"no such choice: {line}"])
         return self._answered()
 
     def _is_to_be_entered(self, focused: Component, line: str, before: Rows) -> bool:
-        """Where it can be told, only what became text: a letter may have been a key that did something."""
+        """Where it is known, only what became text: a letter may have been a key that did something."""
         written = _written(focused)
         if written is not None:
             return bool(written) or (not line and _list_in(focused) is None)
@@ -120,7 +116,7 @@ class LinearDisplay(Display):
         return True
 
     def end_when_quiet(self, leave: Callable[[], object]) -> None:
-        """There will be no more lines: leave when what is going on is over."""
+        """No more lines follow: leave when what is in progress has ended."""
         self._leave = leave
         self._forget_quiet()
         self.request_render(urgent=True)
@@ -151,7 +147,7 @@ class LinearDisplay(Display):
         final = min(final, frame.length - self._rows_below(columns))
         # One row more than there is: where every row is final, the frame has not shrunk into history.
         step = self._ledger.step(frame.length + 1, final, 0)
-        self._say(frame.between(step.start, step.end))
+        self._write_rows(frame.between(step.start, step.end))
         self._remember(frame)
 
     def _rows_below(self, columns: int) -> int:
@@ -179,13 +175,13 @@ class LinearDisplay(Display):
         self._announced = overlay
         if overlay is not None:
             rows = [*_spoken(overlay.component, self._width())]
-            if self._said[0] is not overlay and self._clock is not None:
+            if self._announced_rows[0] is not overlay and self._clock is not None:
                 self._unheard = overlay
                 self._clock.call_later(_HEARD_AFTER, self._hear)
-            before = self._said[1] if self._said[0] is overlay else []
+            before = self._announced_rows[1] if self._announced_rows[0] is overlay else []
             known = next((at for at, pair in enumerate(zip(rows, before, strict=False)) if pair[0] != pair[1]), 0)
-            self._said = (overlay, rows)
-            self._say(rows[known:])
+            self._announced_rows = (overlay, rows)
+            self._write_rows(rows[known:])
 
     def _hear(self) -> None:
         self._unheard = None
@@ -194,7 +190,7 @@ class LinearDisplay(Display):
         visible = self.visible_overlays()
         if not visible or not getattr(visible[-1].component, "unprompted", False):
             return False
-        return visible[-1] is not self._said[0] or visible[-1] is self._unheard
+        return visible[-1] is not self._announced_rows[0] or visible[-1] is self._unheard
 
     def _answered(self) -> None:
         self._announced = None
@@ -218,7 +214,7 @@ class LinearDisplay(Display):
         elif self.focus.component is not None:
             self._show_prompt()
 
-    def _say(self, rows: Sequence[str]) -> None:
+    def _write_rows(self, rows: Sequence[str]) -> None:
         if rows:
             self._forget_quiet()
             self._end_prompt()
@@ -289,7 +285,7 @@ def _written(component: Component) -> str | None:
 
 
 def _empty(component: Component) -> None:
-    """Nothing that was typed before is left: nobody would see it."""
+    """Remove what was typed before: the user would not see it."""
     choices = _list_in(component)
     if choices is not None:
         choices.set_query("")
@@ -311,7 +307,7 @@ def _choose(choices: SelectList, line: str) -> bool:
 
 
 def _numbered(choices: SelectList, line: str) -> int:
-    """The number of a choice, written as it was said; 0 when it is none."""
+    """The number of a choice, written as it was shown; 0 when it is none."""
     number = int(line) if line.isascii() and line.isdecimal() and len(line) < 10 else 0
     return number if line == str(number) and number <= len(choices) else 0
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def title_of(record: "SessionRecord") -> str:
-    """What a session is about: its title, what was asked first, or what was answered last; empty where it has none."""
+    """What a session is about: its title, the first prompt, or the last answer; empty where it has none."""
     return clean_line(record.title or record.first_prompt or record.last_text)
 
 

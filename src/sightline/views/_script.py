@@ -1,6 +1,5 @@
-"""A command line as somebody meant it: without the shell it was handed to.
+"""The script in a command line that runs it with a shell (`/bin/bash -lc '…'`): that is what the user knows.
 
-A program that runs a script with a shell (`/bin/bash -lc '…'`) tells of the shell; the script is what a person knows.
 It is taken out only where that changes nothing: where the quotes hold nothing that a shell outside would replace.
 """
 
@@ -14,7 +13,7 @@ _wrapped = re.compile(rf"{_SHELL}\s+-l?c\s+({_one_word})\s*").fullmatch
 
 
 def script_in(line: str) -> str:
-    """The script of a command line, or all of it where it is no shell's."""
+    """The script of a command line, or all of it where no shell runs it."""
     found = _wrapped(line)
     script = "".join(shlex.split(found[1])).strip() if found is not None else ""
     return script or line

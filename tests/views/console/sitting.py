@@ -5,7 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sightline.events import Event, stamp
+from sightline.events import Event
+from sightline.events.stamping import stamp
 from sightline.host import Command, CommandReply
 from sightline.journal import Store
 from sightline.settings import Settings, StartOptions

@@ -8,8 +8,8 @@ from tools.reference import console_page
 
 from sightline.settings import load
 from sightline.views.console._actions import COMMANDS, bindings_from
-from sightline.views.console.input._drafts import KEPT as DRAFTS
-from sightline.views.console.input._history import KEPT as PROMPTS
+from sightline.views.console.input._drafts import MOST_DRAFTS as DRAFTS
+from sightline.views.console.input._history import MOST_PROMPTS as PROMPTS
 from sightline.views.console.status._jobs import MOST as JOBS
 from sightline.views.console.status._todo import MOST as TASKS
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from sightline import __version__
-from sightline.events import RunStarted, State, ToolUse, User, stamp
+from sightline.events import RunStarted, State, ToolUse, User
+from sightline.events.stamping import stamp
 from sightline.transcript import Snapshot
 from sightline.tty import measure, theme_for
 from sightline.tty.components import KeyHints

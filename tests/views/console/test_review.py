@@ -333,7 +333,7 @@ async def test_what_nobody_took_before_the_end_is_kept_as_a_draft(sat: Sitting, 
 
     sat.console.sessions.link.submit = submit  # type: ignore[method-assign]
     sat.console.began("s")
-    await sat.until(lambda: sat.console.prompt._keeper)
+    await sat.until(lambda: sat.console.prompt._draft_writer)
     sat.writes("a long prompt")
     sat.press("enter")
     await settled(sat)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from sightline import __version__
-from sightline.events import State, ToolUse, User, stamp
+from sightline.events import State, ToolUse, User
+from sightline.events.stamping import stamp
 from sightline.host import Hello, HostSession, Prompt, listen
 from sightline.host.socket._server import SocketServer
 from sightline.paths import data_folder

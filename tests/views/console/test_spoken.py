@@ -4,18 +4,8 @@ from typing import Any
 
 import pytest
 
-from sightline.events import (
-    AgentEnded,
-    AgentStarted,
-    Event,
-    Text,
-    ToolOutput,
-    ToolResult,
-    ToolUpdate,
-    ToolUse,
-    User,
-    stamp,
-)
+from sightline.events import AgentEnded, AgentStarted, Event, Text, ToolOutput, ToolResult, ToolUpdate, ToolUse, User
+from sightline.events.stamping import stamp
 from sightline.transcript import Snapshot
 from sightline.tty import PLAIN, Capabilities, LinearDisplay
 from sightline.views.console._actions import bindings_from

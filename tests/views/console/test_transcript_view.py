@@ -21,8 +21,8 @@ from sightline.events import (
     ToolUse,
     TurnEnded,
     User,
-    stamp,
 )
+from sightline.events.stamping import stamp
 from sightline.transcript import Remark, Snapshot, fold
 from sightline.tty import PLAIN, ImageStore
 from sightline.views.console._actions import bindings_from

@@ -7,18 +7,8 @@ from typing import Any
 
 import pytest
 
-from sightline.events import (
-    Request,
-    RequestResolved,
-    RunEnded,
-    RunStarted,
-    State,
-    Text,
-    ToolResult,
-    ToolUse,
-    User,
-    stamp,
-)
+from sightline.events import Request, RequestResolved, RunEnded, RunStarted, State, Text, ToolResult, ToolUse, User
+from sightline.events.stamping import stamp
 from sightline.host import Abort, AnswerRequest, CancelCall, CommandReply, Stop
 from sightline.settings import StartOptions
 from sightline.tty import Capabilities

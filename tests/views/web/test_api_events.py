@@ -7,7 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from sightline.events import ToolOutput, ToolUse, decode_event, stamp
+from sightline.events import ToolOutput, ToolUse, decode_event
+from sightline.events.stamping import stamp
 from sightline.journal import Store
 from sightline.transcript import Snapshot, Transcript
 from sightline.views.web.api._feed import Feed

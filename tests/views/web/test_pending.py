@@ -2,7 +2,8 @@
 
 import pytest
 
-from sightline.events import Notice, Request, RequestResolved, State, Text, ToolResult, ToolUse, stamp
+from sightline.events import Notice, Request, RequestResolved, State, Text, ToolResult, ToolUse
+from sightline.events.stamping import stamp
 from sightline.transcript import Transcript
 from sightline.views.web.page._pending import MissedEvents, PendingUpdates
 

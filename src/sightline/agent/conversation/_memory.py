@@ -110,7 +110,7 @@ def add_entry(
         custom=custom,
         data=data,
     )
-    tree.add(entry, log.keep(entry))
+    tree.add(entry, log.store_entry(entry))
     return entry
 
 

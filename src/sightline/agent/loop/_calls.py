@@ -282,7 +282,7 @@ class _Proposals:
 def _ending(outcome: Outcome) -> CallEnding | None:
     """What the conversation stores of how a call ended: enough to show its result without the text for the model."""
     found = call_ending(outcome.details)
-    ending = CallEnding(by=found.by, rule=found.rule, reason=found.reason, told=found.told or None)
+    ending = CallEnding(by=found.by, rule=found.rule, reason=found.reason, outcome_lines=found.outcome_lines or None)
     ending = msgspec.structs.replace(ending, exit_code=outcome.exit_code or None)
     return None if ending == CallEnding() else ending
 
@@ -291,7 +291,7 @@ def _outcome_of(task: "asyncio.Task[Outcome]") -> Outcome:
     """The outcome of a call that has ended. A bug in a tool fails its call, not the session."""
     if task.cancelled():
         return Outcome(
-            text=CANCELLED, details=CallEnding(ended="cancelled", told=[CANCELLED]).as_details(), is_error=True
+            text=CANCELLED, details=CallEnding(ended="cancelled", outcome_lines=[CANCELLED]).as_details(), is_error=True
         )
     error = task.exception()
     return task.result() if error is None else _failure(error)

@@ -60,7 +60,7 @@ class Cells:
                 ended, exit_code, text = "cancelled", _CANCELLED, text or _STORED
             failed = exit_code != 0 and ended != "cancelled"
             lines = [_STORED] if text == _STORED else None
-            fact = CommandFact(ended=ended, told=lines, bytes=sink.size, kept=sink.kept)
+            fact = CommandFact(ended=ended, outcome_lines=lines, bytes=sink.size, stored=sink.stored)
             return ToolResult(id, text, fact.as_details(), failed, exit_code, loop.time() - began)
 
     def cancel(self, id: str, *, force: bool = False) -> None:

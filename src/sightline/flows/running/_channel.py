@@ -4,7 +4,8 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 
-from sightline.events import Event, of_source
+from sightline.events import Event
+from sightline.events.stamping import of_source
 
 FLOW = "flow"  # the source of what a flow itself does
 _AHEAD_AT_MOST = 64  # batches; a batch may be a quarter of a megabyte of output

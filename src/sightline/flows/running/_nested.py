@@ -26,9 +26,8 @@ from sightline.events import (
     ToolResult,
     ToolUpdate,
     ToolUse,
-    of_agent,
-    of_source,
 )
+from sightline.events.stamping import of_agent, of_source
 from sightline.flows.running._channel import FLOW, EventChannel
 
 _WITH_ID = (ToolUse, ToolArgs, ToolOutput, ToolUpdate, ToolConnection, ToolResult, Request, RequestResolved)

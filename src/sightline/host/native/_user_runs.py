@@ -111,7 +111,7 @@ class UserRuns:
 
         def emit(event: Event) -> None:
             if isinstance(event, ToolOutput):
-                output.tell(event)
+                output.publish(event)
             else:
                 actor.publish(event)
 

@@ -134,7 +134,7 @@ class ProviderMemory:
         now = _ProviderNote(self._provider, self.session, dict(self._session.agents))
         if now != self._noted:
             self._noted = now
-            add_entry(self._session, self._tree, "custom", data=msgspec.to_builtins(now), custom=PROVIDER_NOTE)
+            self._add("custom", data=msgspec.to_builtins(now), custom=PROVIDER_NOTE)
 
 
 def _notes(tree: SessionTree) -> Iterator[_ProviderNote]:

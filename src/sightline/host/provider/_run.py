@@ -17,7 +17,8 @@ from contextlib import aclosing, asynccontextmanager, contextmanager
 import msgspec
 
 from sightline.agent import level_left
-from sightline.events import Event, Notice, RunEnded, RunStarted, Text, User, of_source
+from sightline.events import Event, Notice, RunEnded, RunStarted, Text, User
+from sightline.events.stamping import of_source
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.host.provider._events import Translation
 from sightline.host.provider._memory import ProviderMemory

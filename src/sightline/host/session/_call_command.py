@@ -63,7 +63,7 @@ class CallCommand:
 
     def become_job(self) -> str:
         if not self._job:
-            self._output.let_out()
+            self._output.flush()
             self._job = self._session.adopt(self._call, self)
             if self._use is not None:
                 self._actor.publish(self._as_jobs(self._use))
@@ -81,7 +81,7 @@ class CallCommand:
         if not self._heard:
             return
         if isinstance(event, ToolOutput):
-            self._output.tell(event)
+            self._output.publish(event)
             return
         if isinstance(event, ToolUse):
             self._use = event

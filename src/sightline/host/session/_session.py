@@ -12,18 +12,8 @@ import time
 from collections.abc import Callable, Container, Coroutine
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from sightline.events import (
-    Error,
-    Event,
-    Request,
-    RequestResolved,
-    ToolOutput,
-    ToolResult,
-    ToolUse,
-    encode_event,
-    in_place_of,
-    stamp,
-)
+from sightline.events import Error, Event, Request, RequestResolved, ToolOutput, ToolResult, ToolUse, encode_event
+from sightline.events.stamping import in_place_of, stamp
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.exec import Command as RunningCommand
 from sightline.exec import CommandSpec, Jobs, PassOn
@@ -165,7 +155,7 @@ class HostSession:
             self._loop.call_soon(self.flush)
         self._pending.append(stamp(event, self._seq, self._clock()))
 
-    def keep(self, entry: Entry) -> EntryPlace | None:
+    def store_entry(self, entry: Entry) -> EntryPlace | None:
         """Keep an entry of the tree, after the events that were published before it. None: the disk is full."""
         self.flush(entry)
         return self._writer.place_of(entry.id)

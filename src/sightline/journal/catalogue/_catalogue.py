@@ -1,10 +1,10 @@
-"""The list of conversations and the search through them, kept up to date from the journals.
+"""The list of conversations and the search through them, updated from the journals.
 
 Rules:
 
-- A journal is read on from where it was read to, never again from the beginning, and only when its size or the time of
-  its last change is not what it was. Whoever lists or searches does it, newest first, for a bounded time; `behind` says
-  how many are left for the next one.
+- A journal is read from where the last reading ended, never again from the beginning, and only when its size or the
+  time of its last change differs. Listing and searching do that, newest first, for a bounded time; `behind` is how many
+  are left for the next one.
 - A session's row, its words and how far it was read change in one transaction: two processes that catch up at once
   cannot count anything twice.
 """

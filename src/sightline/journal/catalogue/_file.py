@@ -3,7 +3,7 @@
 Rules:
 
 - A cache: all of it comes out of the journals. One that is missing, damaged or of another version is made again, and
-  where none can be kept (a disk that is full or may not be written) one in memory does for this process.
+  where none can be stored (a disk that is full or may not be written) one in memory does for this process.
 - Many processes use it at once (WAL): a reader never waits, a writer waits a moment for another.
 - Only the owner may read it (0600).
 - A connection is used by one thread at a time, and never by a process that was forked off after it was made.
@@ -106,7 +106,7 @@ class CatalogueFile:
     def _fill(self, connection: sqlite3.Connection) -> None:
         connection.execute("BEGIN IMMEDIATE")
         try:
-            if connection.execute("PRAGMA user_version").fetchone()[0] == 0:  # nobody was quicker
+            if connection.execute("PRAGMA user_version").fetchone()[0] == 0:  # no other process was quicker
                 for statement in filter(str.strip, _SCHEMA.split(";")):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {_VERSION}")
@@ -125,5 +125,5 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
     """Whether a new file would help. A busy, full or locked one is not damaged."""
     if type(error) is not sqlite3.OperationalError:
         return True
-    said = str(error)
-    return any(sign in said for sign in ("malformed", "no such", "disk I/O", "decode to UTF-8"))
+    message = str(error)  # SQLite's
+    return any(sign in message for sign in ("malformed", "no such", "disk I/O", "decode to UTF-8"))

@@ -1,4 +1,4 @@
-"""One kept conversation, as lists show it, and how its entries add up to that."""
+"""One stored conversation, as lists show it, and how its entries add up to that."""
 
 import msgspec
 
@@ -8,8 +8,7 @@ from sightline.journal.tree._outline import calls_of
 from sightline.text import clean_line, cut_graphemes
 
 _SHOWN = 200
-# Of one message, for the full-text search. What stands further back is in the journal all the same.
-_SEARCHED = 64 * 1024
+_SEARCHED = 64 * 1024  # characters of one message that the full-text search finds; all of it is in the journal
 
 
 class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,7 +17,7 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
     title: str = ""
     created: float = 0.0
     changed: float = 0.0  # when the last step was made
-    messages: int = 0  # of the person and the model
+    messages: int = 0  # of the user and the model
     provider: str = ""  # whose agent answers; empty: our own
     model: str = ""
     first_prompt: str = ""
@@ -54,12 +53,12 @@ def with_entry(record: SessionRecord, entry: Entry) -> SessionRecord:
     if isinstance(message, UserMessage):
         prompt = record.first_prompt or text
         return msgspec.structs.replace(record, messages=messages, first_prompt=prompt, **changed)
-    model, said = clean_line(message.model) or record.model, text or record.last_text
-    return msgspec.structs.replace(record, messages=messages, model=model, last_text=said, **changed)
+    model, last = clean_line(message.model) or record.model, text or record.last_text
+    return msgspec.structs.replace(record, messages=messages, model=model, last_text=last, **changed)
 
 
 def searched_text(entry: Entry) -> str:
-    """What the full-text search finds an entry by: words of the person and the model, calls, summaries."""
+    """What the full-text search finds an entry by: messages of the user and the model, calls, summaries."""
     message = entry.message
     if entry.type in ("compaction", "branch_summary") and isinstance(entry.data, dict):
         return str(entry.data.get("summary", ""))[:_SEARCHED]

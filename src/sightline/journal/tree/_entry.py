@@ -4,9 +4,9 @@ Rules:
 
 - An entry names its parent; an empty parent is a root. Entries are appended and never changed.
 - `seq` is the last event there was when the entry was made: the events of an entry are those after the entry that
-  stands before it in the file, up to its own `seq`. So a path through the tree says which events are shown.
-- The leaf is where the conversation goes on. Every entry but `label` and `leaf` becomes the leaf; `leaf` says which
-  entry is it from then on.
+  stands before it in the file, up to its own `seq`. So a path through the tree defines which events are shown.
+- The leaf is where the conversation continues. Every entry but `label` and `leaf` becomes the leaf; `leaf` names the
+  entry that is it from then on.
 """
 
 from typing import Any, Literal
@@ -16,7 +16,7 @@ import msgspec
 from sightline.conversation import Message
 
 EntryType = Literal[
-    "message",  # of the person, the model or a tool
+    "message",  # of the user, the model or a tool
     "custom_message",  # of an extension, for the model
     "custom",  # of an extension, for itself
     "label",  # data: {"target": id, "label": text}; an empty text takes the label away

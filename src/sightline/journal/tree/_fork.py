@@ -41,13 +41,13 @@ def fork(store: "Store", session: str, leaf: str = "") -> str:
     """The id of a new session that has everything of this one, or only the path to an entry of it."""
     header = store.read(session).header
     tree = SessionTree.load(store.folder(session)) if leaf else None
-    wanted = _path_to(tree, leaf) if tree is not None else None
+    selects = _path_to(tree, leaf) if tree is not None else None
     writer = store.create(
         cwd=header.cwd, title=store.title_of(session), parent_session=session, provider=header.provider
     )
     new = writer.folder.name
     try:
-        mentioned = _copy_lines(store.folder(session), session, writer, wanted)
+        mentioned = _copy_lines(store.folder(session), session, writer, selects)
         if tree is not None:
             writer.append(_permissions_left(tree, leaf))
         _share_artifacts(store.folder(session), writer.folder, mentioned if leaf else None)
@@ -84,7 +84,7 @@ def _path_to(tree: SessionTree, leaf: str) -> Callable[[bytes], bool]:
     ranges = tree.ranges(leaf)
     firsts = [first for first, _ in ranges]
 
-    def wanted(line: bytes) -> bool:
+    def selects(line: bytes) -> bool:
         if is_entry(line):
             meta = meta_of_line(line)
             if meta is None:
@@ -94,20 +94,20 @@ def _path_to(tree: SessionTree, leaf: str) -> Callable[[bytes], bool]:
         at = bisect_right(firsts, seq) - 1
         return at >= 0 and seq <= ranges[at][1]
 
-    return wanted
+    return selects
 
 
 def _copy_lines(
-    folder: Path, session: str, writer: JournalWriter, wanted: Callable[[bytes], bool] | None
+    folder: Path, session: str, writer: JournalWriter, selects: Callable[[bytes], bool] | None
 ) -> set[bytes]:
-    """Copy what is wanted; which artifacts it may mean."""
+    """Copy the selected lines; returns the artifacts they may refer to."""
     old, new = f"artifact://{session}/".encode(), f"artifact://{writer.folder.name}/".encode()
     mentioned: set[bytes] = set()
     part: list[bytes] = []
     size = 0
     for line in _whole_lines(folder / "journal.jsonl"):
-        if wanted is not None:
-            if not wanted(line):
+        if selects is not None:
+            if not selects(line):
                 continue
             mentioned.update(match[1] or match[2] for match in _mentioned(line))
         part.append(line.replace(old, new))

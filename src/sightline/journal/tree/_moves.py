@@ -1,6 +1,6 @@
-"""Going on from elsewhere in the tree, and naming places in it: what is written for that."""
+"""The entries for a move to another place in the tree, and for labels of places in it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class TreeMove(msgspec.Struct, frozen=True):
-    """Where the conversation goes on (empty: before the first entry) and the words to begin with."""
+    """Where the conversation continues (empty: before the first entry) and the text to begin with."""
 
     leaf: str
     prefill: str = ""
@@ -52,5 +52,5 @@ def label_entry(tree: "SessionTree", target: str, label: str, moment: Moment) ->
     return _entry(tree.next_id(), tree.leaf, "label", moment, data)
 
 
-def _entry(id: str, parent: str, type: EntryType, moment: Moment, data: Any) -> Entry:
+def _entry(id: str, parent: str, type: EntryType, moment: Moment, data: dict[str, str]) -> Entry:
     return Entry(id=id, parent=parent, type=type, time=moment.time, seq=moment.seq, data=data)

@@ -1,4 +1,4 @@
-"""What the tree knows of an entry without its message: enough to find one's way, and where to read the rest."""
+"""A node of the tree: an entry without its message, and where in the journal the whole entry is."""
 
 from typing import Annotated
 
@@ -12,11 +12,11 @@ class SessionNode(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     id: str
     parent: str  # empty: a root, or an entry whose parent is not there
     type: str
-    role: str  # of a message: user, assistant, tool; automatic: in the user's place, by a reminder, a job, an extension
+    role: str  # of a message: user, assistant, tool; automatic: on the user's behalf (a reminder, a job, an extension)
     time: float
     seq: int
     after: int  # its events are those after this one, up to `seq`
-    offset: int  # in the journal; -1: kept in memory, the journal has not got it
+    offset: int  # in the journal; -1: only in memory, the journal has not got it
     size: int
     stop_reason: str
     tool_only: bool  # an assistant's message with calls and no words
@@ -51,7 +51,7 @@ class _About(msgspec.Struct, frozen=True):
 
 
 class Meta(msgspec.Struct, frozen=True, tag_field="kind", tag="entry"):
-    """An entry's line, without what its message says."""
+    """An entry's line, without the text of its message."""
 
     id: _Name
     parent: str = ""
@@ -83,7 +83,7 @@ def meta_of_line(line: bytes) -> Meta | None:
 
 
 def meta_of(entry: Entry) -> Meta:
-    """The same way a line is read: what is told of an entry cannot depend on how it came."""
+    """The same as from a line: the node of an entry must not depend on where it came from."""
     return _meta.decode(encode_entry(entry))
 
 
@@ -100,7 +100,7 @@ def make_node(meta: Meta, *, parent: str, after: int, offset: int, size: int) ->
         after=after,
         offset=offset,
         size=size,
-        stop_reason="" if message is None else message.stop_reason or _UNSAID.get(message.role, ""),
+        stop_reason="" if message is None else message.stop_reason or _DEFAULT_STOP.get(message.role, ""),
         tool_only=message is not None and message.role == "assistant" and _only_calls(message.parts),
         target=about.target or about.to or about.first_kept,
         orphan=bool(meta.parent) and not parent,
@@ -114,7 +114,7 @@ def _role(meta: Meta) -> str:
     return AUTOMATIC if is_automatic else meta.message.role
 
 
-_UNSAID = {"assistant": "stop"}
+_DEFAULT_STOP = {"assistant": "stop"}
 
 
 def _only_calls(parts: list[_Part]) -> bool:

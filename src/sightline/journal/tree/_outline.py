@@ -1,17 +1,17 @@
-"""The tree as it is listed: which entries a filter leaves, which of them a search finds, and what each says.
+"""The tree as it is listed: which entries a filter leaves, which of them a search finds, and the text of each.
 
 Rules:
 
 - An entry that is not shown passes its children on to the nearest one above it that is.
-- `default` leaves out what is only kept to remember something; `no-tools` results of tools as well; `user-only` and
-  `labeled-only` are what they say; `all` leaves out nothing.
+- `default` leaves out bookkeeping; `no-tools` results of tools as well; `user-only` shows messages of the user,
+  `labeled-only` entries with a label, `all` everything.
 - An assistant's message of calls alone, which ended as it should, is shown by `all` only, unless it is the leaf.
-- Of a tool's result, what is only said to a model is left out: that a command wrote nothing, what exactly was refused.
+- Of a tool's result, lines for the model alone are left out: that a command wrote nothing, what exactly was refused.
 - A search is words apart by spaces. Each must be in the entry's label, role, type or content; case does not matter.
 """
 
 from collections.abc import Callable
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import msgspec
 
@@ -62,11 +62,11 @@ def outline(tree: SessionTree, filter: Filter = "default", search: str = "") -> 
 
 
 def content_of(entry: Entry) -> str:
-    """What an entry says, whatever its type."""
+    """The text of an entry, whatever its type."""
     data = entry.data if isinstance(entry.data, dict) else {}
     match entry.type:
         case "message" | "custom_message":
-            return "\n".join([part for part in (entry.custom, _said(entry)) if part])
+            return "\n".join([part for part in (entry.custom, _message_text(entry)) if part])
         case "compaction" | "branch_summary":
             return str(data.get("summary", ""))
         case "model_change":
@@ -83,33 +83,33 @@ def content_of(entry: Entry) -> str:
             return entry.custom
 
 
-def _rules(data: dict[str, Any], verdict: str) -> list[str]:
+def _rules(data: dict[str, object], verdict: str) -> list[str]:
     rules = data.get(verdict)
     return [f"{verdict} {rule}" for rule in rules] if isinstance(rules, list) else []
 
 
 def calls_of(message: AssistantMessage) -> str:
-    """Its calls, one a line: the tool, and what it was told in few words."""
+    """Its calls, one a line: the tool, and its short arguments."""
     return "\n".join([_call(part) for part in message.calls])
 
 
-def _said(entry: Entry) -> str:
+def _message_text(entry: Entry) -> str:
     message = entry.message
     if message is None:
         return ""
-    said = text_of(message)
+    text = text_of(message)
     if isinstance(message, AssistantMessage) and message.parts:
-        return "\n".join([part for part in (said, calls_of(message), message.error) if part])
+        return "\n".join([part for part in (text, calls_of(message), message.error) if part])
     if isinstance(message, ToolMessage):
-        return "\n".join([message.name, *_result(said, message.ending or CallEnding())])
-    return said
+        return "\n".join([message.name, *_result(text, message.ending or CallEnding())])
+    return text
 
 
-def _result(said: str, ending: CallEnding) -> list[str]:
-    """What a result says to a user."""
+def _result(text: str, ending: CallEnding) -> list[str]:
+    """A result as the user reads it."""
     if ending.by:
         return ["refused", *filter(None, [ending.why_refused])]
-    shown = ending.below(said)
+    shown = ending.without_outcome(text)
     return [*([shown] if shown else []), *([f"exit {ending.exit_code}"] if ending.exit_code else [])]
 
 

@@ -1,12 +1,12 @@
-"""The tree of one session, in memory: what stands where, without the messages, which are read when asked for.
+"""The tree of one session, in memory: its nodes without the messages, which are read on demand.
 
 Rules:
 
 - A parent stands before its children in the journal. An entry whose parent does not is shown as a root: it is not lost
   because another was. Of two entries with one id the first counts.
-- The leaf is where the conversation goes on: the last entry that is no label, or what the last `leaf` entry says. A
-  move to an entry that is not there is no move.
-- A label is what the last `label` entry about its target says; an empty text takes it away.
+- The leaf is where the conversation continues: the last entry that is no label, or the target of the last `leaf` entry.
+  A move to an entry that is not there is no move.
+- A label is that of the last `label` entry about its target; an empty text removes it.
 - Events belong to the entry written after them. Those before a label belong to the entry after it, since a label is on
   no path. Those before a move belong to the leaf that was left, and those after the last entry to the leaf there is.
 """
@@ -32,7 +32,7 @@ _PREFIX = "e"
 
 
 class SessionTree:
-    """Made by `SessionTree.load`; whoever writes the journal adds each entry it wrote."""
+    """Made by `SessionTree.load`; the writer of the journal adds each entry it wrote."""
 
     def __init__(self, journal: Path) -> None:
         self.nodes: dict[str, SessionNode] = {}  # in the order of the journal
@@ -43,14 +43,14 @@ class SessionTree:
         self.unreadable = 0  # entries that are damaged
         self._journal = journal
         self._children: dict[str, list[SessionNode]] = {}
-        self._unkept: dict[str, Entry] = {}
+        self._unstored: dict[str, Entry] = {}
         self._tails: dict[str, list[tuple[int, int]]] = {}  # events at a leaf that was then left
         self._accounted = 0  # the last event that belongs to an entry
         self._number = 0
 
     @classmethod
     def load(cls, folder: Path) -> "SessionTree":
-        """The tree of a kept session. A torn last line is left out; `torn_at` says where it was."""
+        """The tree of a stored session. A torn last line is left out; `torn_at` is its place."""
         tree = cls(folder / "journal.jsonl")
         with tree._open() as fd:
             end = end_of_lines(fd)
@@ -66,9 +66,9 @@ class SessionTree:
         return tree
 
     def add(self, entry: Entry, place: EntryPlace | None) -> SessionNode:
-        """An entry that was just written there; None: it could not be, and is kept here."""
+        """An entry that was just written there; None: it could not be, and stays in memory."""
         if place is None:
-            self._unkept[entry.id] = entry
+            self._unstored[entry.id] = entry
             return self._take(meta_of(entry), -1, 0)
         return self._take(meta_of(entry), place.offset, place.size)
 
@@ -103,14 +103,14 @@ class SessionTree:
         return found
 
     def messages(self, leaf: str | None = None) -> list[Entry]:
-        """What a model reads there: the last compaction on the path, if any, then what it kept and what came after."""
+        """What a model reads there: the last compaction on the path, if any, then the entries after its cut."""
         path = self.path(leaf)
         last = max((at for at, node in enumerate(path) if node.type == "compaction"), default=None)
         if last is None:
             return list(self.read(node for node in path if node.type in _READ_BY_MODELS))
         first = next((at for at, node in enumerate(path[:last]) if node.id == path[last].target), last)
-        kept = [node for node in path[first:] if node.type in _READ_BY_MODELS]
-        return list(self.read([path[last], *kept]))
+        recent = [node for node in path[first:] if node.type in _READ_BY_MODELS]
+        return list(self.read([path[last], *recent]))
 
     def latest(self, type: EntryType, leaf: str | None = None) -> Entry | None:
         """The last entry of this type on the path: the model that was chosen, the level of thinking."""
@@ -131,14 +131,14 @@ class SessionTree:
         """Their entries. One that cannot be read is left out."""
         with self._open() as fd:
             for node in nodes:
-                entry = self._unkept.get(node.id)
+                entry = self._unstored.get(node.id)
                 if entry is None and node.offset >= 0:
                     entry = decode_entry(os.pread(fd, node.size, node.offset))
                 if entry is not None:
                     yield entry
 
     def move(self, target: str) -> TreeMove:
-        """What choosing this entry means: where the conversation goes on, and the words to begin with."""
+        """What choosing this entry means: where the conversation continues, and the text to begin with."""
         node = self.node(target)
         if target == self.leaf:
             return TreeMove(target, already=True)

@@ -18,17 +18,8 @@ from uuid import uuid4
 
 import msgspec
 
-from sightline.events import (
-    ApprovalState,
-    Error,
-    Event,
-    Notice,
-    RequestResolved,
-    RunEnded,
-    RunStarted,
-    Unknown,
-    of_agent,
-)
+from sightline.events import ApprovalState, Error, Event, Notice, RequestResolved, RunEnded, RunStarted, Unknown
+from sightline.events.stamping import of_agent
 from sightline.providers._channel_run import ChannelRun
 from sightline.providers._program_channel import ProgramChannel
 from sightline.providers._provider import ProviderPrompt, Run, Unreachable

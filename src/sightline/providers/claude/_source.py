@@ -41,8 +41,8 @@ from sightline.events import (
     TurnStarted,
     Usage,
     User,
-    of_agent,
 )
+from sightline.events.stamping import of_agent
 from sightline.providers._agents import AgentPaths
 from sightline.providers._preview import preview, shown_args
 from sightline.providers._refusal import REFUSED

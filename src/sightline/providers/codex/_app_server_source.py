@@ -37,8 +37,8 @@ from sightline.events import (
     ToolUse,
     TurnEnded,
     Usage,
-    of_agent,
 )
+from sightline.events.stamping import of_agent
 from sightline.providers._agents import AgentPaths
 from sightline.providers._failure import hint_in, human_message
 from sightline.providers._preview import preview

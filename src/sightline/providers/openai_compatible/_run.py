@@ -8,7 +8,8 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 
-from sightline.events import Error, Event, RunEnded, of_source
+from sightline.events import Error, Event, RunEnded
+from sightline.events.stamping import of_source
 from sightline.exceptions import SightlineError
 from sightline.providers._provider import ProviderOutcome, ProviderPrompt
 from sightline.providers.openai_compatible._source import ChatSource

@@ -30,8 +30,8 @@ from sightline.events import (
     RunEnded,
     RunStarted,
     Unknown,
-    of_agent,
 )
+from sightline.events.stamping import of_agent
 from sightline.exec import Process, UntrustedProgram
 from sightline.providers._binary import binary_words
 from sightline.providers._channel_run import ChannelRun

@@ -31,8 +31,8 @@ from sightline.events import (
     ToolResult,
     ToolUse,
     Unknown,
-    of_source,
 )
+from sightline.events.stamping import of_source
 from sightline.exec import GRACE, Process, UntrustedProgram
 from sightline.providers._binary import binary_words
 from sightline.providers._provider import CommandLine, Provider, ProviderOutcome, ProviderPrompt, Run

@@ -66,7 +66,7 @@ def _ending(result: ToolResult, found: CallEnding) -> str:
 
 
 def _not_stored(found: CallEnding) -> str:
-    stored, size = found.kept or 0, found.bytes or 0
+    stored, size = found.stored or 0, found.bytes or 0
     return f"[only the first {stored} of {size} bytes could be stored; the rest is lost]" if stored < size else ""
 
 

@@ -1,4 +1,4 @@
-"""How many images a terminal is asked to hold: the most recent ones."""
+"""The budget of images a terminal has to hold: the most recent ones."""
 
 
 class ImageBudget:
@@ -13,7 +13,7 @@ class ImageBudget:
         self._floor = -1
 
     def admit(self, number: int) -> list[int]:
-        """An image wants to be shown: the numbers of those that must give way for it, perhaps its own."""
+        """Admit an image: returns the numbers of those that must give way for it, perhaps its own."""
         if number in self._live or self.is_refused(number):
             return []
         self._live.add(number)

@@ -1,4 +1,4 @@
-"""What an image says about itself in its first bytes: format and size in pixels.
+"""The header of an image file: format and size in pixels.
 
 Only headers are read, at fixed places or by steps that always go forward and are counted, so hostile bytes cost no more
 than honest ones. What is cut short, absurd or unknown is no image.

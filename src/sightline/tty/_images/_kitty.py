@@ -1,7 +1,7 @@
 """Sequences of the kitty graphics protocol.
 
 - An image is sent once under an id of our own (`a=t`, PNG, base64 in chunks of 4096), then placed by that id as often
-  as needed; `q=2` keeps the terminal from answering into the input.
+  as needed; `q=2` suppresses answers of the terminal, which would arrive as input.
 - Placed at the cursor (`a=p`, `C=1`: the cursor stays). The same placement id again moves the graphic: it is never
   there twice.
 - Or placed virtually (`U=1`) and drawn by text: each cell is U+10EEEE with two combining marks that number its row and
@@ -13,9 +13,8 @@ from binascii import b2a_base64
 from functools import lru_cache
 
 CHUNK = 4096
-FIRST_ID, LAST_ID = 0x10000, 0xFFFFFF  # what a true-colour foreground can say, and no colour of the palette does
-MOST_CELLS = 297
-"""Rows, and columns, that placeholders can number."""
+FIRST_ID, LAST_ID = 0x10000, 0xFFFFFF  # what a true-colour foreground can encode, and no colour of the palette does
+MOST_CELLS = 297  # rows, and columns, that placeholders can number
 
 _PLACEHOLDER = "\U0010eeee"
 

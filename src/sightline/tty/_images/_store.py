@@ -3,10 +3,10 @@
 Rules:
 
 - An image's bytes go to the terminal once. After that it is placed by its number. They go again only when the terminal
-  threw them away: after the screen was cleared, which only a gesture of the person does.
+  threw them away: after the screen was cleared, which only a gesture of the user does.
 - What must reach the terminal before a frame (bytes, virtual placements, deletions) waits in `take_pending`. It belongs
   behind a clear of the screen and before the first row.
-- At most `limit` images are pixels. One that has to give way is deleted from the terminal, and its component told.
+- At most `limit` images are pixels. One that has to give way is deleted from the terminal, and its component notified.
 - Decoding and encoding are work for another thread, if `background` is given: until it is done there is text.
 """
 
@@ -60,8 +60,7 @@ class ImageStore:
         self.protocol = protocol
         self.cell = cell
         self.placeholders = placeholders
-        self.on_change: Callable[[Component], None] | None = None
-        """Called for a component whose rows changed although nobody touched it: it wants to be rendered."""
+        self.on_change: Callable[[Component], None] | None = None  # a component has to be rendered again
         self._budget = ImageBudget(limit)
         self._background = background
         # Other programs may have left images in the same terminal: begin where they hardly will.
@@ -128,7 +127,7 @@ class ImageStore:
         for number in self._budget.admit(picture.number):
             if (old := self._live.get(number)) is not None:
                 self._remove(old)
-                self._tell(old.owner)
+                self._notify(old.owner)
         if not self._budget.is_live(picture.number):
             return False
         self._live[picture.number] = picture
@@ -180,7 +179,7 @@ class ImageStore:
             picture.drawing, picture.drawing_for = made[0], cells
             picture.problem = "" if made[0] is not None else "not readable"
             if self._background is not None:
-                self._tell(picture.owner)
+                self._notify(picture.owner)
 
         if self._background is None:
             work()
@@ -188,7 +187,7 @@ class ImageStore:
         else:
             self._background(work, done)
 
-    def _tell(self, owner: Component) -> None:
+    def _notify(self, owner: Component) -> None:
         owner.invalidate()
         if self.on_change is not None:
             self.on_change(owner)

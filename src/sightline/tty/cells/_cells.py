@@ -8,9 +8,9 @@ The rules, found by asking terminals that cluster (Ghostty, xterm.js with its gr
   together; a longer one, which nothing bounds, is taken apart.
 - A skin tone joins only a character that can have one; after anything else it is a patch of two cells.
 - A control, a format character and a mark without a base take nothing; a spacing mark without a base takes one cell.
-- No cluster is longer than `LONGEST`. Unicode lets any number of marks join; what goes on after so many is a cluster
-  of its own. So many characters in a row that take nothing are one cluster and take a cell: a flood of them is wrapped,
-  and costs what letters cost. A terminal that gives them no cell shows a shorter row than we count, never a longer one.
+- No cluster is longer than `LONGEST`. Unicode lets any number of marks join; what follows so many is a cluster of its
+  own. So many characters in a row that take nothing are one cluster and take a cell: a flood of them is wrapped, and
+  costs what letters cost. A terminal that gives them no cell shows a shorter row than we count, never a longer one.
 
 `wcwidth` gives the width of single characters and the clusters; where it differs from these rules, they win.
 """
@@ -23,9 +23,8 @@ from itertools import pairwise
 import wcwidth
 
 _TEXT_STYLE, _EMOJI_STYLE, _JOINER = "\ufe0e", "\ufe0f", "\u200d"
-_KEPT_AT_MOST = 16384
-LONGEST = 32
-"""Characters a cluster has at most."""
+_CACHED_AT_MOST = 16384
+LONGEST = 32  # characters a cluster has at most
 _AHEAD = 2 * LONGEST
 _ONE_OR_TWO = frozenset((1, 2))
 
@@ -48,7 +47,7 @@ _takes_skin_tone = re.compile(
 _SPACING_VOWELS = "\u0e33\u0eb3"  # Thai and Lao AM: letters by category, but they join what is before them
 
 
-# Characters whose width nobody doubts, and which never join another: as a set of a regular expression.
+# Characters of undisputed width that never join another: as a set of a regular expression.
 NARROW = (
     " -~\xa1-\xac\xae-\u02ff"  # ASCII, Latin (not the soft hyphen), IPA, modifier letters
     "\u0370-\u0373\u0376\u0377\u037b-\u037f\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u03ff"  # Greek
@@ -70,7 +69,7 @@ def clusters(plain: str) -> Sequence[str]:
     if _needs_clustering(plain) is None:
         return plain
     parts = list(wcwidth.iter_graphemes(plain))
-    # Asked of all at once: looking at one after the other takes twice as long.
+    # Tested all at once: looking at one after the other takes twice as long.
     if max(map(len, parts)) <= LONGEST and _ONE_OR_TWO.issuperset(map(width_of, parts)):
         return parts
     return list(_each_cluster(plain))
@@ -179,7 +178,7 @@ class _Widths(dict[str, int]):
     def __missing__(self, cluster: str) -> int:
         width = sum(map(_part_width, _parts(cluster))) or len(cluster) // LONGEST
         if len(cluster) <= LONGEST:
-            if len(self) >= _KEPT_AT_MOST:
+            if len(self) >= _CACHED_AT_MOST:
                 self.clear()
             self[cluster] = width
         return width

@@ -17,8 +17,7 @@ from sightline.tty._component import CURSOR
 from sightline.tty.cells._link import LINK_END
 
 Mark = tuple[int, str]
-Look = tuple[str, str]
-"""What is open: one SGR sequence that says all of the style, one that opens the link; each may be empty."""
+Look = tuple[str, str]  # what is open: one SGR sequence for all of the style, one that opens the link; or empty
 DEFAULT_LOOK: Look = ("", "")
 
 SGR = "\x1b\\[[0-9;:]*m"

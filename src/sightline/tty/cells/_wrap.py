@@ -5,7 +5,7 @@
   characters (ideographs, kana, hangul, emoji) a row may end without a space, but no row begins with a closing mark or
   ends with an opening one.
 - The indentation of a line stays, as far as its first word leaves room for it.
-- Style and links go on in the next row; every row is complete in itself.
+- Style and links continue in the next row; every row is complete in itself.
 - A cluster that is wider than a whole row is shown as an ellipsis.
 
 ASCII takes shorter ways to the same rows.
@@ -105,16 +105,16 @@ def _spans(plain: str, width: int) -> list[_Span]:
     words = plain.lstrip(" ")
     if not words:
         return [(0, width)]
-    # Firm spaces keep the indentation together with the first word; offsets stay those of the line.
+    # Firm spaces tie the indentation to the first word; offsets stay those of the line.
     indentation = len(plain) - len(words)
-    kept = _kept_indentation(indentation, words, width) if indentation else 0
-    firm = " " * (indentation - kept) + _FIRM_SPACE * kept + words.rstrip(" ")
+    shown = _shown_indentation(indentation, words, width) if indentation else 0
+    firm = " " * (indentation - shown) + _FIRM_SPACE * shown + words.rstrip(" ")
     if words.isascii():
         return [match.span() for match in _row_pattern(width).finditer(firm)]
     return _spans_of_clusters(firm, width)
 
 
-def _kept_indentation(indentation: int, words: str, width: int) -> int:
+def _shown_indentation(indentation: int, words: str, width: int) -> int:
     first = cells(words.partition(" ")[0])
     return min(indentation, width - first if first <= width else width // 2)
 

@@ -5,7 +5,7 @@ from __future__ import annotations as annotations
 from sightline._later import later
 
 TYPE_CHECKING = False
-# Each is imported when asked for: a program uses few of them, and none before its first paint.
+# Each is imported on first use: a program uses few of them, and none before its first paint.
 if TYPE_CHECKING:
     from sightline.tty.components._backfill import backfill as backfill
     from sightline.tty.components._backfill import show_end as show_end

@@ -1,10 +1,10 @@
 """A long past, shown from its end: the last screenful at once, then all that was before it, above it.
 
-- `show_end` appends the blocks that fill the screen and gives back the others; `backfill` fills those in, from the
-  oldest on, so that they become history in order while the screen stands still, and then lets go of the hold.
+- `show_end` appends the blocks that fill the screen and returns the others; `backfill` fills those in, from the oldest
+  on, so that they become history in order while the screen stands still, and then releases the hold.
 - It is done in slices: between two of them keys are heard and frames are drawn. A slice waits for its frame, for a slow
   terminal, and for an overlay to go away: under one nothing becomes history, and everything would pile up.
-- Blocks may go on changing and be appended meanwhile. Whoever clears the transcript ends it.
+- Blocks may change and be appended meanwhile. Clearing the transcript ends it.
 """
 
 import time
@@ -14,8 +14,7 @@ from sightline.tty._component import Component
 from sightline.tty.components._transcript import BlockColumn
 from sightline.tty.frame._display import Display
 
-_SLICE = 0.004
-"""Seconds."""
+_SLICE = 0.004  # seconds
 
 IsLive = Callable[[Component], bool]
 
@@ -27,7 +26,7 @@ def _never(block: Component) -> bool:
 def show_end(
     transcript: BlockColumn, blocks: Sequence[Component], size: tuple[int, int], *, is_live: IsLive = _never
 ) -> Sequence[Component]:
-    """Append the last blocks, as many as fill a screen of this size. Those before them, which are to be filled in."""
+    """Append the last blocks, as many as fill a screen of this size. Returns those before them, to be filled in."""
     columns, height = size
     first, rows = len(blocks), 0
     while first and rows < height:
@@ -59,7 +58,7 @@ async def backfill(
 
 
 def _slice(blocks: Iterator[Component], columns: int) -> list[Component]:
-    """What can be rendered in the time a slice has: a component that did not change keeps its rows for the frame."""
+    """What can be rendered in the time a slice has: a component caches its rows for the frame."""
     end = time.perf_counter() + _SLICE
     taken: list[Component] = []
     for block in blocks:

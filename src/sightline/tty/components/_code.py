@@ -1,6 +1,6 @@
-"""Code: lines with syntax in colour, each folded where the row ends, with every character kept.
+"""Code: lines with syntax in colour, each folded where the row ends, with every character shown.
 
-Nothing stands beside the code unless line numbers are asked for, so that what is copied from the screen is the code.
+Nothing stands beside the code unless line numbers are requested, so that what is copied from the screen is the code.
 Lines are final as they end: highlighting knows the state at a line's beginning and never looks back.
 """
 
@@ -32,7 +32,7 @@ class CodeLines:
         self._number = 1 if numbers else 0
         self._highlighter = highlighter(language)
         self._state: State = ""
-        self._carry: tuple[TextRun, ...] | None = None  # the last row of a line that was cut and goes on
+        self._carry: tuple[TextRun, ...] | None = None  # the last row of a line that was cut and continues
 
     def copy(self) -> "CodeLines":
         twin = CodeLines.__new__(CodeLines)
@@ -61,7 +61,7 @@ class CodeLines:
         return paint(runs, spans[:-1])
 
     def flush(self) -> list[str]:
-        """A line that was cut does not go on."""
+        """End a line that was cut."""
         return [] if self._carry is None else self.line("")
 
     def _runs(self, text: str) -> list[TextRun]:
@@ -91,7 +91,7 @@ class _CodeReader(StreamedReader):
     def feed(self, line: str, *, ended: bool) -> None:
         self._put(self._lines.line(line, ended=ended), ended=ended)
 
-    def go_on(self, piece: str, *, ended: bool) -> None:
+    def continue_line(self, piece: str, *, ended: bool) -> None:
         self.feed(piece, ended=ended)
 
     def end(self, *, streaming: bool) -> None:

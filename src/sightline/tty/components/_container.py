@@ -1,7 +1,7 @@
 """Components below each other, as one.
 
-Whoever holds children (`Holder`) has the keys for one of them: the first, depth first, that takes any. The focus goes
-to that one too, so that a list in a box is chosen from like a list without one.
+A `Holder` passes keys to one of its children: the first, depth first, that takes any. The focus goes to that one too,
+so that a list in a box is chosen from like a list without one.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from sightline.tty._component import Component, Input, Rows
 
 
 class Holder(Component):
-    """Has children, and hands on what comes in."""
+    """Has children, and forwards input and focus."""
 
     def __init__(self, children: Iterable[Component] = ()) -> None:
         self.children = list(children)

@@ -20,7 +20,7 @@ _HIGHLIGHTED_AT_MOST = 2000  # characters of a line
 
 
 class LineColours:
-    """The colours of the lines of a file, as it was and as it is: each side goes on where it was left."""
+    """The colours of the lines of a file, as it was and as it is: each side has a state of its own."""
 
     def __init__(self, path: str, theme: Theme) -> None:
         self._highlighter = _highlighter_of(path) if is_tinted(theme) else None
@@ -43,8 +43,8 @@ class LineColours:
 
 
 class Diff(Component):
-    """Rows of a diff. Long lines are folded, with every character kept. `path`: of the file it is about, where the diff
-    does not say it."""
+    """Rows of a diff. Long lines are folded, with every character shown. `path`: of the file it is about, where the
+    diff does not name it."""
 
     def __init__(self, text: str = "", *, path: str = "", theme: Theme = PLAIN) -> None:
         self._theme = theme

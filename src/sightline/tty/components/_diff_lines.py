@@ -3,7 +3,7 @@
 Diffs come from tools and from models. The numbers of a hunk are believed where they are given, so that a removed line
 `-- x` is not taken for a file's header; without them, or without any header at all, lines are what they begin with.
 What is no line of a diff is shown as it is. The header of a hunk is a mark where lines are left out: its numbers are
-those of its lines, and what it says besides is kept.
+those of its lines, and its other text is shown.
 """
 
 import re
@@ -68,7 +68,7 @@ class _Reader:
         return self._old_left > 0 or self._new_left > 0
 
     def name_file(self, name: str) -> None:
-        """A file begins: one that had no line of its own (a rename, say) is named nevertheless."""
+        """A file begins: one that had no line of its own (a rename) is named nevertheless."""
         if self._file:
             self.lines.append(DiffLine("file", self._file))
         self._file = name
@@ -141,7 +141,7 @@ class WordDiff:
         self._left = _AT_MOST
 
     def changed(self, old: str, new: str) -> tuple[Ranges, Ranges]:
-        """Which parts of both lines changed; nothing where they have little in common, or are too long to tell."""
+        """Which parts of both lines changed; nothing where they have little in common, or are too long to compare."""
         if len(old) > _LONGEST or len(new) > _LONGEST:
             return [], []
         before, after = _words(old), _words(new)

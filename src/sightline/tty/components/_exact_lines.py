@@ -1,12 +1,12 @@
-"""Text that somebody answers for, a line at a time: every character of it is to be seen, and nothing is laid out before
-it is in sight.
+"""Text that the user approves, a line at a time: every character of it is visible, and nothing is laid out before it is
+in sight.
 
 Rules:
 
 - Blanks at the end of a line, tabs and runs of blanks have signs (`sightline.text.mark_blanks`). What cannot be drawn
   at all became a sign where it came from.
-- A line that is longer than a row is folded with every character kept. The rows it goes on in begin with a mark, so
-  that none of them passes for a line of its own.
+- A line that is longer than a row is folded with every character shown. Its further rows begin with a mark, so that
+  none of them passes for a line of its own.
 - A line's rows depend on the line and the width alone: those in sight cost the same, however many there are.
 """
 
@@ -21,7 +21,7 @@ from sightline.tty.components._highlight import State, highlighter
 from sightline.tty.components._runs import TextRun, fold_runs, wrap_runs
 from sightline.tty.theme._theme import PLAIN, Theme, on_background
 
-_GOES_ON = "↪"
+_CONTINUED = "↪"
 _SIGNS = {"added": "+", "removed": "-", "context": " "}
 _NARROWEST = 24  # columns; below this there is no room for numbers
 _HIGHLIGHTED_AT_MOST = 500  # lines of a command: colours of a line depend on those before it
@@ -145,13 +145,12 @@ class ExactDiff(ExactLines):
 
 
 class _Hunk:
-    """The colours of its lines: worked out as far as they are asked for, from its first line on."""
+    """The colours of its lines: computed on demand, from its first line on."""
 
     def __init__(self, first: int, path: str, theme: Theme) -> None:
         self._first = first
         self._colours = LineColours(path, theme)
-        self._before = [self._colours.states]
-        """What each line begins in."""
+        self._before = [self._colours.states]  # what each line begins in
 
     def runs(self, line: Callable[[int], DiffLine], index: int, changed: Ranges) -> list[TextRun] | None:
         """None: in one colour."""
@@ -222,13 +221,13 @@ def _signed(runs: Sequence[TextRun], theme: Theme) -> list[TextRun]:
 
 
 def _folded(runs: Sequence[TextRun], width: int, number: str, theme: Theme) -> list[str]:
-    """`number` stands before the first row, the mark before those the line goes on in."""
+    """`number` stands before the first row, the mark before the others."""
     margin = max(len(number), 2 if not number and width > 4 else 0)
     whole = fold_runs(runs, max(width - len(number), 1))
     if len(whole) <= 1:
         first = whole[0] if whole else ""
         return [f"{theme.style('line_number', number)}{first}" if number else first]
     rows = fold_runs(runs, max(width - margin, 1))
-    goes_on = theme.style("line_number", f"{_GOES_ON:>{margin - 1}} ") if margin > 1 else ""
+    mark = theme.style("line_number", f"{_CONTINUED:>{margin - 1}} ") if margin > 1 else ""
     first = theme.style("line_number", number) if number else ""
-    return [first + rows[0], *(goes_on + row for row in rows[1:])]
+    return [first + rows[0], *(mark + row for row in rows[1:])]

@@ -1,4 +1,4 @@
-"""Finding what somebody began to type: letters in order, not necessarily together.
+"""Fuzzy matching of what the user types: letters in order, not necessarily together.
 
 - Smart case: capitals in the query mean capitals, a query without them means either.
 - What is together beats what is scattered: the whole text, its beginning, the beginning of a word, anywhere inside,

@@ -1,12 +1,12 @@
 """Syntax in colour, line by line.
 
 Our own small highlighter instead of Pygments: rows that were shown may never change, so a line's colours must be known
-when the line ends, from what stood before it alone. Here a language is a table of words and patterns, and all that one
-line tells the next is which comment or string is still open. Pygments would need 13 to 18 ms to load one of its lexers,
-three frames, and its state has to be kept by force; what it does better (names it knows, languages inside languages)
+when the line ends, from what stood before it alone. Here a language is a table of words and patterns, and the only
+state from one line to the next is which comment or string is still open. Pygments would need 13 to 18 ms to load one
+lexer, three frames, and its state cannot be resumed; what it does better (names it knows, languages inside languages)
 is not worth that. An unknown language is shown plain.
 
-Patterns of one language are compiled when its name is first asked for (about a millisecond); `warm` does it beforehand.
+Patterns of one language are compiled on its first use (about a millisecond); `warm` does it beforehand.
 """
 
 import re
@@ -15,11 +15,8 @@ from functools import cache
 
 from sightline.tty.components._languages import ALIASES, LANGUAGES, Language
 
-State = str
-"""What is open at a line's end: empty, or the name of a block of the language."""
-
-Token = tuple[str, str]
-"""Role (empty: none) and text."""
+State = str  # what is open at a line's end: empty, or the name of a block of the language
+Token = tuple[str, str]  # role (empty: none) and text
 
 _NUMBER = r"\b(?:0[xX][\da-fA-F_]+|0[bBoO][\d_]+|\d[\d_]*(?:\.[\d_]+)?(?:[eE][+-]?\d+)?)\w*"
 _WORD = r"[^\W\d]\w*"

@@ -1,7 +1,7 @@
-"""A picture, or where there are no pixels, a line that says what it is.
+"""A picture, or where there are no pixels, a line with its description.
 
-Once pixels were shown the height never changes: a picture that loses them keeps its rows and says in the last what was
-there, so nothing below it moves.
+Once pixels were shown the height never changes: a picture that loses them has as many rows, the description in the
+last, so nothing below it moves.
 """
 
 from sightline.text import clean_line
@@ -12,7 +12,7 @@ from sightline.tty.theme._theme import PLAIN, Theme
 
 
 class ImageComponent(Component):
-    """An image file's bytes, with words for who cannot see it."""
+    """An image file's bytes, with an alternative text."""
 
     def __init__(
         self,

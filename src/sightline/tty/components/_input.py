@@ -108,7 +108,7 @@ class Input(Component):
         return self._theme.style("accent", prompt) + "".join(self._pieces(room))
 
     def _scroll(self, room: int) -> None:
-        """Move the window as little as keeps the cursor in it, with a cell for it to stand on."""
+        """Scroll as little as possible for the cursor to be visible, with a cell for it to stand on."""
         line, cursor = self.text, self.cursor
         if cursor < self._first:
             self._first = cursor

@@ -1,4 +1,4 @@
-"""A row that says which keys do what."""
+"""A row of keys and what they do."""
 
 from collections.abc import Sequence
 

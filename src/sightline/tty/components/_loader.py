@@ -1,6 +1,6 @@
-"""Something is going on.
+"""Loaders: a spinner and a label while something is in progress.
 
-The frame shown depends on the clock alone: late ticks skip frames and never slow the turning down, and rows asked for
+The frame shown depends on the clock alone: late ticks skip frames and never slow the turning down, and rows rendered
 between two ticks are the rows of the frame that is due.
 """
 
@@ -69,7 +69,7 @@ class Loader(Component):
             self._request_render(self)
 
     def set_quietly(self, label: str) -> None:
-        """Another label, for who draws it now anyway."""
+        """Another label, for callers that draw it now anyway."""
         if (label := clean_line(label)) != self._label:
             self._label = label
             self.invalidate()
@@ -105,7 +105,7 @@ class Loader(Component):
 
 
 class Cancel:
-    """Whether the person wants it to end; handed to whoever does the work."""
+    """A signal for the work to end: whether the user cancelled it."""
 
     def __init__(self) -> None:
         self.cancelled = False
@@ -127,8 +127,8 @@ class Cancel:
 
 
 class CancellableLoader(Loader):
-    """A loader that ends on the key that interrupts, and says so: `signal` tells the work, `on_abort` whoever put the
-    loader up. Whoever has the signal may cancel too."""
+    """A loader that ends on the key that interrupts, and shows that: `signal` is for the work, which may cancel it too,
+    `on_abort` for the owner of the loader."""
 
     def __init__(
         self,

@@ -22,5 +22,5 @@ class Markdown(Streamed):
     def _reader(self, width: int) -> StreamedReader:
         return MarkdownBlocks(MarkdownLayout(self._theme, width))
 
-    def _tells(self, partial: str) -> bool:
+    def _is_decided(self, partial: str) -> bool:
         return bool(partial) and _undecided(partial.strip(" ")) is None

@@ -30,7 +30,7 @@ def wrap_runs(runs: Sequence[TextRun], width: int) -> list[str]:
 
 
 def fold_runs(runs: Sequence[TextRun], width: int) -> list[str]:
-    """Rows of at most `width` cells with every character kept: broken only where a row is full."""
+    """Rows of at most `width` cells with every character shown: broken only where a row is full."""
     return paint(runs, fold_spans("".join(run.text for run in runs), width))
 
 
@@ -130,5 +130,5 @@ def cut_runs(runs: Sequence[TextRun], start: int) -> tuple[TextRun, ...]:
 
 
 def plain(runs: Iterable[TextRun]) -> str:
-    """What the runs say."""
+    """The text of the runs."""
     return "".join(run.text for run in runs)

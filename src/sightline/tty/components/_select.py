@@ -44,8 +44,7 @@ class SelectList(Component):
     on_select: Callable[[Item], None] | None = None
     on_cancel: Callable[[], None] | None = None
     on_highlight: Callable[[Item], None] | None = None
-    in_order = False
-    """What matches is shown in the order it was handed in, not the best first."""
+    in_order = False  # matches are shown in the order of the items, not the best first
 
     def __init__(
         self,
@@ -99,7 +98,7 @@ class SelectList(Component):
         self._search()
 
     def set_empty(self, text: str) -> None:
-        """What is said where nothing matches."""
+        """What is shown where nothing matches."""
         self._empty = clean_line(text)
         self._version += 1
 
@@ -158,8 +157,8 @@ class SelectList(Component):
         if typed := clean_line(text):
             self.set_query(self._query + typed)
         elif self._bindings.matches(event, "delete_back"):
-            *kept, _ = [cluster for cluster, _ in graphemes(self._query)] or [""]
-            self.set_query("".join(kept))
+            *rest, _ = [cluster for cluster, _ in graphemes(self._query)] or [""]
+            self.set_query("".join(rest))
         elif self._bindings.matches(event, "delete_word_back"):
             self.set_query(self._query[: self._query.rstrip().rfind(" ") + 1])
         elif self._bindings.matches(event, "kill_line_back"):
@@ -173,15 +172,15 @@ class SelectList(Component):
         self._found = sorted(found) if self.in_order else found
         self._at = self._top = 0
         self._version += 1
-        self._tell()
+        self._notify()
 
     def _highlight(self, at: int) -> None:
         if at != self._at:
             self._at = at
             self._version += 1
-            self._tell()
+            self._notify()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         if self.on_highlight is not None and self.highlighted is not None:
             self.on_highlight(self.highlighted)
 

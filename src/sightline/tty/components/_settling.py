@@ -4,9 +4,9 @@ Two signs, each enough:
 
 - *It only grows.* A block seen growing without rewriting a row above its last one is taken for append-only: all its
   rows but the last are safe. A rewrite suspends that until the block has been seen clean for some frames.
-- *Its head stands still.* Rows that were the same for a whole run of frames are safe although rows below them go on
-  changing. When one of them changes after all, what follows it is safe no longer, and never again: a row that ticks
-  every few seconds would otherwise be promoted in each quiet stretch and doubled at each tick.
+- *Its head stands still.* Rows that were the same for a whole run of frames are safe although rows below them still
+  change. When one of them changes after all, what follows it is safe no longer, and never again: a row that ticks every
+  few seconds would otherwise be promoted in each quiet stretch and doubled at each tick.
 """
 
 from collections import deque

@@ -2,13 +2,13 @@
 
 Rules:
 
-- `append` only keeps the piece; the work is done by the next `render`, so that what `live_from` says always belongs to
-  the rows returned last.
+- `append` only stores the piece; the work is done by the next `render`, so that `live_from` always belongs to the rows
+  returned last.
 - A reader takes whole lines and gives rows that will never change. The unfinished line at the end is shown by a copy of
   the reader that is thrown away: what a frame costs is that line and what is open around it, not the text.
-- A line over the limit is cut there, and the reader told so: an endless line costs no more than a long one.
+- A line over the limit is cut there, and the reader knows it: an endless line costs no more than a long one.
 - Rows depend on the text and the width alone, not on the pieces. So rows that are history are dropped, and made again
-  from the source when the history is written anew (`restore`). At another width the rows go on after what was dropped.
+  from the source when the history is written anew (`restore`). At another width the rows begin after what was dropped.
 - The text is filtered piece by piece; a sequence that is cut by a piece's end is found nevertheless.
 """
 
@@ -28,15 +28,15 @@ class StreamedReader:
     """Takes lines, gives rows that are final."""
 
     def copy(self) -> "StreamedReader":
-        """A reader that goes on from here without touching this one; its rows begin here."""
+        """A reader that continues from here without touching this one; its rows begin here."""
         raise NotImplementedError
 
     def feed(self, line: str, *, ended: bool) -> None:
-        """A line; `ended` is false when it was cut and goes on."""
+        """Read a line; `ended` is false when it was cut and continues."""
         raise NotImplementedError
 
-    def go_on(self, piece: str, *, ended: bool) -> None:
-        """More of the line that was cut."""
+    def continue_line(self, piece: str, *, ended: bool) -> None:
+        """Read more of the line that was cut."""
         raise NotImplementedError
 
     def end(self, *, streaming: bool) -> None:
@@ -70,8 +70,8 @@ class Streamed(Scrollback):
     def _reader(self, width: int) -> StreamedReader:
         raise NotImplementedError
 
-    def _tells(self, partial: str) -> bool:
-        """Whether an unfinished line says enough already to be shown."""
+    def _is_decided(self, partial: str) -> bool:
+        """Whether it is clear already how an unfinished line is shown."""
         return bool(partial)
 
     @property
@@ -180,7 +180,7 @@ class Streamed(Scrollback):
         self._released.add(self._settled[begin:count])
 
     def _skip_history(self) -> None:
-        """Rows that were released do not come back, whatever the width: it goes on with the letter after them."""
+        """Skip rows that were released, whatever the width: the next letter is the one after them."""
         begin = bisect_left(self._units, self._history)
         del self._settled[:begin], self._units[:begin]
         if not self._released:
@@ -200,18 +200,18 @@ class Streamed(Scrollback):
             if len(line) > LINE_AT_MOST:
                 line = self._feed_cut(reader, line)
             if self._cut:
-                reader.go_on(expand_tabs(line), ended=True)
+                reader.continue_line(expand_tabs(line), ended=True)
                 self._cut = False
             else:
                 reader.feed(expand_tabs(line) if "\t" in line else line, ended=True)
         self._line = self._feed_cut(reader, rest)
 
     def _feed_cut(self, reader: StreamedReader, line: str) -> str:
-        """Feed what is over the limit; the rest of the line."""
+        """Feed what exceeds the limit; returns the rest of the line."""
         while len(line) > LINE_AT_MOST:
             piece, line = expand_tabs(line[:LINE_AT_MOST]), line[LINE_AT_MOST:]
             if self._cut:
-                reader.go_on(piece, ended=False)
+                reader.continue_line(piece, ended=False)
             else:
                 reader.feed(piece, ended=False)
             self._cut = True
@@ -220,14 +220,14 @@ class Streamed(Scrollback):
     def _end_line(self, reader: StreamedReader, line: str) -> None:
         """The unfinished line is as long as it gets."""
         if self._cut:
-            reader.go_on(expand_tabs(line), ended=True)
+            reader.continue_line(expand_tabs(line), ended=True)
         elif line:
             reader.feed(expand_tabs(line), ended=True)
 
     def _unsettled(self, reader: StreamedReader) -> list[str]:
         """What the text would show if it ended here."""
         twin = reader.copy()
-        if self._cut or self._tells(self._line):
+        if self._cut or self._is_decided(self._line):
             self._end_line(twin, self._line)
         twin.end(streaming=True)
         return twin.take()[0]

@@ -115,7 +115,7 @@ def _shared(natural: list[int], room: int) -> list[int]:
     for place, size in enumerate(sorted(natural)):
         share = left // (len(natural) - place)
         if size > share:
-            return [min(wanted, share) for wanted in natural]
+            return [min(size, share) for size in natural]
         left -= size
     return natural
 

@@ -1,4 +1,4 @@
-"""Text, wrapped. Style (SGR) that comes with it is kept, in the colours the theme has; no other sequence is."""
+"""Text, wrapped. Style (SGR) that comes with it stays, in the colours the theme has; no other sequence does."""
 
 from sightline.text import DEFAULT, OutputScreen, clean_output, clean_text, row_text
 from sightline.tty._component import Component, Rows

@@ -1,11 +1,11 @@
-"""A list of blocks that become history: the component that says which rows are final.
+"""A list of blocks that become history: the component that decides which rows are final.
 
 - A block that is finished is frozen: it is drawn as it was when it finished, whatever becomes of it later. Rows of it
   may be history already, and history does not change.
-- The first block that is still live is the boundary. It may say itself which of its rows are final (`Scrollback`);
+- The first block that is still live is the boundary. It may report itself which of its rows are final (`Scrollback`);
   else that is found by watching it (`_settling`).
-- Blocks that are history are let go: of each only its number of rows is kept, and it is asked for its rows again only
-  when history is written anew.
+- Blocks that are history are released: of each only its number of rows is stored, and it is rendered again only when
+  history is written anew.
 - A long past can be shown from its end: `hold`, append the last blocks, and they are on the screen but not history;
   `fill` in what was before them, from the oldest on, and it becomes history above; `release_hold` when nothing is left.
 """
@@ -17,8 +17,7 @@ from sightline.tty._component import Component, Rows, Scrollback
 from sightline.tty.components._settling import Settling
 from sightline.tty.frame._continuation import HistoryMark, rest_after
 
-MOST_REPLAYED = 100_000
-"""Rows written again at most when history is written anew, in whole blocks; what is left out is said."""
+MOST_REPLAYED = 100_000  # rows at most when history is written anew, in whole blocks; a row counts what is left out
 _WORTH_DROPPING = 256
 _LEFT_OUT = "… {:,} earlier rows are not shown again"
 
@@ -26,23 +25,18 @@ _LEFT_OUT = "… {:,} earlier rows are not shown again"
 class _Entry:
     """A block in the composition."""
 
-    __slots__ = ("block", "dropped", "gap", "let_go", "live", "mark", "rows", "settling", "shown", "stale", "width")
+    __slots__ = ("block", "dropped", "gap", "live", "mark", "released", "rows", "settling", "shown", "stale", "width")
 
     def __init__(self, block: Component, *, live: bool) -> None:
         self.block = block
         self.live = live
         self.gap = 0
-        self.let_go = 0
-        """How many of its first rows are history and not composed any more, the blank one before it included."""
+        self.released = 0  # first rows that are history and no longer composed, with the blank one before it
         self.width = -1
-        self.stale = False
-        """It looks different although its width is the same."""
-        self.rows: Rows = ()
-        """As the block gave them last."""
-        self.shown: Rows = ()
-        """What of it is composed: a blank row before it, and its rows without those that were dropped."""
-        self.dropped = 0
-        """How many of them those are, where the block itself does not know."""
+        self.stale = False  # it looks different although its width is the same
+        self.rows: Rows = ()  # as the block rendered them last
+        self.shown: Rows = ()  # composed: a blank row before it, and its rows without those that were dropped
+        self.dropped = 0  # how many of them those are, where the block itself does not know
         self.mark = HistoryMark()
         self.settling: Settling | None = None
 
@@ -54,8 +48,7 @@ class BlockColumn(Scrollback):
         self._gap = gap
         self._blocks: list[Component] = []
         self._live: set[int] = set()
-        self._counts = array("I")
-        """Rows of each block that was let go."""
+        self._counts = array("I")  # rows of each block that was released
         self._entries: list[_Entry] = []
         self._rows: list[str] = []
         self._boundary = 0
@@ -63,22 +56,16 @@ class BlockColumn(Scrollback):
         self._width = -1
         self._changed = True
         self._reclaimed = 0
-        self._history = 0
-        """Rows at the top of the composition that are history already."""
-        self._left_out = 0
-        """How many blocks at the beginning were left out when history was written anew."""
-        self._head: list[str] = []
-        """The row that says so."""
-        self.held: int | None = None
-        """How many blocks stand before those that are held back from history; None when none is."""
-
-    # ---- blocks
+        self._history = 0  # rows at the top of the composition that are history already
+        self._left_out = 0  # blocks at the beginning that were left out when history was written anew
+        self._head: list[str] = []  # the row that reports them
+        self.held: int | None = None  # blocks before those that are held back from history; None when none is
 
     def __len__(self) -> int:
         return len(self._blocks)
 
     def append(self, block: Component, *, live: bool = False) -> None:
-        """Add a block at the end. A live one goes on changing until `finish`."""
+        """Add a block at the end. A live one may change until `finish`."""
         self.insert(len(self._blocks), block, live=live)
 
     def insert(self, index: int, block: Component, *, live: bool = False) -> None:
@@ -148,18 +135,16 @@ class BlockColumn(Scrollback):
         self._changed = True
 
     def _take_back(self, index: int) -> None:
-        """Blocks from `index` on are composed again, whole, also one of which a part was let go."""
+        """Compose blocks from `index` on again, whole, also one of which a part was released."""
         gone = len(self._counts)
-        if index <= gone and self._entries and self._entries[0].let_go:
+        if index <= gone and self._entries and self._entries[0].released:
             entry = self._entries[0]
-            self._reclaimed += entry.let_go
+            self._reclaimed += entry.released
             self._entries[0] = _restored(entry.block, live=entry.live)
         if index < gone:
             self._reclaimed += sum(self._counts[index:])
             self._entries[:0] = [_restored(block, live=False) for block in self._blocks[index:gone]]
             del self._counts[index:]
-
-    # ---- rows
 
     def render(self, width: int) -> Rows:
         changed = self._changed or width != self._width
@@ -181,7 +166,7 @@ class BlockColumn(Scrollback):
             if entry.live and not isinstance(entry.block, Scrollback):
                 entry.settling = entry.settling or Settling()
                 entry.settling.observe(rows)
-        gap = 0 if first or entry.let_go or not rows or entry.block.goes_on else self._gap
+        gap = 0 if first or entry.released or not rows or entry.block.joins_previous else self._gap
         if rows is entry.rows and not changed and gap == entry.gap:
             return False
         entry.width, entry.stale, entry.rows, entry.gap = width, False, rows, gap
@@ -226,10 +211,10 @@ class BlockColumn(Scrollback):
                 entry.stale = True
 
     def refresh_rest(self) -> None:
-        """Blocks look different although they were done: those of which nothing is history yet are asked again."""
+        """Blocks look different although they were done: render those again of which nothing is history yet."""
         row = len(self._head)
         for entry in self._entries:
-            if row >= self._history and not entry.let_go:
+            if row >= self._history and not entry.released:
                 entry.block.invalidate()
                 entry.stale = True
             row += len(entry.shown)
@@ -239,8 +224,6 @@ class BlockColumn(Scrollback):
             entry.block.invalidate()
             entry.stale = True
         self._changed = True
-
-    # ---- history
 
     def release(self, rows: int) -> int:
         released = min(rows, len(self._head))
@@ -252,7 +235,7 @@ class BlockColumn(Scrollback):
                 break
             if len(self._counts) == self.held:
                 break
-            self._counts.append(count + entry.let_go)
+            self._counts.append(count + entry.released)
             entry.block.invalidate()
             del self._entries[0]
             released += count
@@ -266,7 +249,7 @@ class BlockColumn(Scrollback):
         return released
 
     def _release_part(self, entry: _Entry, rows: int) -> int:
-        """Let go of the head of a block: what a live one says it can do without, or much of a long frozen one."""
+        """Release the head of a block: what a live one can do without, or much of a long frozen one."""
         body = rows - entry.gap
         if entry.live:
             gone = entry.block.release(body) if isinstance(entry.block, Scrollback) and body > 0 else 0
@@ -279,7 +262,7 @@ class BlockColumn(Scrollback):
             return 0
         gone += entry.gap
         entry.shown = entry.shown[gone:]
-        entry.let_go += gone
+        entry.released += gone
         entry.gap = 0
         self._changed = True
         return gone

@@ -17,7 +17,7 @@ _PAGE = 10
 
 
 class TreeNode(msgspec.Struct, eq=False):
-    """A label with what is below it. Whoever changes one invalidates the tree."""
+    """A label with what is below it. After a change, invalidate the tree."""
 
     label: str
     children: list["TreeNode"] = []

@@ -1,8 +1,8 @@
 """From components to one frame: rows, and the boundary before which they are final.
 
 Rows that became history leave the composition for good: a child that is history whole is only counted, one that is
-partly so is told (`Scrollback.release`) and renders less. A frame therefore has `start` rows that are not there any
-more, and the rows from there on. `restore` brings everything back, for when history is written anew.
+partly so releases them (`Scrollback.release`) and renders less. A frame therefore has `start` rows that are not there
+any more, and the rows from there on. `restore` brings everything back, for when history is written anew.
 """
 
 from collections.abc import Collection
@@ -39,7 +39,7 @@ class _Part(msgspec.Struct, gc=False):
 
 
 class Composer:
-    """Keeps the children, and what each of them gave last."""
+    """The children, and what each of them rendered last."""
 
     def __init__(self) -> None:
         self.children: list[Component] = []
@@ -47,13 +47,11 @@ class Composer:
         self._released = 0
         self._parts: list[_Part] = []
         self._width = -1
-        self.frame = Frame(0, [], 0, 0)
-        """As it was composed last, without what has left since."""
-        self.moved_at: int | None = None
-        """The first row that changed among those that were history whole; whoever reads it sets it back."""
+        self.frame = Frame(0, [], 0, 0)  # as it was composed last, without what has left since
+        self.moved_at: int | None = None  # the first row that changed among those that were history whole
 
     def compose(self, width: int, only: Collection[Component] | None = None) -> Frame:
-        """The frame at this width. With `only`, children that contain none of those components are not asked again."""
+        """The frame at this width. With `only`, children with none of those components are not rendered again."""
         changed = self._changed_past()
         if width != self._width:
             only = None

@@ -1,6 +1,6 @@
-"""Where text goes on after the part of it that is history, when the rest is laid out at another width.
+"""Where text continues after the part of it that is history, when the rest is laid out at another width.
 
-A multiplexer keeps its history as it was wrapped. What comes after must begin with the letter that follows the last one
+A multiplexer does not rewrap history. What comes after must begin with the letter that follows the last one
 in history, wherever the new layout has it. Letters and digits are what layouts have in common: they are counted, and
 the last of them are looked for near that count, since a layout may also cut words off. Where they are not found the
 text is shown again: doubled, never lost.
@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from sightline.tty.cells._width import measure, slice_columns
 from sightline.tty.frame._ledger import visible
 
-_TAILS = (48, 16, 6)
-"""How many of the last letters are looked for."""
+_TAILS = (48, 16, 6)  # how many of the last letters are looked for
 
 
 class HistoryMark:

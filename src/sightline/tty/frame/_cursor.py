@@ -1,12 +1,11 @@
-"""The cursor: a mark that a component leaves in its rows, taken out before anybody else sees them."""
+"""The cursor: a mark that a component leaves in its rows, taken out before they are drawn."""
 
 from sightline.tty._component import CURSOR
 from sightline.tty.cells._marks import strip_marks
 from sightline.tty.cells._width import graphemes, measure, pad, slice_columns
 from sightline.tty.theme._theme import RESET
 
-Place = tuple[int, int]
-"""Row of the window and column."""
+Place = tuple[int, int]  # row of the window and column
 
 _REVERSE = "\x1b[7m"
 

@@ -1,8 +1,8 @@
 """The display: components, focus and overlays on one side, a terminal on the other, one frame at a time.
 
-A frame: compose the rows; look whether history still is what the components say; advance the ledger; take the cursor
+A frame: compose the rows; check whether history is still what components render; advance the ledger; take the cursor
 mark out; lay overlays over the window; paint. Nothing here asks where the terminal is scrolled to, and nothing depends
-on which terminal it is, except that a multiplexer keeps its history when its size changes and others get theirs anew.
+on which terminal it is, except that history is written anew when the size changes, but not in a multiplexer.
 """
 
 from collections.abc import Callable
@@ -28,12 +28,10 @@ class Surface(Protocol):
     @property
     def size(self) -> tuple[int, int]:
         """Columns and rows."""
-        ...
 
     @property
     def busy(self) -> bool:
         """Whether earlier bytes still wait to be taken: no frame is drawn then."""
-        ...
 
     def write(self, text: str) -> None: ...
 
@@ -51,33 +49,27 @@ class Display:
         self.images.on_change = self.refresh
         self.capabilities = capabilities
         self.focus = Focus()
-        self.on_debug: Callable[[], None] | None = None
-        """Called for the debug key, before any component sees it."""
+        self.on_debug: Callable[[], None] | None = None  # called for the debug key, before any component sees it
         self.log: RedrawLog | None = None
         self._composer = Composer()
         self._ledger = Ledger()
         self._painter = Painter(capabilities)
         self._overlays: list[OverlayHandle] = []
         self._scheduler = Scheduler(clock, self._draw) if clock is not None else None
-        self._history: list[str] = []
-        """Rows that are history and still composed, as last seen: what the audit compares."""
+        self._history: list[str] = []  # rows that are history and still composed, as last seen: for the audit
         self._history_start = 0
         self._released = 0
         self._size: tuple[int, int] | None = None
         self._only: set[Component] | None = set()
+        # Also when the size is the same again: in between, the terminal may have moved rows to its history.
         self._resized = False
-        """Also when the size is the same again: in between, the terminal may have moved rows to its history."""
-        self._cursor: Place | None = None
-        """Where the focused component had it in the last frame."""
+        self._cursor: Place | None = None  # where the focused component had it in the last frame
         self._drawn_width = 0
-        self._covered = False
-        """An overlay lies over the painted window: what of it leaves the screen is no copy of the frame."""
+        self._covered = False  # by an overlay: what of the painted window leaves the screen is no copy of the frame
         self._force = False
         self._replace = False
         self._waiting = False
         self._after_frame: list[Callable[[], object]] = []
-
-    # ---- what is shown
 
     @property
     def children(self) -> list[Component]:
@@ -137,8 +129,6 @@ class Display:
             component.invalidate()
         self.request_render(urgent=True)
 
-    # ---- input
-
     def set_focus(self, component: Component | None) -> None:
         self.focus.set(component)
 
@@ -147,7 +137,7 @@ class Display:
         return self.focus.add_listener(listener)
 
     def handle_input(self, event: Input) -> bool:
-        """Hand a key or pasted text to whom it belongs. Whether it meant something to somebody."""
+        """Dispatch a key or pasted text. Returns whether a component or listener took it."""
         self._correct_focus()
         taken = self.focus.dispatch(event, self.on_debug)
         if taken is not None:
@@ -162,8 +152,6 @@ class Display:
         visible = self.visible_overlays()
         self.set_focus(visible[-1].component if visible else hidden[0].focus_before)
 
-    # ---- when
-
     def request_render(
         self,
         component: Component | None = None,
@@ -172,7 +160,7 @@ class Display:
         force: bool = False,
         clear_scrollback: bool = False,
     ) -> None:
-        """Ask for a frame. Given a component, only what contains it is rendered anew, if nothing else is asked for."""
+        """Request a frame. Given a component, only what contains it is rendered anew, if nothing else is requested."""
         if component is None:
             self._only = None
         elif self._only is not None:
@@ -192,7 +180,7 @@ class Display:
             self._scheduler.hold(*(TMUX_SETTLE, TMUX_LONGEST_HOLD) if in_tmux else (RESIZE_SETTLE, LONGEST_HOLD))
 
     def reset(self) -> None:
-        """The person asked for a clean screen."""
+        """Clear the screen and draw everything anew, on the user's request."""
         self.request_render(force=True, clear_scrollback=True)
 
     def after_frame(self, callback: Callable[[], object]) -> None:
@@ -213,13 +201,13 @@ class Display:
 
     def stop(self) -> None:
         """Leave the terminal for good: everything above the chrome stays as it stands, the chrome is erased."""
-        self._give_up(lambda frame: frame.chrome)
+        self._release_window(lambda frame: frame.chrome)
 
     def pause(self) -> None:
         """Leave the terminal for a while: what is final stays, the rest is erased and drawn again by `resume`."""
-        self._give_up(lambda frame: frame.boundary)
+        self._release_window(lambda frame: frame.boundary)
 
-    def _give_up(self, end: Callable[[Frame], int]) -> None:
+    def _release_window(self, end: Callable[[Frame], int]) -> None:
         if self._scheduler is not None:
             self._scheduler.stop()
         if self._size is None:
@@ -236,8 +224,6 @@ class Display:
         self._painter.forget()
         self._size = None
         self.request_render(urgent=True)
-
-    # ---- one frame
 
     def render_now(self) -> None:
         """Draw one frame, at once."""
@@ -370,14 +356,12 @@ class Display:
         return text
 
     def _remember(self, frame: Frame) -> None:
-        """Rows that are history leave the composition; those of them that cannot yet are kept for the audit."""
+        """Release rows that are history from the composition; those that cannot leave yet are for the audit."""
         if self._ledger.firm != self._released:
             self._released = self._ledger.firm
             self._composer.release(self._released)
         self._history_start = self._composer.start
         self._history = frame.between(self._history_start, self._ledger.committed)
-
-    # ---- another size inside a multiplexer
 
     def _make_room(self, columns: int, height: int) -> None:
         """What the multiplexer pushed into history by itself is history, final or not; the rest is erased."""
@@ -388,10 +372,10 @@ class Display:
             self._remember(frame)
 
     def _continued(self, frame: Frame, columns: int, height: int) -> None:
-        """History was wrapped at another width: find where the frame goes on after it."""
+        """History was wrapped at another width: find where the frame continues after it."""
         # What stands below is never history, however many letters a component lost with its width.
         rows = frame.rows[: frame.chrome - frame.start]
         firm, done, rest = end_of_history(rows, self._history, self._ledger.firm - self._history_start)
-        self._ledger.go_on(frame.start + firm, frame.start + done + (rest is not None))
+        self._ledger.continue_at(frame.start + firm, frame.start + done + (rest is not None))
         if rest is not None:
             self._painter.commit([rest], 1, columns, height)

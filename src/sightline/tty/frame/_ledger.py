@@ -1,6 +1,6 @@
 """The ledger of what is history: pure arithmetic over row numbers.
 
-Rows of the whole frame are numbered from 0. Three numbers say everything:
+Rows of the whole frame are numbered from 0. Three numbers define everything:
 
 - `committed` (C): rows before it are history. They were written once, and are never written again.
 - `top` (W): the first row of the window, the part of the frame that is drawn and redrawn in place.
@@ -38,8 +38,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self.committed = 0
-        self.firm = 0
-        """Rows of history from here on may still change."""
+        self.firm = 0  # rows of history from here on may still change
         self.top = 0
 
     def step(self, length: int, boundary: int, height: int, *, frozen: bool = False) -> FrameStep:
@@ -62,7 +61,7 @@ class Ledger:
         self.committed += max(0, min(rows, chrome - self.top))
         self.firm = min(self.committed, max(self.firm, boundary))
 
-    def go_on(self, firm: int, row: int) -> None:
+    def continue_at(self, firm: int, row: int) -> None:
         """At another width history ends before `row`, and what was firm of it before `firm`."""
         self.firm, self.committed, self.top = firm, row, row
 
@@ -73,13 +72,13 @@ class Ledger:
         return FrameStep(self.committed, self.committed, self.top)
 
     def resync(self, row: int) -> None:
-        """History from `row` on no longer is what the frame says: write it again from there. Doubled, never lost."""
+        """History from `row` on no longer is what the frame has: write it again from there. Doubled, never lost."""
         self.committed = min(self.committed, row)
         self.firm = min(self.firm, row)
         self.top = max(self.top, self.committed)
 
     def settle(self, boundary: int, length: int) -> FrameStep:
-        """The window is given up (suspended, ended): all that is final becomes history where it stands."""
+        """The window is released (suspended, ended): all that is final becomes history where it stands."""
         start = self.committed
         self.committed = max(start, min(boundary, length))
         self._make_firm(start, boundary)

@@ -1,4 +1,4 @@
-"""From rows to bytes. Everything is relative to the cursor: where the window is on the screen is never asked.
+"""From rows to bytes. Everything is relative to the cursor: where the window is on the screen is never queried.
 
 Below the rows that are history, the terminal shows the painted rows. `update` turns them into the target: first the
 rows that become history now (the chunk), then the window. Rows that moved are moved by the terminal itself (insert and
@@ -8,7 +8,7 @@ row of history, in order, and nothing else.
 
 Rows that become history without having been on the screen (a long past that is filled in, a block that was taller than
 the screen) are written above it where the window is the whole screen: its first two rows are a scroll region meanwhile,
-through which they leave; all other rows stand still. Terminals keep what leaves a region that begins at the top.
+through which they leave; all other rows stand still. In terminals, what leaves a region at the top becomes history.
 
 `full` is for gestures only: it is the one place that clears the screen and the history of the terminal.
 """
@@ -27,10 +27,9 @@ HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 WRAP_OFF, WRAP_ON = "\x1b[?7l", "\x1b[?7h"
 CLEAR_EVERYTHING = "\x1b[2J\x1b[H\x1b[3J"
 
+# The first two rows scroll by themselves; all rows do. Both put the cursor into the first cell.
 _REGION, _NO_REGION = "\x1b[1;2r", "\x1b[r"
-"""The first two rows scroll by themselves; all rows do. Both put the cursor into the first cell."""
-_LOSES_REGIONS = ("screen", "zellij")
-"""Multiplexers that do not take to their history what leaves a region, or not everywhere."""
+_LOSES_REGIONS = ("screen", "zellij")  # what leaves a region does not become history there, or not everywhere
 
 _STRIDE = 16
 
@@ -41,23 +40,18 @@ class Painter:
     def __init__(self, capabilities: Capabilities) -> None:
         self.capabilities = capabilities
         self.painted: list[str] = []
-        self._used: list[int] = []
-        """How many cells of each painted row were ever written: what a multiplexer goes by when it wraps rows anew."""
+        self._used: list[int] = []  # cells of each painted row that were ever written: a multiplexer wraps rows by that
         self._row = 0
-        self._column = 0
-        """-1 when it is not known."""
-        self._bottom = 0
-        """The last row known to exist on the screen; to go beyond it takes a line feed."""
+        self._column = 0  # -1 when it is not known
+        self._bottom = 0  # the last row known to exist on the screen; to go beyond it takes a line feed
         self._out: list[str] = []
         self._pending: list[str] = []
-        self._may_wrap = False
-        """Whether the frame holds a row that a terminal could take for wider than the screen."""
-        self._jumped = False
-        """Whether the frame writes in more than one place: then it must be shown at once."""
+        self._may_wrap = False  # the frame has a row that a terminal could take for wider than the screen
+        self._jumped = False  # the frame writes in more than one place: then it must be shown at once
         self._cursor_shown = True
 
     def adopt(self, rows: Sequence[str], cursor: Place) -> None:
-        """Somebody drew these rows before us: they are painted, and the cursor is there."""
+        """Take over rows that were drawn before us: they are painted, and the cursor is there."""
         self.painted = list(rows)
         self._used = [measure(row) for row in rows]
         self._row, self._column = cursor
@@ -134,7 +128,7 @@ class Painter:
         self._turn_into([], width, height)
 
     def settle(self, target: Sequence[str], width: int, height: int) -> str:
-        """Give the window up: the target is all that stays, the cursor goes to the row below it."""
+        """Release the window: the target is all that stays, the cursor goes to the row below it."""
         self._turn_into(target, width, height)
         if self.painted:
             self._go_to(len(self.painted))
@@ -154,7 +148,7 @@ class Painter:
         after: Reflow = reflowed(self.painted, self._used, (self._row, self._column), width, height)
         self.forget()
         self._out.append((f"\x1b[{after.up}A" if after.up else "") + "\r")
-        if self._keeps_deleted:
+        if self._stores_deleted_rows:
             self._out.append("\x1b7" + "\x1b[K\x1b[B" * (height - 1) + "\x1b[K\x1b8")
         else:
             self._out.append(f"\x1b[{height}M")
@@ -162,7 +156,7 @@ class Painter:
         return after.out_of_reach
 
     @property
-    def _keeps_deleted(self) -> bool:
+    def _stores_deleted_rows(self) -> bool:
         """GNU screen moves rows that are deleted at its top into its history: there they are erased one by one."""
         return self.capabilities.multiplexer == "screen"
 
@@ -171,7 +165,7 @@ class Painter:
         self._pending.clear()
 
     def forget(self) -> None:
-        """Nobody knows what the terminal shows: the window begins where the cursor is."""
+        """What the terminal shows is not known: the window begins where the cursor is."""
         self.painted = []
         self._used = []
         self._row = self._column = self._bottom = 0
@@ -188,7 +182,7 @@ class Painter:
             tail = 0
         if added > 0 and tail and tail + added <= height:
             self._insert(target, same, tail, added, width, height)
-        elif added < 0 and tail and not self._keeps_deleted:
+        elif added < 0 and tail and not self._stores_deleted_rows:
             self._delete(target, same, tail, -added, width)
         else:
             self._overwrite(target, same, width)
@@ -226,7 +220,7 @@ class Painter:
         self._change(target, same, min(len(self.painted), len(target)), width)
         for row in target[len(self.painted) :]:
             self._append(row, width)
-        if len(target) < len(self.painted) and self._keeps_deleted:
+        if len(target) < len(self.painted) and self._stores_deleted_rows:
             for index in range(len(target), len(self.painted)):
                 self._go_to(index)
                 self._out.append("\r\x1b[K")
@@ -302,7 +296,7 @@ class Painter:
         self._row = row
 
     def _place(self, cursor: Place | None, width: int) -> None:
-        """The cursor where the focused component wants it; else hidden, at the end of what is shown."""
+        """Place the cursor where the focused component has it; else hide it, at the end of what is shown."""
         row, column = cursor if cursor is not None else (max(0, len(self.painted) - 1), 0)
         row, column = min(row, max(0, len(self.painted) - 1)), min(column, width - 1)
         if self.painted:

@@ -1,4 +1,4 @@
-"""What each frame did, for whoever hunts a fault on a screen: one line a frame, in a file, never on the terminal."""
+"""The redraw log, for debugging: one line for each frame, in a file, never on the terminal."""
 
 import os
 from typing import TextIO

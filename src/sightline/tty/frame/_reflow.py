@@ -2,8 +2,8 @@
 
 Rows wider than the new width are wrapped onto further rows; rows are counted in cells that were ever written, erased or
 not. Then the screen is the end of it all: what does not fit leaves at the top, and is history. Rows below the cursor
-are given up first when there are fewer rows than before. How far the window is from the top of the screen is not known;
-what is said here holds wherever it is.
+are dropped first when there are fewer rows than before. How far the window is from the top of the screen is not known;
+the result holds wherever it is.
 
 Of clusters that terminals count in different ways it is not known either how many cells they took, nor whether they
 stay together at the end of a row. The fewest rows are assumed: one row too many would take a row of history away, one
@@ -32,10 +32,10 @@ def reflowed(rows: Sequence[str], used: Sequence[int], cursor: tuple[int, int], 
     row = max(0, min(row, len(rows) - 1))
     heights = [_rows_for(text, cells, width) for text, cells in zip(rows, used, strict=True)]
     inside = _rows_for(rows[row], min(column + 1, used[row]), width) - 1
-    kept_above = min(row, height - 1)
-    kept_below = heights[row + 1 : row + height - kept_above]
-    pushed_up = heights[row] - 1 - inside + sum(kept_below) - len(kept_below)
-    reachable = max(0, kept_above - pushed_up)
+    above = min(row, height - 1)
+    below = heights[row + 1 : row + height - above]
+    pushed_up = heights[row] - 1 - inside + sum(below) - len(below)
+    reachable = max(0, above - pushed_up)
     first, up = row, min(inside, reachable)
     while first and inside <= reachable and up + heights[first - 1] <= reachable:
         first -= 1

@@ -1,7 +1,7 @@
-"""When frames are drawn: requests are gathered, ordinary frames keep a distance, what was typed does not wait.
+"""When frames are drawn: requests are gathered, ordinary frames have a minimum distance, what was typed does not wait.
 
 What comes after a quiet moment is drawn at once. A spinner does not disturb the quiet: frames that change a few rows in
-place (small ones) keep their distance from all others, but others only from each other.
+place (small ones) have that distance from all others, but others only from each other.
 """
 
 from collections.abc import Callable
@@ -9,9 +9,9 @@ from typing import Protocol
 
 FRAME_INTERVAL = 1 / 30
 RESIZE_SETTLE, LONGEST_HOLD = 0.06, 0.5
+# tmux reports another size at most every 250 ms, but wraps what it shows anew at once: a frame that is drawn in between
+# is for a screen that is not there any more.
 TMUX_SETTLE, TMUX_LONGEST_HOLD = 0.3, 2.0
-"""tmux lets a program hear of another size at most every 250 ms, but wraps what it shows anew at once: whoever draws in
-between draws for a screen that is not there any more."""
 
 
 class Timer(Protocol):
@@ -54,7 +54,7 @@ class Scheduler:
         self._schedule(self._held_until)
 
     def drawn(self, *, small: bool = False) -> None:
-        """A frame was drawn, asked for or not: what was requested before is in it."""
+        """A frame was drawn, requested or not: what was requested before is in it."""
         if small:
             self._last_small = self._clock.time()
         else:

@@ -1,8 +1,8 @@
-"""Which keys do what: named actions, their default keys, and what a person changed.
+"""Which keys do what: named actions, their default keys, and the user's changes.
 
 An action belongs to a scope, the place that listens: the editor, a list, tabs, the whole app. The same key may serve
-actions of different scopes; `app` is heard everywhere, so its keys are everyone's. What a person's settings get wrong
-is reported and left out: a mistake in one line never costs the other bindings, nor the program.
+actions of different scopes; `app` listens everywhere, so its keys are everyone's. Mistakes in the user's settings are
+reported and left out: a mistake in one line never costs the other bindings, nor the program.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from sightline.tty.input._keys import Key, KeySpecError, parse_key
 
 
 class Binding(msgspec.Struct, frozen=True):
-    """Where an action is heard, the keys it has unless told otherwise, and what it does."""
+    """The scope of an action, its default keys, and what it does."""
 
     scope: str
     keys: tuple[str, ...]
@@ -101,7 +101,7 @@ DEFAULT_ACTIONS: dict[str, Binding] = {
 
 
 class Bindings:
-    """`bindings.matches(event, "submit")`. `problems` says what of the overrides could not be taken, one line each."""
+    """`bindings.matches(event, "submit")`. `problems` lists what of the overrides could not be taken, one line each."""
 
     def __init__(
         self,
@@ -112,8 +112,8 @@ class Bindings:
         self.problems: list[str] = []
         self._keys = {name: tuple(str(parse_key(spec)) for spec in action.keys) for name, action in actions.items()}
         defaults = dict(self._keys)
-        for action, wanted in (overrides or {}).items():
-            self._override(action, wanted)
+        for action, specs in (overrides or {}).items():
+            self._override(action, specs)
         self.problems += _conflicts(actions, self._keys, defaults)
         self._held = {name: {_combination(parse_key(spec)) for spec in specs} for name, specs in self._keys.items()}
 
@@ -133,19 +133,19 @@ class Bindings:
         """Mean what another one does from now on, for everyone who holds this one."""
         self._actions, self._keys, self._held, self.problems = other._actions, other._keys, other._held, other.problems
 
-    def _override(self, action: object, wanted: object) -> None:
+    def _override(self, action: object, specs: object) -> None:
         if action not in self._actions:
             self.problems.append(f"unknown action {str(action)[:40]!r}.{_nearest(str(action), self._actions)}")
             return
-        if isinstance(wanted, str):
-            wanted = [wanted]
-        if not isinstance(wanted, (list, tuple)):
+        if isinstance(specs, str):
+            specs = [specs]
+        if not isinstance(specs, (list, tuple)):
             self.problems.append(
                 f"{action}: keys are a string or a list of strings, for example 'ctrl+x'. Left unchanged"
             )
             return
-        good = [str(key) for key in (self._parsed(str(action), spec) for spec in wanted) if key is not None]
-        if good or not wanted:
+        good = [str(key) for key in (self._parsed(str(action), spec) for spec in specs) if key is not None]
+        if good or not specs:
             self._keys[str(action)] = tuple(dict.fromkeys(good))
 
     def _parsed(self, action: str, spec: object) -> Key | None:

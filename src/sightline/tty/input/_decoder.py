@@ -1,11 +1,11 @@
 """Bytes from the terminal into keys, pasted text and replies.
 
 - Anything may be cut anywhere, a character or a sequence: for every way of cutting the input, the events are the same.
-- No clock in here. While `waiting_ms` is a number, somebody calls `flush` when that long nothing came. Then a lone ESC
-  is the Escape key and `ESC [` is alt+[; a longer half of a sequence stays, because replies do come in two halves.
-- A half sequence is given up when a new ESC or another control comes (which is a key and reaches input), when it is
-  longer than 256 bytes, and after a flush also by the first byte that cannot belong to it. What is given up is dropped,
-  never read as text. While replies are awaited (`expecting`), even a lone ESC may be the beginning of one and stays.
+- No clock in here. While `waiting_ms` is a number, the caller calls `flush` when nothing came for so long. Then a lone
+  ESC is the Escape key and `ESC [` is alt+[; a longer half of a sequence stays, because replies do come in two halves.
+- A half sequence is dropped when a new ESC or another control comes (which is a key and reaches input), when it is
+  longer than 256 bytes, and after a flush also by the first byte that cannot belong to it. It is never read as text.
+  While replies are awaited (`expecting`), even a lone ESC may be the beginning of one and stays.
 - Pasted text is one event (`_paste`).
 - Mouse reports and focus changes are dropped; so are bytes that are no UTF-8.
 """
@@ -122,7 +122,7 @@ class Decoder:
         return _take_alt(data, position, events)
 
     def _second_escape(self, data: bytes, position: int, events: list[Event]) -> int | None:
-        """Escape typed before something else; but before the sequence of a key, ESC is how rxvt and others say alt."""
+        """Escape typed before something else; but before the sequence of a key, ESC means alt in rxvt and others."""
         if position + 2 == len(data):
             return None
         inner: list[Event] = []

@@ -1,9 +1,9 @@
-"""Who gets the input."""
+"""Dispatch of input: listeners, and the focused component."""
 
 from collections.abc import Callable
 
 from sightline.tty._component import Component, Input
-from sightline.tty.input._keys import Key, matches
+from sightline.tty.input._keys import is_release, matches
 
 Listener = Callable[[Input], Input | None]
 
@@ -31,7 +31,7 @@ class Focus:
         return lambda: self._listeners.remove(listener)
 
     def dispatch(self, event: Input, on_debug: Callable[[], None] | None) -> bool | None:
-        """Listeners, then the debug key, then the component: whether it was taken; None when nobody was even asked."""
+        """Listeners, then the debug key, then the component: whether it was taken; None when there was no receiver."""
         for listener in tuple(self._listeners):
             heard = listener(event)
             if heard is None:
@@ -41,10 +41,6 @@ class Focus:
             on_debug()
             return True
         component = self.component
-        if component is None or (_is_release(event) and not component.wants_key_release):
+        if component is None or (is_release(event) and not component.wants_key_release):
             return None
         return component.handle_input(event)
-
-
-def _is_release(event: Input) -> bool:
-    return isinstance(event, Key) and event.kind == "release"

@@ -1,7 +1,7 @@
 """Keys and pasted text, as components see them, and how a key is written down.
 
-- A letter is named in lower case and says `shift`: `A` is `Key("a", shift=True, text="A")`. Any other character is
-  named as it is typed (`?`, not `shift+/`): which key makes it depends on the keyboard, and most terminals do not tell.
+- A letter is named in lower case, with `shift`: `A` is `Key("a", shift=True, text="A")`. Any other character is named
+  as it is typed (`?`, not `shift+/`): which key makes it depends on the keyboard, and most terminals do not report it.
 - `text` is what the key types: empty for a key that only does something, and whenever ctrl, alt or meta is held.
 - A spec is `ctrl+alt+shift+meta+name` in any order and case; the usual other names (`esc`, `return`, `cmd`) are known.
 """
@@ -38,7 +38,7 @@ class Paste(msgspec.Struct, frozen=True, gc=False):
 
 
 class KeySpecError(ValueError):
-    """A spec that names no key. The message says which part, and what may have been meant."""
+    """A spec that names no key. The message has the wrong part, and what may have been meant."""
 
 
 MODIFIERS = ("ctrl", "alt", "shift", "meta")
@@ -90,7 +90,7 @@ def matches(event: object, spec: str) -> bool:
 
 
 def is_release(event: object) -> bool:
-    """Whether a key was let go."""
+    """Whether a key was released."""
     return isinstance(event, Key) and event.kind == "release"
 
 
@@ -106,7 +106,7 @@ def parse_key(spec: str) -> Key:
 
 
 def character_key(character: str, *, ctrl: bool = False, alt: bool = False, meta: bool = False) -> Key:
-    """The key that types one character, as far as the character tells."""
+    """The key that types one character, as far as that can be derived from it."""
     text = "" if ctrl or alt or meta else character
     if character == " ":
         return Key("space", ctrl, alt, False, meta, text)

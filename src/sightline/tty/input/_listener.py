@@ -1,6 +1,6 @@
-"""What comes from the terminal, on an event loop: keys and pastes to whoever wants them, replies to the questions.
+"""Reading the terminal on an event loop: keys and pastes go to a callback, replies to the probes.
 
-The loop is handed in, and the two timers the decoder and the questions need are its. See `_decoder` and `_probes`.
+The timers for the decoder and the probes are those of the loop. See `_decoder` and `_probes`.
 """
 
 import os
@@ -42,7 +42,7 @@ class InputReader:
         self._on_hangup = on_hangup
         self._decoder = Decoder()
         self._probes = Probes()
-        self._asked_at = 0.0
+        self._sent_at = 0.0
         self._flush_timer: asyncio.TimerHandle | None = None
         self._deadline_timer: asyncio.TimerHandle | None = None
 
@@ -52,7 +52,7 @@ class InputReader:
 
     @property
     def size(self) -> tuple[int, int] | None:
-        """What the terminal last said its size is."""
+        """The size that the terminal reported last."""
         return self._probes.size
 
     def start(self, capabilities: Capabilities, *, silent: bool) -> None:
@@ -75,7 +75,7 @@ class InputReader:
 
     def swallow(self) -> None:
         """Read answers that are still on their way, up to their deadline. Keys typed meanwhile are lost."""
-        until = self._asked_at + DEADLINE_MS / 1000
+        until = self._sent_at + DEADLINE_MS / 1000
         while self._probes.outstanding and (left := until - time.monotonic()) > 0:
             if select.select([self._fd], [], [], left)[0]:
                 data = self._read()
@@ -96,7 +96,7 @@ class InputReader:
             return
         self._send(queries)
         self._decoder.expecting = True
-        self._asked_at = time.monotonic()
+        self._sent_at = time.monotonic()
         if self._deadline_timer is not None:
             self._deadline_timer.cancel()
         self._deadline_timer = self._loop.call_later(DEADLINE_MS / 1000, self._expired)

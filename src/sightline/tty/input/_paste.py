@@ -2,8 +2,8 @@
 
 - Line ends become newlines; no control but tab and newline is left, so a paste cannot carry a sequence to a terminal.
 - What has come is handed over in parts when it is larger than `PASTE_LIMIT`, and after a second of silence.
-- After a silence, a control or a sequence that is not the end mark is a key somebody pressed: the end was lost, and the
-  paste is over. A letter or a line end then still counts as pasted: taking a pasted line end for Enter would do harm.
+- After a silence, a control or a sequence that is not the end mark is a key: the end mark was lost, and the paste has
+  ended. A letter or a line end then still counts as pasted: taking a pasted line end for Enter would do harm.
 """
 
 import codecs
@@ -13,14 +13,13 @@ from sightline.tty.input._keys import Paste
 
 PASTE_MS = 1000
 MARK_MS = 50
-PASTE_LIMIT = 4 * 1024 * 1024
-"""Bytes after which a paste that has not ended is handed over in parts."""
+PASTE_LIMIT = 4 * 1024 * 1024  # bytes after which a paste that has not ended is delivered in parts
 
 _END = b"\x1b[201~"
 
 
 class PasteReader:
-    """One paste. `feed` and `flush` return None while it goes on, and what follows it once it is over."""
+    """One paste. `feed` and `flush` return None until it ends, and then the bytes that follow it."""
 
     def __init__(self) -> None:
         self._data = bytearray()

@@ -1,4 +1,4 @@
-"""What a complete escape sequence means: a key, a reply to a question, or nothing we want.
+"""What a complete escape sequence means: a key, a reply to a query, or nothing.
 
 Pure, and blind to how the bytes came. Known here: xterm, VT220, rxvt, the Linux console, keypads (SS3), xterm's
 modifyOtherKeys (`CSI 27;mod;code ~`) and kitty's keyboard protocol
@@ -15,7 +15,7 @@ from sightline.tty.input._keys import Key, KeyKind, character_key
 
 
 class TerminalReply(msgspec.Struct, frozen=True, gc=False):
-    """Something the terminal said: `body` is the sequence without what opens and closes a string, or `CSI`."""
+    """A reply of the terminal: `body` is the sequence without what opens and closes a string, or `CSI`."""
 
     kind: Literal["csi", "osc", "dcs", "apc"]
     body: str
@@ -56,7 +56,7 @@ _KEYPAD = {57399 + index: character for index, character in enumerate("012345678
 _PRIVATE_USE = range(57344, 63744)
 
 _SHIFT, _ALT, _CTRL, _CAPS = 1, 2, 4, 64
-_META = 8 | 16 | 32  # super, hyper and meta: nobody has more than one of them
+_META = 8 | 16 | 32  # super, hyper and meta: no keyboard has more than one of them
 _KINDS: dict[int, KeyKind] = {1: "press", 2: "repeat", 3: "release"}
 _plain = re.compile(r"[0-9;:]*").fullmatch
 
@@ -100,9 +100,8 @@ def csi_event(body: str) -> Key | TerminalReply | None:
 def _lettered_key(fields: list[str], final: str, body: str) -> Key | TerminalReply | None:
     modifiers, kind = _modifiers(fields[1] if len(fields) > 1 else "")
     if final == "R" and len(fields) > 1 and (fields[0] != "1" or not 2 <= modifiers <= 16):
-        return TerminalReply(
-            "csi", body
-        )  # where the cursor is; with one row number it reads like F3 held with a modifier
+        # Where the cursor is; with one row number it reads like F3 held with a modifier.
+        return TerminalReply("csi", body)
     if final in _LETTERS:
         return _held(_LETTERS[final], modifiers, kind)
     if final == "Z":

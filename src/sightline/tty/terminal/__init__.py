@@ -1,1 +1,1 @@
-"""The terminal itself: taken over, written to, asked, and restored."""
+"""The terminal itself: taken over, written to, queried, and restored."""

@@ -1,7 +1,7 @@
 """What the terminal can do: a pure function of the environment and of what it answered.
 
 - The environment gives a first guess at once; answers correct it later (`reconcile`). A wrong guess is cosmetic.
-- What the person says with a SIGHTLINE_ variable wins over both. A switch is off when it is 0, false, off, no or empty.
+- A SIGHTLINE_ variable of the user wins over both. A switch is off when it is 0, false, off, no or empty.
 - A multiplexer hides the terminal behind it: what is known of that terminal counts for nothing.
 """
 
@@ -32,7 +32,7 @@ _SUPPORTED = (1, 2, 3)  # DECRPM: set, reset, permanently set; 0 is unknown, 4 p
 
 
 class ProbeAnswers(msgspec.Struct, frozen=True):
-    """What the terminal said. `settled` names the probes that nobody waits for any more, answered or not."""
+    """The answers of the terminal. `settled` names the probes that are no longer awaited, answered or not."""
 
     settled: frozenset[str] = frozenset()
     keyboard: int | None = None
@@ -45,16 +45,15 @@ class ProbeAnswers(msgspec.Struct, frozen=True):
     attributes: tuple[int, ...] = ()
 
     def supports(self, mode: int) -> bool:
-        """Whether it said that it knows a private mode and lets it be set."""
+        """Whether it knows a private mode and lets it be set."""
         return self.modes.get(mode) in _SUPPORTED
 
 
 class Capabilities(msgspec.Struct, frozen=True):
-    """What the terminal can do, as far as is known. The defaults are those of a terminal nobody knows."""
+    """What the terminal can do, as far as is known. The defaults are those of an unknown terminal."""
 
     terminal: str = "unknown"
-    multiplexer: str = ""
-    """tmux, screen, zellij, or nothing: between us and the terminal."""
+    multiplexer: str = ""  # tmux, screen, zellij, or nothing: between us and the terminal
     synchronized_output: bool = False
     images: ImageProtocol = "none"
     kitty_placeholders: bool = False
@@ -65,17 +64,15 @@ class Capabilities(msgspec.Struct, frozen=True):
     kitty_keyboard: bool = False
     dark: bool = True
     background: RGB | None = None
-    cell_size: tuple[int, int] | None = None
-    """Width and height of a cell in pixels."""
-    linear: bool = False
-    """Plain appended lines only: a terminal that cannot move its cursor, or a person who listens to it."""
-    redraw_log: str = ""
-    """The file in which every frame is noted."""
-    chosen: frozenset[str] = frozenset()
-    """The fields a person decided: no answer changes them."""
+    cell_size: tuple[int, int] | None = None  # width and height of a cell in pixels
+    linear: bool = (
+        False  # plain appended lines only: the terminal cannot move its cursor, or is read by a screen reader
+    )
+    redraw_log: str = ""  # the file in which every frame is logged
+    chosen: frozenset[str] = frozenset()  # the fields the user decided: no answer changes them
 
     def reconcile(self, answers: ProbeAnswers) -> "Capabilities":
-        """These, corrected by what the terminal said. Silence changes nothing but kitty's images."""
+        """These, corrected by the terminal's answers. Silence changes nothing but kitty's images."""
         images = self._images(answers)
         placeholders = self.kitty_placeholders or "kitty_placeholders" in self.chosen
         return msgspec.structs.replace(
@@ -107,7 +104,7 @@ class Capabilities(msgspec.Struct, frozen=True):
 
 
 def detect(environment: Mapping[str, str]) -> Capabilities:
-    """The first guess, before the terminal was asked anything."""
+    """The first guess, before the terminal was queried."""
     multiplexer = multiplexer_of(environment)
     profile = profile_of(environment)
     direct = profile if not multiplexer else Profile(profile.name)
@@ -220,12 +217,12 @@ def _dark_guess(environment: Mapping[str, str]) -> bool:
 def _linear(environment: Mapping[str, str]) -> bool:
     if _switched_off(environment, "SIGHTLINE_LINEAR"):
         return False
-    asked = _switched_on(environment, "SIGHTLINE_LINEAR") or _switched_on(environment, "ACCESSIBLE")
-    return asked or environment.get("TERM", "") in ("", "dumb")
+    requested = _switched_on(environment, "SIGHTLINE_LINEAR") or _switched_on(environment, "ACCESSIBLE")
+    return requested or environment.get("TERM", "") in ("", "dumb")
 
 
 def _is_dark(answers: ProbeAnswers, guess: bool) -> bool:
-    """What the terminal calls itself counts before what its background looks like."""
+    """What the terminal reports counts before the colour of its background."""
     if answers.dark is not None:
         return answers.dark
     return luminance(answers.background) < 0.18 if answers.background is not None else guess

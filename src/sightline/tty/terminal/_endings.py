@@ -1,13 +1,13 @@
-"""Whatever happens to the program, the terminal is given back.
+"""Restoring the terminal on every end of the program.
 
-- The end of the interpreter (atexit), an exception nobody caught (before its traceback is printed, so that it can be
-  read), and the signals that end a program: SIGTERM, SIGHUP, SIGQUIT. SIGINT is Python's own: it is an exception.
-- A signal comes in the middle of anything, of a frame too. Where there is a loop, it finishes what it is at, and then
-  the end begins (`postpone`). A second signal, or a loop that does not come to it, ends at once.
-- A signal that was ignored when we came stays ignored; one that had a handler gets it called afterwards.
-- Other signals (stop, continue, resize) are only passed on, to whoever gave a reaction.
+- The end of the interpreter (atexit), an uncaught exception (before its traceback is printed, so that it can be read),
+  and the signals that end a program: SIGTERM, SIGHUP, SIGQUIT. SIGINT is Python's own: it is an exception.
+- A signal comes in the middle of anything, of a frame too. Where there is a loop, it finishes its current callback, and
+  then the end begins (`postpone`). A second signal, or a loop that does not come to it, ends at once.
+- A signal that was ignored before stays ignored; one that had a handler gets it called afterwards.
+- Other signals (stop, continue, resize) are only passed on, to their reactions.
 - Nothing helps against SIGKILL and `os._exit`: the shell's `reset` does.
-- A forked child inherits all this but must not touch the terminal: only the process that took it gives it back.
+- A forked child inherits all this but must not touch the terminal: only the process that took it restores it.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _GLANCE = 0.05
 
 class Endings:
     """From `install` to `remove`, `restore` is called before any end: with True when the program is at rest, with False
-    in the middle of anything, where it must be safe. `is_restoring` says that it is at it, for as long as that takes.
-    `postpone` has something done soon at rest, or says that it cannot."""
+    in the middle of anything, where it must be safe. `is_restoring`: whether it is in progress. `postpone` calls
+    something soon, at rest; it returns false where it cannot."""
 
     def __init__(
         self,
@@ -45,8 +45,7 @@ class Endings:
         self._reactions = reactions
         self._postpone = postpone
         self._is_restoring = is_restoring
-        self._awaited = False
-        """A signal came, and the loop is to come to it."""
+        self._awaited = False  # a signal came, and the loop has to handle it
         self._process = 0
         self._before: dict[signal.Signals, object] = {}
         self._hook: Callable[[type[BaseException], BaseException, TracebackType | None], object] = sys.excepthook
@@ -89,7 +88,7 @@ class Endings:
             self._end_by(name, frame, at_rest=False)
 
     def _insist(self, number: int) -> None:
-        """In a thread: a loop that is stuck is interrupted, but not one that is giving the terminal back."""
+        """In a thread: interrupt a loop that is stuck, but not one that is restoring the terminal."""
         until = time.monotonic() + _SECONDS_FOR_THE_LOOP
         while self._awaited and (time.monotonic() < until or self._is_restoring()):
             time.sleep(_GLANCE)

@@ -25,8 +25,7 @@ SYNC_END = "\x1b[?2026l"
 AUTOWRAP = "\x1b[?7h"
 SHOW_CURSOR = "\x1b[?25h"
 _PLAIN = "\x1b[0m"
-CANCEL = "\x18"
-"""Ends whatever half sequence was sent before."""
+CANCEL = "\x18"  # ends whatever half sequence was sent before
 
 
 class Modes:
@@ -53,13 +52,13 @@ class Modes:
         return sent
 
     def again(self) -> str:
-        """After a stop nobody announced: the same, without stacking anything a second time."""
+        """After an unannounced stop: the same, without stacking anything a second time."""
         if not self._undo:
             return ""
         return _PASTE + (_SET_KEYBOARD if "keyboard" in self._undo else "")
 
     def title(self, text: str) -> str:
-        """Name the window; the name it had comes back in the end where the terminal keeps names."""
+        """Name the window; its previous name is restored in the end where the terminal has a stack of names."""
         if self._silent:
             return ""
         return self._on("title", _PUSH_TITLE, _POP_TITLE) + f"\x1b]2;{text}\x1b\\"

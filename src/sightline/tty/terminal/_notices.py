@@ -1,4 +1,4 @@
-"""Titles, notifications and the clipboard as text for the terminal. What they say is not ours, so it is cleaned (or
+"""Titles, notifications and the clipboard as sequences for the terminal. Their text is not ours, so it is cleaned (or
 encoded) and bounded."""
 
 from base64 import b64encode
@@ -7,12 +7,9 @@ from sightline.text import clean_line
 from sightline.tty.terminal._capabilities import Capabilities, Notifications
 
 _LONGEST = 256
-_LONGEST_COPY = 74_994
-"""Bytes: encoded they make the 100,000 characters that terminals which bound an OSC 52 take."""
-_SCREEN_TAKES = 240
-"""GNU screen hands on strings of at most 256 characters."""
-_NO_CLIPBOARD = ("linux", "apple_terminal")
-"""Terminals that are known to have none, or to give none away."""
+_LONGEST_COPY = 74_994  # bytes: encoded they make the 100,000 characters that terminals which bound an OSC 52 take
+_SCREEN_TAKES = 240  # GNU screen forwards strings of at most 256 characters
+_NO_CLIPBOARD = ("linux", "apple_terminal")  # known to have none, or to allow no access
 
 
 def title_text(text: str) -> str:
@@ -46,7 +43,7 @@ def clipboard(text: str, capabilities: Capabilities) -> str:
     request = f"\x1b]52;c;{b64encode(data).decode()}\x07"
     match capabilities.multiplexer:
         case "tmux":
-            # One of the two arrives: tmux hears it (set-clipboard), or hands it on unheard (allow-passthrough).
+            # One of the two arrives: tmux handles it (set-clipboard), or forwards it (allow-passthrough).
             return request + "\x1bPtmux;" + request.replace("\x1b", "\x1b\x1b") + "\x1b\\"
         case "screen":
             parts = (request[at : at + _SCREEN_TAKES] for at in range(0, len(request), _SCREEN_TAKES))

@@ -1,12 +1,12 @@
-"""Questions to the terminal, and its answers.
+"""Queries to the terminal, and its answers.
 
-- Every question is followed at once by a request for device attributes (DA1), which every terminal answers and answers
-  in order: when that answer comes first, the question has none. Whose it is is told by a queue of kinds, one for each
-  DA1 sent, so the one that closes the keyboard question is never taken for the one that closes another.
-- Nobody waits: what is not answered within `DEADLINE_MS` counts as unsupported until it is answered after all. A late
+- Every query is followed at once by a request for device attributes (DA1), which every terminal answers and answers in
+  order: when that answer comes first, the query has none. A queue of kinds, one for each DA1 sent, maps such an answer
+  to its query, so the one that closes the keyboard query is never taken for the one that closes another.
+- Nothing blocks: what is not answered within `DEADLINE_MS` counts as unsupported until it is answered after all. A late
   answer still counts, and is never input.
-- A question is asked only where it cannot show: tmux takes an APC string for the title of its pane, and a terminal that
-  does not know the shape of a sequence prints it (`Profile.questions`). What was not asked is not settled.
+- A query is sent only where it cannot show: tmux takes an APC string for the title of its pane, and a terminal that
+  does not know the shape of a sequence prints it (`Profile.questions`). What was not sent is not settled.
 """
 
 import re
@@ -47,15 +47,13 @@ _graphics = re.compile(r"Gi=31[^;]*;OK").fullmatch
 
 
 class Probes:
-    """What was asked and what is known. Pure: whoever has the terminal sends what `start` and `ask` return."""
+    """The open queries and what is known. Pure: the caller sends what `start` and `ask` return."""
 
     def __init__(self) -> None:
         self.answers = ProbeAnswers()
-        self.size: tuple[int, int] | None = None
-        """Columns and rows, when the terminal reports its size by itself (mode 2048)."""
+        self.size: tuple[int, int] | None = None  # columns and rows, when the terminal reports its size (mode 2048)
         self._sentinels: deque[str] = deque()
-        self._late: deque[str] = deque()
-        """Sentinels whose deadline passed: when they come after all, they come before any that was sent later."""
+        self._late: deque[str] = deque()  # past their deadline: they come before any that was sent later
 
     @property
     def outstanding(self) -> int:
@@ -63,7 +61,7 @@ class Probes:
         return len(self._sentinels)
 
     def start(self, capabilities: Capabilities) -> str:
-        """All the questions this terminal may be asked."""
+        """All the queries for this terminal."""
         return "".join(self.ask(kind) for kind in _QUERIES if _may_ask(kind, capabilities))
 
     def ask(self, kind: str) -> str:

@@ -1,6 +1,6 @@
 """Terminals and multiplexers by what they leave in the environment, and what each is known to do.
 
-Pure over the environment. A terminal not listed is `unknown` and gets nothing but what it says of itself when asked.
+Pure over the environment. A terminal not listed is `unknown` and gets nothing but what it answers when queried.
 """
 
 from collections.abc import Mapping
@@ -19,8 +19,7 @@ class Profile(msgspec.Struct, frozen=True):
     hyperlinks: bool = False
     true_colour: bool = False
     notifications: Literal["osc99", "osc9", "osc777", "bell"] = "bell"
-    questions: tuple[str, ...] | None = None
-    """The only ones to ask (see `_probes`), where others would show up as text; None where anything may be asked."""
+    questions: tuple[str, ...] | None = None  # the only queries to send (`_probes`), where others would show as text
 
 
 def _modern(
@@ -57,7 +56,7 @@ _PROFILES = {
     )
 }
 
-# In the order asked: a variable only its own terminal sets, before names that are inherited and imitated.
+# In this order: a variable only its own terminal sets, before names that are inherited and imitated.
 _BY_VARIABLE = (
     ("KITTY_WINDOW_ID", "kitty"),
     ("GHOSTTY_RESOURCES_DIR", "ghostty"),
@@ -95,7 +94,7 @@ _BY_TERM = (
 
 
 def profile_of(environment: Mapping[str, str]) -> Profile:
-    """The terminal that started us, as far as the environment tells."""
+    """The terminal that started us, as far as the environment shows it."""
     program = _BY_PROGRAM.get(environment.get("TERM_PROGRAM", "").lower())
     if program is not None:
         return _PROFILES[program]

@@ -13,7 +13,8 @@ _LOCAL_OFF = termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG
 
 
 def make_raw(fd: int) -> Attributes:
-    """Switch to raw input; output stays processed, so that a stray print of another thread still reads. What was."""
+    """Switch to raw input; output stays processed, so that a stray print of another thread still reads. Returns the
+    attributes there were before."""
     before: Attributes = termios.tcgetattr(fd)
     changed = termios.tcgetattr(fd)
     changed[_INPUT] &= ~_INPUT_OFF
@@ -24,7 +25,7 @@ def make_raw(fd: int) -> Attributes:
     return before
 
 
-def give_back(fd: int, attributes: Attributes) -> None:
+def restore_attributes(fd: int, attributes: Attributes) -> None:
     """Never waits for output to drain, and leaves the terminal alone when it is no longer ours to change."""
     try:
         if _is_ours(fd):
@@ -37,4 +38,4 @@ def _is_ours(fd: int) -> bool:
     try:
         return os.tcgetpgrp(fd) == os.getpgrp()
     except OSError:
-        return True  # not the terminal we were started from: nobody stops us for using it
+        return True  # not the terminal we were started from: using it does not stop us

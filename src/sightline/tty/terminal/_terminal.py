@@ -1,13 +1,13 @@
-"""The terminal we draw on and listen to: taken over, given back, and never waited for.
+"""The terminal we draw on and listen to: taken over, restored, and never waited for.
 
 - `enter` and `size` need nothing but os, sys, termios and signal (not even `typing`, hence the odd constant): the first
-  frame is painted before anything else is imported. `attach` brings the event loop: input is decoded, questions are
-  asked, what the terminal did not take is sent later.
+  frame is painted before anything else is imported. `attach` brings the event loop: input is decoded, queries are
+  sent, what the terminal did not take is sent later.
 - What is switched on is switched off again on every way out (`_endings`). While stopped, the terminal is the shell's.
-- A slow terminal gets all that was sent before it is given back: rows that were drawn count as shown. Only one that
-  takes nothing at all for a while loses what is queued, and is still sent what switches everything off.
-- Questions are asked without waiting for answers. Whoever leaves while answers are still on their way waits for them up
-  to the questions' deadline, or the shell would read them as if they had been typed.
+- A slow terminal gets all that was sent before it is restored: rows that were drawn count as shown. Only one that takes
+  nothing at all for a while loses what is queued, and is still sent what switches everything off.
+- Queries are sent without waiting for answers. Leaving while answers are still on their way waits for them up to their
+  deadline, or the shell would read them as if they had been typed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import termios
 
 from sightline.tty.terminal._endings import Endings
 from sightline.tty.terminal._modes import CANCEL, Modes
-from sightline.tty.terminal._raw import Attributes, give_back, make_raw
+from sightline.tty.terminal._raw import Attributes, make_raw, restore_attributes
 from sightline.tty.terminal._writer import Writer
 
 TYPE_CHECKING = False
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from sightline.tty.input._listener import InputReader
     from sightline.tty.terminal._capabilities import Capabilities
 
-_PATIENCE = 1.5
-"""A terminal that took nothing for so long is not waited for any longer."""
+_PATIENCE = 1.5  # seconds: a terminal that took nothing for so long is not waited for any longer
 _SHORT_PATIENCE = 0.2
 
 
@@ -47,22 +46,18 @@ class Terminal:
         self.on_input: Callable[[Key | Paste], object] = _nothing
         self.on_resize: Callable[[], object] = _nothing
         self.on_drained: Callable[[], object] = _nothing
-        self.on_resume: Callable[[], object] = _nothing
-        """It was the shell's for a while: draw everything anew."""
+        self.on_resume: Callable[[], object] = _nothing  # it was the shell's for a while: draw everything anew
         self.on_capabilities: Callable[[Capabilities], object] = _nothing
-        self.on_hangup: Callable[[], object] = _nothing
-        """There is no terminal any more."""
-        self.farewell: Callable[[], str] = str
-        """What to send before the terminal is given back: the way below what was drawn, to a line of its own."""
-        self.interlude: Callable[[], str] = lambda: self.farewell()
-        """The same when it is only lent, or stopped."""
+        self.on_hangup: Callable[[], object] = _nothing  # there is no terminal any more
+        self.farewell: Callable[[], str] = str  # sent before it is restored: to a line of its own below what was drawn
+        self.interlude: Callable[[], str] = lambda: self.farewell()  # the same when it is only lent, or stopped
         self._writer = Writer(output_fd, self._blocked)
         self._input = self._writer.fd if _same_terminal(input_fd, output_fd) else input_fd
         self._silent = self.environment.get("TERM", "") in ("", "dumb")
         self._modes = Modes(silent=self._silent)
         self._endings = Endings(
             lambda at_rest: self._restore(at_rest=at_rest),
-            {signal.SIGWINCH: self._resized, signal.SIGTSTP: self._asked_to_stop, signal.SIGCONT: self._continued},
+            {signal.SIGWINCH: self._resized, signal.SIGTSTP: self._stop_requested, signal.SIGCONT: self._continued},
             self._postponed,
             lambda: self._restoring,
         )
@@ -72,7 +67,7 @@ class Terminal:
         self._left = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._listener: InputReader | None = None
-        self._size_said: tuple[int, int] | None = None
+        self._reported_size: tuple[int, int] | None = None
         self._guess: Capabilities | None = None
         self._capabilities: Capabilities | None = None
 
@@ -90,15 +85,15 @@ class Terminal:
             columns, rows = os.get_terminal_size(self._writer.fd)
         except OSError:
             columns, rows = 0, 0
-        said = self._size_said or (
+        reported = self._reported_size or (
             _positive(self.environment.get("COLUMNS"), 80),
             _positive(self.environment.get("LINES"), 24),
         )
-        return columns or said[0], rows or said[1]
+        return columns or reported[0], rows or reported[1]
 
     @property
     def is_one(self) -> bool:
-        """Whether there is a terminal on both sides; else it can be neither asked nor drawn on."""
+        """Whether there is a terminal on both sides; else it can be neither queried nor drawn on."""
         return os.isatty(self._input) and os.isatty(self._writer.fd)
 
     @property
@@ -116,14 +111,14 @@ class Terminal:
         return self._capabilities
 
     def write(self, text: str) -> None:
-        """Never blocks: what the terminal does not take at once is queued. Once it was given back it is not ours."""
+        """Never blocks: what the terminal does not take at once is queued. After `leave` nothing is written."""
         if not self._left:
             self._writer.write(text.encode("utf-8", "replace"))
 
     def enter(self, before: Attributes | None = None) -> None:
         """Take the terminal over. Started in the background, we are stopped here like any program.
 
-        `before` is how it was, when somebody made it raw already.
+        `before` is how it was, when the caller made it raw already.
         """
         self._left = False
         if self._before is None:
@@ -133,7 +128,7 @@ class Terminal:
             self.write(self._modes.enter())
 
     def leave(self) -> None:
-        """Give it back as it was."""
+        """Restore it as it was."""
         if self._before is not None:
             self._restore(at_rest=True)
             self._endings.remove()
@@ -168,7 +163,7 @@ class Terminal:
         self._listener.start(self.capabilities, silent=self._silent)
 
     def feed(self, data: bytes) -> None:
-        """Bytes that somebody else read before the loop listened."""
+        """Decode bytes that the caller read before the loop listened."""
         if self._listener is not None:
             self._listener.feed(data)
 
@@ -177,7 +172,7 @@ class Terminal:
         self.lend(_stop)
 
     def lend(self, use: Callable[[], None]) -> None:
-        """Let somebody else have the terminal as it was, then take it back and draw anew."""
+        """Lend the terminal as it was to another program, then take it over again and draw anew."""
         self._stopping = True
         try:
             self._restore(at_rest=True)
@@ -189,7 +184,7 @@ class Terminal:
     def _take_back(self) -> None:
         try:
             self._before = make_raw(self._input)
-        except termios.error:  # it went away meanwhile, as reading will tell
+        except termios.error:  # it went away meanwhile, as reading will show
             return
         self.write(self._modes.enter())
         if self._listener is not None:
@@ -215,7 +210,7 @@ class Terminal:
         return bool(request)
 
     def _restore(self, *, at_rest: bool) -> None:
-        """Safe at any moment, in a signal handler too (not `at_rest`), where nobody knows how much of a frame was sent.
+        """Safe at any moment, in a signal handler too (not `at_rest`), where part of a frame may have been sent.
 
         It may interrupt itself: a second signal while the first restoring waits for the terminal restores at once.
         """
@@ -224,7 +219,7 @@ class Terminal:
             return
         self._restoring = True
         self._settle(at_rest=at_rest)
-        give_back(self._input, before)
+        restore_attributes(self._input, before)
         self._before = None
         self._restoring = False
 
@@ -235,9 +230,9 @@ class Terminal:
         if self._listener is not None:
             self._listener.swallow()
         if not whole:
-            # What was to be drawn is lost, so nobody knows the way below it.
+            # What was to be drawn is lost, so the way below it is not known.
             return self._give_up(self._modes.leave("\r\n"))
-        leave = self._modes.leave(self._said_farewell())
+        leave = self._modes.leave(self._farewell_text())
         self.write(leave)
         return None if self._writer.drain(_PATIENCE if at_rest else _SHORT_PATIENCE) else self._give_up(leave)
 
@@ -247,10 +242,10 @@ class Terminal:
         self._writer.drain(_SHORT_PATIENCE)
         self._writer.discard()
 
-    def _said_farewell(self) -> str:
+    def _farewell_text(self) -> str:
         try:
             return self.interlude() if self._stopping else self.farewell()
-        except Exception:  # whatever is broken, the terminal is given back
+        except Exception:  # whatever is broken, the terminal is restored
             return "\r\n"
 
     def _learned(self) -> None:
@@ -260,9 +255,9 @@ class Terminal:
         if not self._silent:
             self.write(self._modes.adapt(listener.answers))
         self._capabilities = self._guess.reconcile(listener.answers)
-        before, self._size_said = self.size, listener.size
+        before, self._reported_size = self.size, listener.size
         if self.size != before:
-            # A report that says what is known anyway is no resize: the person did nothing.
+            # A report of the size that is known already is no resize.
             self.on_resize()
         if self._capabilities.dark != known.dark:
             listener.ask_background()
@@ -281,11 +276,11 @@ class Terminal:
     def _resized(self) -> None:
         self._soon(lambda: self.on_resize())
 
-    def _asked_to_stop(self) -> None:
+    def _stop_requested(self) -> None:
         self._soon(self.suspend)
 
     def _continued(self) -> None:
-        """By SIGSTOP, which nobody hears, the shell got the terminal as we had it, and gives it back as it likes."""
+        """After SIGSTOP, which cannot be handled: the shell had the terminal as it was, and may have changed it."""
         if not self._stopping:
             self._soon(self._take_again)
 
@@ -307,7 +302,7 @@ class Terminal:
         return True
 
     def _soon(self, react: Callable[[], object]) -> None:
-        """A signal interrupts anything: let the loop come to rest first."""
+        """React to a signal, which interrupts anything, when the loop is at rest."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(react)
         else:

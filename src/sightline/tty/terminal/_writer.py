@@ -1,7 +1,7 @@
 """Writing to a terminal without ever waiting for it.
 
-The descriptor we were given is shared with whoever started us, so it is not made non-blocking: the terminal is opened
-once more. What it does not take at once is queued, in order; whoever draws asks `pending` and draws nothing meanwhile.
+The descriptor we were given is shared with our parent process, so it is not made non-blocking: the terminal is opened
+once more. What it does not take at once is queued, in order; while something is `pending`, no frame is drawn.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ class Writer:
         self._on_blocked = on_blocked
         self._queue: deque[memoryview] = deque()
         self._taken = 0
-        self.lost: OSError | None = None
-        """Why nobody takes anything any more."""
+        self.lost: OSError | None = None  # why the terminal takes nothing any more
 
     @property
     def pending(self) -> bool:
@@ -66,7 +65,7 @@ class Writer:
             if left <= 0:
                 return False
             if select.select([], [self.fd], [], left)[1]:
-                time.sleep(_BREATH)  # one that is ready and yet takes nothing must not keep us busy
+                time.sleep(_BREATH)  # one that is ready and yet takes nothing must not cost all of the processor
         return True
 
     def discard(self) -> None:

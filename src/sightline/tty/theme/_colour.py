@@ -64,12 +64,12 @@ def contrast(one: RGB, other: RGB) -> float:
 
 @lru_cache(maxsize=1024)
 def nearest_256(colour: RGB) -> int:
-    """The colour of the palette that looks most like it. The first sixteen are left out: nobody knows how they look."""
-    wanted = _oklab(colour)
+    """The colour of the palette that looks most like it. The first sixteen are left out: their look is not known."""
+    target = _oklab(colour)
     red, green, blue = (_steps_around(part) for part in colour)
     near = [16 + 36 * r + 6 * g + b for r in red for g in green for b in blue]
     grey = min(max((sum(colour) // 3 - 8) // 10, 0), 22) + 232
-    return min([*near, grey, grey + 1], key=lambda number: math.dist(wanted, _oklab(indexed(number))))
+    return min([*near, grey, grey + 1], key=lambda number: math.dist(target, _oklab(indexed(number))))
 
 
 @lru_cache(maxsize=1024)
@@ -84,7 +84,7 @@ def nearest_16(colour: RGB) -> int:
 
 
 def parameters(colour: int | str, depth: Depth, *, background: bool = False) -> str:
-    """What SGR says for a colour (of the palette, or `#rrggbb`) at this depth; empty where there are none."""
+    """The SGR parameters of a colour (of the palette, or `#rrggbb`) at this depth; empty where there are none."""
     if depth == "none":
         return ""
     if isinstance(colour, str) and depth == "true":

@@ -2,11 +2,11 @@
 
 Rules:
 
-- A component asks for a role, never for a colour. A role nobody knows looks like text.
+- A component names a role, never a colour. An unknown role looks like text.
 - A style is opened, and closed by `RESET` only: nothing is ever closed in part, so what is around a run can open its
   own style again after each `RESET` (`on_background`).
 - Components hold a theme for their whole life. When the terminal turns light or dark the theme becomes another one in
-  place, and whoever did that invalidates the components.
+  place, and the caller invalidates the components.
 """
 
 import re
@@ -68,7 +68,7 @@ PLAIN = Theme({}, name="plain", links=False)
 
 
 def theme_for(*, dark: bool | None, depth: Depth, links: bool = True) -> Theme:
-    """The built-in theme for a terminal. Where nobody knows its background, its own sixteen colours at most are used:
+    """The built-in theme for a terminal. Where its background is not known, its own sixteen colours at most are used:
     they were chosen to be read on it."""
     if dark is None and depth in ("256", "true"):
         depth = "16"

@@ -1,12 +1,12 @@
-"""What the console can do: one table of its actions, with their commands, keys, words and handlers.
+"""The actions of the console: one table of their names, descriptions, commands, keys and handlers.
 
 The completion of `/`, `/help`, `/keys`, the row of keys, `console.keys` in settings and the pages of keys and commands
 are all read from it. Rules:
 
 - The order is that of the completion: what a new user needs comes first.
-- Keys of the console are heard before the editor hears anything. While a dialog has the keys they mean nothing, but for
-  the approval level, which can be changed while a request is open.
-- A handler is loaded when it is used. It does its work at once, or returns what is to be awaited.
+- Keys of the console come before those of the editor. While a dialog is open they do nothing, but for the approval
+  level, which can be changed while a request is open.
+- A handler is loaded when it is used. It does its work at once, or returns an awaitable.
 """
 
 from collections.abc import Awaitable, Mapping, Sequence
@@ -30,24 +30,22 @@ class Action(Binding, frozen=True, kw_only=True):
     """Something the console does when its command is entered or its key is pressed."""
 
     name: str
-    """As `console.keys` has it; empty: its key is one of the editor or of the whole program, or another action's."""
+    """The name in `console.keys`; empty: its key is one of the editor or of the program, or another action's."""
     command: str
     args: str
-    """What may follow the command."""
     topic: str
     does: str
-    """What the command does; `about` is for the key, which may do less."""
+    """Describes the command; `about` describes the key, which may do less."""
     handler: str
     """`module:function`, called with the console and what follows the command."""
     key_handler: str
     """The same for the key, called with nothing following."""
 
     async def run(self, console: "Console", args: str = "") -> None:
-        """Do what the command does. What fails is shown."""
+        """Run the command. A failure is reported."""
         await self._finish(console, self._begin(console, self.handler, args))
 
     def press(self, console: "Console") -> None:
-        """Do what the key does."""
         begun = self._begin(console, self.key_handler, "")
         if begun is not None:
             console.spawn(self._finish(console, begun))
@@ -77,7 +75,7 @@ def _action(
     name: str | None = None,
     pressed: tuple[str, str] | None = None,
 ) -> Action:
-    """`pressed`: what the key does and its handler, where that is not the command without anything after it."""
+    """`pressed`: description and handler of the key, where it does not run the command without arguments."""
     about, key_handler = pressed or (does, handler)
     return Action(
         "console",
@@ -229,9 +227,9 @@ _ALL = (
 )
 
 COMMANDS = {action.command: action for action in _ALL}
-"""By what is entered after the slash."""
+"""By command."""
 OWN = {action.name: action for action in _ALL if action.name}
-"""The console's own, by the name settings have for them."""
+"""The console's own, by name."""
 
 # Alt+enter and alt+up do something else here than in any other editor. Shift+enter, ctrl+j and a backslash break lines.
 ACTIONS: dict[str, Binding] = {
@@ -300,5 +298,5 @@ ACTIONS: dict[str, Binding] = {
 
 
 def bindings_from(overrides: Mapping[str, str | Sequence[str]]) -> Bindings:
-    """The keys there are, with what the user's settings say."""
+    """The default keys, changed by the user's settings."""
     return Bindings(overrides, ACTIONS)

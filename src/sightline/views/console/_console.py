@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Console:
-    """Made on an application; `begin` shows a session."""
+    """Made on an application; `sessions.begin` shows a session."""
 
     def __init__(
         self,
@@ -55,15 +55,15 @@ class Console:
         greeted: Callable[[int], object] = lambda pid: None,
         lasting: bool = True,
     ) -> None:
-        """`greeted` is called with the process of every host that is connected to; `lasting`: one can return to what is
-        left running."""
+        """`greeted` is called with the process id of every host that is connected to; `lasting`: a session that is left
+        running can be attached to later."""
         self.application = application
         self.loop = application.loop
         self.store = store
         self.settings = settings
         self.cwd = options.cwd or os.getcwd()
         self.tries: Sequence[tuple[str, str]] = ()
-        """What the greeting offers to try; empty: what fits any project."""
+        """Examples in the greeting; empty: those for any project."""
         self._drafts = Drafts(data_folder())
         self._filling: asyncio.Task[Any] | None = None
         self._hinting: asyncio.TimerHandle | None = None
@@ -74,7 +74,7 @@ class Console:
         self.spawn(self.prompt.recall())
 
     def _show_parts(self, options: "StartOptions") -> None:
-        """What is seen: each draws the fold, and knows nothing of the others."""
+        """Make the parts that draw: each reads the state, and knows nothing of the others."""
         application, display, call_later = self.application, self.application.display, self.loop.call_later
         linear, images = application.linear, display.images
         self.drawing = DrawingOptions(
@@ -100,12 +100,7 @@ class Console:
             on_free=self._free,
         )
         self.queue = QueuePanel(self.drawing)
-        self.working = WorkingRow(
-            self.drawing,
-            current,
-            call_later=call_later,
-            request_render=self.redraw,
-        )
+        self.working = WorkingRow(self.drawing, current, call_later=call_later, request_render=self.redraw)
         self.todo = TodoPanel(self.drawing, lambda: self.state, self.rows)
         self.jobs = JobsPanel(self.drawing, lambda: self.state)
         self.status = StatusLine(self.drawing, current)
@@ -115,7 +110,7 @@ class Console:
         self.screen.build((self.queue, self.working, self.todo, self.jobs), self.status)
 
     def _wire_parts(self, options: "StartOptions", greeted: Callable[[int], object], lasting: bool) -> None:
-        """What acts: each has its own state and is given what it uses, those before it in this list among it."""
+        """Make the parts that act: each is given what it uses, and no way back to the console as a whole."""
         screen, prompt, current = self.screen, self.prompt, self.current
         self.extensions = ExtensionScreen(self, current, screen)
         self.requests = RequestDialogs(self, self.extensions.dialog_for, is_asking=lambda: screen.asking is not None)
@@ -162,7 +157,7 @@ class Console:
         return "steer" if Facts(self.state).takes_steering else "queue"
 
     def when_run_ended(self, callback: Callable[[], object]) -> None:
-        """Call this each time the agent has finished with a prompt."""
+        """Call this whenever a run has ended."""
         self._when_run_ended.append(callback)
 
     def _transcript_on(self, display: Display) -> TranscriptView:
@@ -197,14 +192,14 @@ class Console:
         )
 
     def _fill_in(self, older: Iterable[Component]) -> None:
-        """A long past, above what is on the screen already."""
+        """Draw older blocks above what is on the screen already."""
         view = self.transcript
         if self.application.linear:
             view.component.fill(older, is_live=view.is_live)
             view.component.release_hold()
         else:
             if self._filling is not None:
-                self._filling.cancel()  # what it fills in is not shown any more
+                self._filling.cancel()  # another session is shown by now
             self._filling = self.application.spawn(self._filled_in(older))
 
     async def _filled_in(self, older: Iterable[Component]) -> None:
@@ -213,12 +208,12 @@ class Console:
         def paced() -> Iterator[Component]:
             for block in older:
                 yield block
-                self.beat.schedule()  # it may be one that is drawn little by little
+                self.beat.schedule()  # it may be one that is drawn in slices
 
         await backfill(self.application.display, view.component, paced(), is_live=view.is_live)
         self.beat.schedule()
 
-    # ---- what the host tells
+    # ---- events of the host
 
     @property
     def state(self) -> Snapshot:
@@ -238,7 +233,7 @@ class Console:
             self.show(frame)
 
     def show(self, snapshot: Snapshot) -> None:
-        """This is the session now, whatever was shown before."""
+        """Show this session, in place of what was shown before."""
         anew = bool(self.transcript.blocks)
         is_new = not anew and all(isinstance(entry, Remark) for entry in snapshot.entries)
         self.transcript.replace(snapshot, self._greeting() if is_new else None)
@@ -254,12 +249,12 @@ class Console:
 
         greeting = Greeting(self.drawing, lambda: self.state, self.tries or TRIES)
         if self.application.linear:
-            greeting.close()  # what is read out cannot become more
+            greeting.close()  # it is read out as it is
         return greeting
 
     def began(self, session: str) -> None:
         """The session that is shown has a host, or will have one in a moment."""
-        self.spawn(self.prompt.keep_draft(self._drafts, session))
+        self.spawn(self.prompt.open_draft(self._drafts, session))
         self.spawn(self.extensions.load())
         self.spawn(self._find_branch())
 
@@ -293,7 +288,7 @@ class Console:
         self.redraw()
 
     def _offer_setup(self) -> None:
-        """Once, where our own agent has no model to ask: that is a user's first screen. Not over what they write."""
+        """Once, where our own agent has no model: it is a new user's first screen. Not over a draft."""
         if not self._offered_setup:
             self.ask_for_model(yields_to_draft=True)
 
@@ -317,12 +312,12 @@ class Console:
         self._offered_setup = await offer(self, above=True, yields_to_draft=yields_to_draft)
 
     def _free(self) -> None:
-        """Nothing is asked any more."""
+        """The last dialog was closed."""
         self.requests.look()
         self._offer_setup()
 
     def lost(self) -> None:
-        """The session has stopped: nothing goes on any more."""
+        """The session has stopped: nothing is running any more."""
         queued = Facts(self.state).queue
         self.transcript.stop()
         self.entering.host_gone(queued)
@@ -440,13 +435,13 @@ class Console:
         await COMMANDS[name].run(self, args)
 
     def show_page(self, topics: "Sequence[Topic]") -> None:
-        """A page of our own in the transcript."""
+        """Show a page of the console's own in the transcript."""
         from sightline.views.console.transcript._page import HelpPage
 
         self.transcript.add_page(HelpPage(topics, self.drawing))
 
     def hint(self, text: str, seconds: float = HINTED) -> None:
-        """Say something in the place of the key hints, for a moment; where nobody sees them, like anything else."""
+        """Show a message in place of the key hints, for a moment; in linear mode as any other message."""
         if self.application.linear:
             self.report(text)
             return
@@ -471,7 +466,7 @@ class Console:
         self._draw_anew("thinking is shown" if shown else "thinking is not shown")
 
     def _draw_anew(self, now: str, otherwise: str = "") -> None:
-        """Blocks look different: history too, where the terminal lets us write it again."""
+        """Draw all blocks again; history too, where the terminal allows it."""
         display = self.application.display
         if display.capabilities.multiplexer or self.application.linear:
             self.transcript.component.refresh_rest()
@@ -488,7 +483,7 @@ class Console:
         self.redraw()
 
     async def view_output(self, back: int = 0) -> None:
-        """Of the last call; or of the one so many back, 1 being the last."""
+        """Show the output of the last call; or of the one so many back, 1 being the last."""
         from sightline.views.console.selectors._viewer import view_output
 
         calls = [entry for entry in self.state.shown if isinstance(entry, TranscriptCall)]
@@ -498,7 +493,7 @@ class Console:
         await view_output(self, calls, back)
 
     def edit(self, text: str) -> str | None:
-        """Let the person's editor have a text. None when it failed, which is told."""
+        """Edit a text in the user's editor. None when it failed, which is reported."""
         from sightline.tty.components.editor import edit_externally
         from sightline.views.console._external import editor_command
 

@@ -129,5 +129,5 @@ def report_error(desk: Desk, error: Exception) -> None:
 
 
 def reply_data(reply: "CommandReply") -> dict[str, Any]:
-    """What a reply says beside yes or no, by name."""
+    """The data of a reply, by name."""
     return reply.data if isinstance(reply.data, dict) else {}

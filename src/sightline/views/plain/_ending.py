@@ -57,7 +57,7 @@ def ending_of(result: ToolResult | TranscriptCall) -> JobEnd:
         duration=result.duration or 0.0,
         signal=found.signal or 0,
         bytes=found.bytes or 0,
-        stored=found.kept or 0,
+        stored=found.stored or 0,
         binary=bool(found.binary),
     )
 

@@ -5,7 +5,8 @@ Events read from a provider's stream have no number and no time yet and get them
 
 import time
 
-from sightline.events import Event, encode_event, stamp
+from sightline.events import Event, encode_event
+from sightline.events.stamping import stamp
 
 
 class EventLines:

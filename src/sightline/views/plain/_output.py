@@ -2,7 +2,6 @@
 
 import os
 import select
-import shutil
 
 import msgspec
 
@@ -78,7 +77,11 @@ def pretty_json(facts: object) -> bytes:
 
 def room_in_row(taken: int, piped: int) -> int:
     """Columns that a row on stdout has left beside those taken, at least 20; `piped` where it is no terminal."""
-    return max(20, shutil.get_terminal_size().columns - taken) if os.isatty(1) else piped
+    if not os.isatty(1):
+        return piped
+    import shutil
+
+    return max(20, shutil.get_terminal_size().columns - taken)
 
 
 def columns_of(fd: int) -> int | None:

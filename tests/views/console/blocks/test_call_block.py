@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from sightline.events import Request, RequestResolved, ToolArgs, ToolOutput, ToolResult, ToolUpdate, ToolUse, stamp
+from sightline.events import Request, RequestResolved, ToolArgs, ToolOutput, ToolResult, ToolUpdate, ToolUse
+from sightline.events.stamping import stamp
 from sightline.providers import EventStream, get_provider
 from sightline.text import Style
 from sightline.transcript import Transcript, TranscriptCall, TranscriptPiece

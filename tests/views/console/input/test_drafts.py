@@ -54,7 +54,7 @@ def test_a_name_that_is_none_leaves_the_folder_alone(drafts, tmp_path, session):
 
 def test_only_so_many_are_kept(drafts, tmp_path, monkeypatch):
     """Those touched longest ago go."""
-    monkeypatch.setattr(_drafts, "KEPT", 3)
+    monkeypatch.setattr(_drafts, "MOST_DRAFTS", 3)
     for number in range(5):
         drafts.save(f"s{number}", PromptDraft("text"))
         os.utime(tmp_path / "kept" / "drafts" / f"s{number}.json", (number, number))
@@ -63,18 +63,18 @@ def test_only_so_many_are_kept(drafts, tmp_path, monkeypatch):
 
 def killed(editor):
     """What the system does for a process that is gone: it has no file open any more."""
-    os.close(editor._keeper._place.lock)
+    os.close(editor._draft_writer._place.lock)
 
 
 async def test_what_is_typed_is_kept_without_being_asked(desk, drafts):
     """A console that is killed has left its draft: the next one on that session shows it."""
     editor = prompt_editor(desk)
-    await editor.keep_draft(drafts, SESSION)
+    await editor.open_draft(drafts, SESSION)
     press(editor, "'half a thought")
     await until(lambda: drafts.load(SESSION).text == "half a thought")
     killed(editor)
     after = prompt_editor(desk)
-    await after.keep_draft(drafts, SESSION)
+    await after.open_draft(drafts, SESSION)
     assert after.text == "half a thought"
     await desk.settled()
 
@@ -82,10 +82,10 @@ async def test_what_is_typed_is_kept_without_being_asked(desk, drafts):
 async def test_consoles_of_one_session_have_a_draft_each(desk, drafts):
     """Nobody finds another's words in their editor; clearing one's own does not cost the other's."""
     first, second = prompt_editor(desk), prompt_editor(desk)
-    await first.keep_draft(drafts, SESSION)
+    await first.open_draft(drafts, SESSION)
     press(first, "'mine")
     await desk.settled()
-    await second.keep_draft(drafts, SESSION)
+    await second.open_draft(drafts, SESSION)
     assert second.text == ""
     press(second, "'theirs")
     await desk.settled()
@@ -93,7 +93,7 @@ async def test_consoles_of_one_session_have_a_draft_each(desk, drafts):
     await desk.settled()
     killed(first)
     after = prompt_editor(desk)
-    await after.keep_draft(drafts, SESSION)
+    await after.open_draft(drafts, SESSION)
     assert after.text == "mine"
     await desk.settled()
 
@@ -102,13 +102,13 @@ async def test_what_the_second_console_left_is_found_by_the_next_one(desk, draft
     """A place that holds something comes before one that is empty."""
     first, second = prompt_editor(desk), prompt_editor(desk)
     for editor in (first, second):
-        await editor.keep_draft(drafts, SESSION)
+        await editor.open_draft(drafts, SESSION)
     press(second, "'left behind")
     await desk.settled()
     killed(first)
     killed(second)
     after = prompt_editor(desk)
-    await after.keep_draft(drafts, SESSION)
+    await after.open_draft(drafts, SESSION)
     assert after.text == "left behind"
     await desk.settled()
 
@@ -117,7 +117,7 @@ async def test_an_end_leaves_no_lock(desk, drafts, tmp_path):
     """Only what was written stays in the folder; and a tenth console writes all the same."""
     editors = [prompt_editor(desk) for _ in range(10)]
     for editor in editors:
-        await editor.keep_draft(drafts, SESSION)
+        await editor.open_draft(drafts, SESSION)
     press(editors[0], "'kept")
     press(editors[9], "'not kept")
     await desk.settled()
@@ -131,7 +131,7 @@ async def test_a_session_that_is_left_and_come_back_to_at_once_has_one_place(des
     """Its draft is there once, is written where it was, and nothing stays locked."""
     drafts.save(SESSION, PromptDraft("half a thought"))
     editor = prompt_editor(desk)
-    await asyncio.gather(*(editor.keep_draft(drafts, session) for session in (SESSION, "another", SESSION)))
+    await asyncio.gather(*(editor.open_draft(drafts, session) for session in (SESSION, "another", SESSION)))
     await desk.settled()
     assert editor.text == "half a thought"
     editor.close()
@@ -171,7 +171,7 @@ def test_a_file_system_without_locks_keeps_drafts_all_the_same(drafts, monkeypat
 async def test_what_was_sent_is_no_draft_any_more(desk, drafts):
     """Nothing comes back that the agent has."""
     editor = prompt_editor(desk)
-    await editor.keep_draft(drafts, SESSION)
+    await editor.open_draft(drafts, SESSION)
     press(editor, "'hello", "enter")
     await desk.settled()
     assert drafts.load(SESSION) == PromptDraft()
@@ -182,13 +182,13 @@ async def test_attachments_come_back_if_their_files_are_there(desk, drafts, tmp_
     for name in ("one.png", "two.png"):
         (tmp_path / name).write_bytes(png())
     editor = prompt_editor(desk)
-    await editor.keep_draft(drafts, SESSION)
+    await editor.open_draft(drafts, SESSION)
     paste(editor, f"{tmp_path / 'one.png'} {tmp_path / 'two.png'}")
     await desk.settled()
     (tmp_path / "one.png").unlink()
     killed(editor)
     after = prompt_editor(desk)
-    await after.keep_draft(drafts, SESSION)
+    await after.open_draft(drafts, SESSION)
     assert [attachment.name for attachment in after.attachments] == ["two.png"]
     await desk.settled()
 
@@ -198,7 +198,7 @@ async def test_keys_typed_before_the_draft_was_read_are_kept_too(desk, drafts):
     drafts.save(SESSION, PromptDraft("from before"))
     editor = prompt_editor(desk)
     press(editor, "'early")
-    await editor.keep_draft(drafts, SESSION)
+    await editor.open_draft(drafts, SESSION)
     press(editor, "'!")
     assert editor.text == "from before\n\nearly!"
     await desk.settled()
@@ -208,11 +208,11 @@ async def test_a_text_goes_along_to_another_session(desk, drafts):
     """It is kept once, where it is; and the same session again changes nothing."""
     drafts.save("other", PromptDraft("theirs"))
     editor = prompt_editor(desk)
-    await editor.keep_draft(drafts, SESSION)
+    await editor.open_draft(drafts, SESSION)
     press(editor, "'mine")
-    await editor.keep_draft(drafts, SESSION)
+    await editor.open_draft(drafts, SESSION)
     assert editor.text == "mine"
-    await editor.keep_draft(drafts, "other")
+    await editor.open_draft(drafts, "other")
     await desk.settled()
     assert editor.text == "theirs\n\nmine"
     assert (drafts.load(SESSION), drafts.load("other").text) == (PromptDraft(), "theirs\n\nmine")
@@ -222,7 +222,7 @@ async def test_the_last_key_before_the_end_is_kept(desk, drafts, monkeypatch):
     """Closing writes what was not written yet."""
     monkeypatch.setattr(_drafts, "_EVERY", 3600.0)
     editor = prompt_editor(desk)
-    await editor.keep_draft(drafts, SESSION)
+    await editor.open_draft(drafts, SESSION)
     press(editor, "'a")
     await until(lambda: drafts.load(SESSION).text == "a")
     press(editor, "'b")
@@ -236,7 +236,7 @@ async def test_a_disk_that_takes_nothing_is_said_once(desk, tmp_path):
     """And typing goes on."""
     (tmp_path / "file").write_text("x")
     editor = prompt_editor(desk)
-    await editor.keep_draft(Drafts(tmp_path / "file"), SESSION)
+    await editor.open_draft(Drafts(tmp_path / "file"), SESSION)
     press(editor, "'hello")
     await desk.settled()
     press(editor, "'!")

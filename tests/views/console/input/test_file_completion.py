@@ -253,7 +253,7 @@ def test_a_name_is_found_among_a_hundred_thousand():
 
 async def test_names_are_forgotten_after_a_while(project, desk, monkeypatch):
     """A list nobody asks for is not held."""
-    monkeypatch.setattr(_file_completion, "_FORGOTTEN_AFTER", 0.0)
+    monkeypatch.setattr(_file_completion, "_DROPPED_AFTER", 0.0)
     completion = _file_completion.ProjectFileCompletion(lambda: str(project), desk.spawn, lambda text: None)
     answers = []
     from sightline.tty.components.editor import CompletionRequest

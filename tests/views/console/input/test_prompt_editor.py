@@ -139,7 +139,7 @@ def test_taking_hands_in_to_the_caller(editor):
 def test_what_comes_back_stands_before_what_is_written(editor):
     """Queued messages that were stopped are in the editor again, and what was being written is not lost."""
     press(editor, "'being written")
-    editor.give_back("first", "  ", "second")
+    editor.restore("first", "  ", "second")
     assert editor.text == "first\n\nsecond\n\nbeing written"
     press(editor, "'!")
     assert editor.text.endswith("being written!")
@@ -274,8 +274,8 @@ async def test_what_comes_back_in_linear_mode_is_said(desk, tmp_path):
     drafts = Drafts(tmp_path)
     drafts.save("s1", PromptDraft("kept for a console one can see"))
     made = PromptEditor(desk, drawing(linear=True))
-    await made.keep_draft(drafts, "s1")
-    made.give_back("use tabs")
+    await made.open_draft(drafts, "s1")
+    made.restore("use tabs")
     assert made.text == "use tabs"
     assert desk.told == [("info", "in the editor: use tabs", "an empty line sends it, anything else replaces it")]
     assert drafts.load("s1").text == "kept for a console one can see"

@@ -9,7 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from sightline.events import Notice, State, stamp
+from sightline.events import Notice, State
+from sightline.events.stamping import stamp
 from sightline.host import CommandReply, Prompt, Reload, SetModel
 from sightline.models import open_model
 from sightline.paths import keys_folder

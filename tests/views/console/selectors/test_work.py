@@ -4,12 +4,13 @@ import asyncio
 
 import pytest
 
-from sightline.events import Notice, ToolOutput, ToolResult, ToolUse, stamp
+from sightline.events import Notice, ToolOutput, ToolResult, ToolUse
+from sightline.events.stamping import stamp
 from sightline.host import Abort, CancelCall, CancelJob, CommandReply, Reload, SetModel
 from sightline.settings import load
 from sightline.transcript import TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
 from sightline.transcript._totals import Total
-from sightline.views.console.selectors import _agents, _files, _jobs, _model
+from sightline.views.console.selectors import _agents, _files, _jobs, _model, _panel
 from sightline.views.console.selectors._agents import AgentsPanel
 from sightline.views.console.selectors._files import changed_files
 from sightline.views.console.selectors._jobs import JobsSelector
@@ -81,7 +82,7 @@ async def test_a_job_is_looked_at_while_it_runs_and_after(store):
 
 async def test_a_job_is_cancelled_and_the_list_follows(store, monkeypatch):
     """The list sees by itself what became of it."""
-    monkeypatch.setattr(_jobs, "_LOOKS_APART", 0.005)
+    monkeypatch.setattr(_panel, "_POLL_SECONDS", 0.005)
     desk = Desk(store, "abcdef")
     running(desk, "abcdef-1", "abcdef-2")
     desk.answers[CancelJob] = lambda command: CommandReply(True, command.id)

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.events import Event, Notice, Text, ToolResult, ToolUse, TurnEnded, User, stamp
+from sightline.events import Event, Notice, Text, ToolResult, ToolUse, TurnEnded, User
+from sightline.events.stamping import stamp
 from sightline.text import clean_text
 from sightline.transcript import Remark, Snapshot, TranscriptMessage, TranscriptText, fold
 from sightline.tty import PLAIN, expand_tabs, wrap

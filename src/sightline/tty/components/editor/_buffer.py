@@ -1,7 +1,7 @@
 """Text being edited: lines, a cursor that stands between clusters, and steps back.
 
-Every change is one `replace`; whoever changes text says what kind of change it is, so that typing can be taken back
-word by word. A change costs what the touched lines weigh, whatever the rest of the text does.
+Every change is one `replace` with the kind of the change, so that typing can be undone word by word. A change costs
+what the touched lines weigh, whatever the rest of the text does.
 """
 
 from typing import Literal
@@ -18,10 +18,8 @@ class Buffer:
     def __init__(self, text: str = "") -> None:
         self.lines = text.split("\n")
         self.cursor: Position = (0, 0)
-        self.version = 0
-        """Grows with every change of the text."""
-        self.goal: int | None = None
-        """The column up and down aim at, while nothing else moves the cursor."""
+        self.version = 0  # grows with every change of the text
+        self.goal: int | None = None  # the column up and down aim at, while nothing else moves the cursor
         self._undo = UndoStack()
 
     @property
@@ -115,11 +113,11 @@ class Buffer:
         self._undo.seal()
 
     def hold(self) -> None:
-        """What comes next is one step, until `let_go`."""
+        """What comes next is one step, until `release`."""
         self._undo.hold()
 
-    def let_go(self) -> None:
-        self._undo.let_go()
+    def release(self) -> None:
+        self._undo.release()
 
     def _splice(self, start: Position, end: Position, text: str) -> Position:
         head, tail = self.lines[start[0]][: start[1]], self.lines[end[0]][end[1] :]

@@ -38,7 +38,7 @@ def units(text: str) -> Iterator[tuple[str, int]]:
 
 
 def units_from(line: str, at: int) -> Iterator[tuple[str, int]]:
-    """The clusters from a boundary on, found as they are asked for."""
+    """The clusters from a boundary on, found one by one."""
     while at < len(line):
         end = _sure_boundary(line, at + _CHUNK) if at + _CHUNK < len(line) else len(line)
         end = end if end > at else len(line)

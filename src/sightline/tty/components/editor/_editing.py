@@ -66,7 +66,7 @@ class Editing:
         self.buffer.insert(text)
 
     def do(self, action: str) -> None:
-        if action not in _KEEPS_RING:
+        if action not in _CONTINUE_KILL:
             self.ring.interrupt()
         if action not in ("yank", "yank_pop"):
             self._yanked = None
@@ -142,7 +142,7 @@ class Editing:
         self.buffer.replace(start, end, "")
 
 
-_KEEPS_RING = ("delete_word_back", "delete_word_forward", "kill_line", "kill_line_back", "yank_pop")
+_CONTINUE_KILL = ("delete_word_back", "delete_word_forward", "kill_line", "kill_line_back", "yank_pop")
 
 DO: dict[str, Callable[[Editing], object]] = {
     "cursor_left": lambda editing: editing.buffer.move(editing.buffer.left_of(editing.buffer.cursor)),

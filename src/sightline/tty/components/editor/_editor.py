@@ -138,7 +138,7 @@ class Editor(Component):
         edited = edit_externally(text, command, run)
         if edited is not None and edited != text:
             self.set_text(edited)
-            self._tell_change()
+            self._notify_change()
         return edited is not None
 
     def handle_input(self, event: Input) -> bool:
@@ -151,7 +151,7 @@ class Editor(Component):
         version, cursor = self._buffer.version, self._buffer.cursor
         known = self._react(event)
         if self._buffer.version != version:
-            self._tell_change()
+            self._notify_change()
             self._offer()
         elif self._buffer.cursor != cursor:
             self._popup.close()
@@ -206,7 +206,7 @@ class Editor(Component):
                 self._editing.settle()
                 self._history.leave()
                 self._buffer.set_text(self._folded_as_before(found))
-                self._tell_change()
+                self._notify_change()
         else:
             return self._search.handle(event)
         return True
@@ -245,7 +245,7 @@ class Editor(Component):
             return
         self._editing.settle()
         self._buffer.replace((line, start), self._buffer.cursor, value)
-        self._tell_change()
+        self._notify_change()
         if submits:
             self._submit()
         elif value.endswith("/"):
@@ -367,7 +367,7 @@ class Editor(Component):
         before = MARKER.sub(_HIDDEN_IN_REQUESTS, self._buffer.line[:column])
         return CompletionRequest(before, line, explicit)
 
-    def _tell_change(self) -> None:
+    def _notify_change(self) -> None:
         if self.on_change is not None:
             self.on_change(self.text)
 

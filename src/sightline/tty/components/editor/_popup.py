@@ -35,7 +35,7 @@ class Popup:
         self._on_late = on_late
         self._list = SelectList(max_rows=_ROWS, bindings=bindings, theme=theme)
         self._timer: CompletionTimer | None = None
-        self._asked: CompletionRequest | None = None
+        self._request: CompletionRequest | None = None
         self._answers: dict[int, Completions] = {}
         self._silent: set[int] = set()
         """Providers that have not answered yet; what was shown before stays until all have."""
@@ -80,7 +80,7 @@ class Popup:
     def ask(self, request: CompletionRequest) -> None:
         """Ask every provider now. The first in their order that knows something is shown."""
         self._stop_timer()
-        self._asked, self._answers = request, {}
+        self._request, self._answers = request, {}
         self._silent = set(range(len(self._providers)))
         for number, provider in enumerate(self._providers):
             provider.complete(request, partial(self._answered, request, number))
@@ -94,14 +94,14 @@ class Popup:
     def close(self) -> None:
         """Show nothing, and want no answer that is still to come."""
         self._stop_timer()
-        self._asked, self._shown = None, None
+        self._request, self._shown = None, None
 
     def _ask_late(self, request: CompletionRequest) -> None:
         self.ask(request)
         self._on_late()
 
     def _answered(self, request: CompletionRequest, number: int, answer: Completions | None) -> None:
-        if self._asked is not request:
+        if self._request is not request:
             return
         self._silent.discard(number)
         if answer is not None and answer.items:
@@ -122,11 +122,11 @@ class Popup:
         self._list.set_query(request.before[self._ranked_from :])
 
     def _narrow(self, request: CompletionRequest) -> None:
-        if self._shown is None or self._asked is None:
+        if self._shown is None or self._request is None:
             return
         query = request.before[self._ranked_from :]
-        same_place = request.line == self._asked.line and request.before.startswith(
-            self._asked.before[: self._ranked_from]
+        same_place = request.line == self._request.line and request.before.startswith(
+            self._request.before[: self._ranked_from]
         )
         if not same_place or len(request.before) < self._ranked_from or (query and query[-1].isspace()):
             self._shown = None

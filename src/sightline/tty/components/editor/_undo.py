@@ -8,8 +8,7 @@ from collections import deque
 
 import msgspec
 
-Position = tuple[int, int]
-"""Line, and code point in the line."""
+Position = tuple[int, int]  # line, and code point in the line
 
 _STEPS = 1000
 _CHARACTERS = 4_000_000
@@ -47,7 +46,7 @@ class UndoStack:
         self._held = 0
 
     def record(self, edit: Edit, kind: str, before: Position, after: Position) -> None:
-        """An edit was made. It joins the last step when it goes on with it."""
+        """Record an edit. It joins the last step when it continues it."""
         self._undone.clear()
         if self._open and self._joins(edit, kind, before):
             step = self._done[-1]
@@ -65,11 +64,11 @@ class UndoStack:
             self._open = False
 
     def hold(self) -> None:
-        """Every edit until `let_go` belongs to one step."""
+        """Every edit until `release` belongs to one step."""
         self.seal()
         self._held += 1
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         self._held = max(0, self._held - 1)
         self.seal()
 

@@ -9,8 +9,8 @@ Rules:
 - A reference is known from its definition on: used before, it stays text. Definitions are shown, so nothing is lost.
 - A list is as loose as its source: a blank row stands between items, and between the blocks of an item, where a blank
   line was.
-- Of a line over the limit, what follows goes on in the paragraph, table row or line of code it is in; elsewhere it is
-  a paragraph.
+- Of a line over the limit, the rest belongs to the paragraph, table row or line of code it is in; elsewhere it is a
+  paragraph.
 
 `copy` is cheap (all state but the known references is immutable): the unsettled tail is drawn by a copy that is fed the
 unfinished line and closed.
@@ -83,7 +83,7 @@ class MarkdownBlocks(StreamedReader):
         else:
             self._begin_paragraph(text)
 
-    def go_on(self, piece: str, *, ended: bool) -> None:
+    def continue_line(self, piece: str, *, ended: bool) -> None:
         if self._leaf == "paragraph":
             self._extend_paragraph(piece)
         elif self._leaf in ("fence", "indented", "html"):
@@ -102,7 +102,7 @@ class MarkdownBlocks(StreamedReader):
     # containers
 
     def _match_containers(self, line: str) -> tuple[int, int]:
-        """How far the line goes on with the open containers: where its rest begins, and how many of them."""
+        """How many of the open containers the line continues, and where its rest begins."""
         at = 0
         for depth, container in enumerate(self._stack):
             first = _first(line, at)
@@ -177,7 +177,7 @@ class MarkdownBlocks(StreamedReader):
             opened, sibling = True, None
 
     def _leave_for(self, depth: int, *, opened: bool) -> None:
-        """A block begins: containers the line did not go on with end, the first time something opens."""
+        """A block begins: containers that the line does not continue end, the first time something opens."""
         if not opened:
             self._leave(depth)
 
@@ -258,10 +258,10 @@ class MarkdownBlocks(StreamedReader):
             return
         self._text = ""
         found = starts.cells(text)
-        kept, rest = found[: self._columns], found[self._columns :]
+        cells, rest = found[: self._columns], found[self._columns :]
         if rest:  # a bar that was meant as text
-            kept = (*kept[:-1], " | ".join((kept[-1], *rest)))
-        self.layout.table_row(kept, self._references)
+            cells = (*cells[:-1], " | ".join((cells[-1], *rest)))
+        self.layout.table_row(cells, self._references)
 
     def _begin_paragraph(self, text: str) -> None:
         self._close_leaf()

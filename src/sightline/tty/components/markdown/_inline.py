@@ -49,7 +49,7 @@ def parse_inline(text: str, theme: Theme, base: str, references: References) -> 
 
 
 def cut_inline(text: str, references: References) -> int:
-    """Where a text may be cut so that its halves, read by themselves, say the same as the whole; 0 for nowhere."""
+    """Where a text may be cut so that its halves, read by themselves, mean the same as the whole; 0 for nowhere."""
     return _Reader(text, references, code_marks=False).safe_cut()
 
 
@@ -85,9 +85,8 @@ class _Reader:
         self._links = links
         self._nodes: list[EmphasisNode] = []
         self._delimiters = Delimiters()
-        self._brackets: list[
-            tuple[EmphasisNode, int, int, bool]
-        ] = []  # node, delimiters before it, where its text begins
+        # Node, delimiters before it, where its text begins, whether it is an image.
+        self._brackets: list[tuple[EmphasisNode, int, int, bool]] = []
         self._inert = 0  # brackets below this index can no longer be links: a link holds no link
         self._closing: dict[int, list[int]] | None = None
         self._undecided: int | None = None  # the first place where more text could still make something of a mark
@@ -241,8 +240,8 @@ class _Reader:
         else:
             self._inert = len(self._brackets)
             node.text, node.opens = "", (("link", url),)
-            said = _shown_target(url, self._text[begin : match.start()], links=self._links)
-            shown = self._add(said, match.start())
+            target_text = _shown_target(url, self._text[begin : match.start()], links=self._links)
+            shown = self._add(target_text, match.start())
             shown.closes, shown.role = 1, "link_url"
         return end
 
@@ -261,7 +260,7 @@ class _Reader:
 
 
 def _shown_target(url: str, text: str, *, links: bool) -> str:
-    """What follows a link that the terminal cannot open: its target, where the text does not say it."""
+    """What follows a link that the terminal cannot open: its target, where the text is not the target."""
     if not url or url in (text, f"mailto:{text}") or url.startswith("#") or (links and link(url, "x") != "x"):
         return ""
     return f" ({url})"

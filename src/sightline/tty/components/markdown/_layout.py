@@ -38,7 +38,7 @@ class MarkdownLayout:
         self._table: TableLines | None = None
 
     def copy(self) -> "MarkdownLayout":
-        """A layout that goes on from here with rows of its own."""
+        """A layout that continues from here with rows of its own."""
         twin = MarkdownLayout.__new__(MarkdownLayout)
         twin.__dict__.update(self.__dict__)
         twin.rows, twin.units = [], []
@@ -54,7 +54,7 @@ class MarkdownLayout:
         self._common = min(self._common, depth)
 
     def flush(self) -> None:
-        """A line of code that was cut and does not go on."""
+        """End a line of code that was cut."""
         if self._code is not None:
             code, self._code = self._code, None
             self._end(code.flush())
@@ -69,7 +69,7 @@ class MarkdownLayout:
         self._end([""])
 
     def paragraph(self, stack: Stack, text: str, references: References, *, ended: bool) -> None:
-        """A paragraph, or a piece of one that is huge: its last row is kept until it is known what follows."""
+        """A paragraph, or a piece of one that is huge: its last row waits until it is known what follows."""
         if not self.within_paragraph:
             self._open(stack)
         runs = [*self._carry, *parse_inline(text.rstrip(" \n") if ended else text, self._theme, self._base, references)]

@@ -34,7 +34,7 @@ def _selection(console: "Console", kind: str) -> tuple[str, str]:
 
 
 def last_answer(console: "Console") -> str:
-    """The words the agent said last, as it wrote them."""
+    """The source of the agent's last answer."""
     for entry in reversed(console.state.shown):
         if isinstance(entry, TranscriptText) and not entry.reasoning and not entry.agent and entry.text.strip():
             return entry.text

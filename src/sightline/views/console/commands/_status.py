@@ -1,4 +1,4 @@
-"""`/status`: what the status line says, and what it has no room for."""
+"""`/status`: the facts of the status line, and those it has no room for."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ def _lines(console: "Console") -> Iterator[str]:
     if current.note:
         yield current.note
     yield f"session: {console.session or 'none yet'} in {console.cwd}" + (f" ({current.branch})" * bool(current.branch))
-    yield f"agent: {facts.going_on or ('waits for you' if console.state.requests else 'idle')}"
+    yield f"agent: {facts.activity or ('waits for you' if console.state.requests else 'idle')}"
     yield f"model: {facts.model or 'none: /model'}" + (f", thinking {facts.thinking}" if facts.thinking else "")
     if facts.approval:
         yield f"approval: {facts.approval}"

@@ -1,33 +1,32 @@
-"""May this be done? Everything there is to know about it, and four answers.
+"""The dialog for an approval: everything there is to know about the call, and four answers.
 
 Rules:
 
-- Shown are, each once: who asks (agent and tool), how much there is to read, all of the command or what would change,
-  the other arguments of the call, whether the sandbox holds it, the folder, why it has to be asked, and the rule an
-  answer for longer would become.
+- Shown are, each once: agent and tool, how much there is to read, all of the command or the change, the other arguments
+  of the call, whether the sandbox holds it, the folder, why it needs approval, and the rule an answer for longer would
+  become.
 - Nothing is allowed unseen. Where not all of it fits, there is no yes before its end was in sight; no is always there.
-  Where rows are few, the command or the change comes first; where not even three rows of it fit above the answers, only
-  no is one.
+  Where rows are few, the command or the change comes first; where not even three rows of it fit above the answers, no
+  is the only one.
 - What leaves the sandbox, or cannot be shown whole, has no yes preselected: the highlight begins on no.
 - "Always here" saves the rule that is shown, at once where all of it was in sight. It can be changed first: one that
-  cannot be read is not taken, one that does not allow what is asked is taken when it is entered a second time. A rule
-  in another program's language is that program's to save: it is shown, and taken as it is.
-- "No" may have a reason; the model hears it. Escape and Ctrl+C are a step back; from the choices they close the dialog
+  cannot be parsed is refused, one that does not cover this request is accepted when it is entered a second time. A rule
+  in another program's language is saved by that program: it is shown, and used as it is.
+- "No" may have a reason; the model reads it. Escape and Ctrl+C are a step back; from the choices they close the dialog
   unanswered, which is never a yes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from sightline.text import clean_line
 from sightline.tty import Input, Key, Rows
 from sightline.tty.components import Input as TextInput
-from sightline.tty.components import Item, SelectList, TextComponent
+from sightline.tty.components import Item, SelectList
 from sightline.tty.components._exact_lines import ExactLines
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.dialogs._approval_facts import (
-    DOING,
+    access_of,
     circumstances,
     head,
     other_arguments,
@@ -36,7 +35,7 @@ from sightline.views.console.dialogs._approval_facts import (
     what_lines,
     where,
 )
-from sightline.views.console.dialogs._dialog_frame import Dialog, Height, usual_height
+from sightline.views.console.dialogs._dialog_frame import Dialog, Height, details_of, usual_height
 from sightline.views.console.dialogs._reading import PartsToRead
 
 ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
@@ -56,33 +55,29 @@ _TOO_LOW = "Allow this? Make the window larger to answer."
 class ApprovalDialog(Dialog):
     """Answers `{"choice": …, "rule": …, "reason": …}`; None when it was closed."""
 
-    def __init__(self, request: dict[str, Any], drawing: DrawingOptions, height: Height = usual_height) -> None:
+    def __init__(self, request: dict[str, object], drawing: DrawingOptions, height: Height = usual_height) -> None:
         super().__init__("Allow this?", drawing, height, role="warning")
-        details = request.get("details")
-        self._details: dict[str, Any] = details if isinstance(details, dict) else {}
+        self._details = details_of(request)
         self._request = request
         self._exact = str(self._details.get("rule") or "")
-        """The asker's own, which may have several lines; as one line it would be the rule of another command."""
+        """As requested. It may have several lines; as one line it would be the rule of another command."""
         self._rule = _as_shown(self._exact)
         self._is_ours = bool(self._rule) and _is_rule(self._exact)
         self._scope = ""
-        """How long a changed rule is to hold; empty: that is asked."""
+        """How long a changed rule is valid; empty: the user has yet to choose."""
         self._doubted = ""
-        """The rule they were told of that it does not allow this."""
+        """The rule the user was warned about: it does not cover this request."""
         self._given = ""
         self._scopes: SelectList | None = None
         self._what_first = False
         self._body = PartsToRead(*self._in_order(), drawing)
         self._width = 0
         self._shape = (False, False, True, False)
-        """Of the choices: are there too few rows for a yes, is there room for keys, was all seen, is there room for why
-        something cannot be chosen."""
+        """Of the choices: too few rows for a yes, room for keys, all was seen, room for why one is disabled."""
         self._asks_why = False
-        self._list = SelectList(self._items(), max_rows=6, numbered=True, bindings=self.bindings, theme=self.theme)
+        self._list = self.choices(self._items(), self._choose, max_rows=6)
         if self._details.get("leaves") is not False or self._details.get("unseen"):
             self._highlight(NO)
-        self._list.on_select = lambda item: self._choose(item.value)
-        self._list.on_cancel = self.cancel
         self._show_choices()
 
     def render(self, width: int) -> Rows:
@@ -97,7 +92,7 @@ class ApprovalDialog(Dialog):
     def handle_input(self, event: Input) -> bool:
         if not self.drawing.linear:
             if not self._width:
-                return False  # nobody has seen it yet
+                return False  # it has not been drawn yet
             self._fit()
         if self._list in self.children and isinstance(event, Key):
             for choice, action in _ACTIONS.items():
@@ -138,7 +133,7 @@ class ApprovalDialog(Dialog):
         return f"scroll to the end to allow{key and f' ({key})'}"
 
     def _in_order(self) -> tuple[list[ExactLines], int]:
-        """What there is to know, and how many parts of it have to be seen: up to the end of what would be done."""
+        """The parts to show, and how many of them have to be seen: up to the end of the command or change."""
         details, theme = self._details, self.theme
         leaves = details.get("leaves") is not False
         about = [
@@ -205,8 +200,7 @@ class ApprovalDialog(Dialog):
     def _show_choices(self) -> None:
         self._asks_why = False
         if self._too_low:
-            warning = TextComponent(_TOO_LOW, "warning", theme=self.theme)
-            return self.show(warning, self._list, hints=[("approve_no", "refuse")])
+            return self.show(self.text(_TOO_LOW, "warning"), self._list, hints=[("approve_no", "refuse")])
         waits = not self._was_seen
         hints = [("select_last", "scroll to the end to allow") if waits else ("select_confirm", "choose")]
         return self.show(self._body, self._list, hints=[*hints, ("interrupt", "refuse")])
@@ -217,14 +211,14 @@ class ApprovalDialog(Dialog):
         elif not self._may_allow:
             return
         elif self._is_ours and choice in _SCOPES and not self._body.all_seen:
-            self._edit_rule(choice)  # a rule is never taken unseen
+            self._edit_rule(choice)  # a rule is never saved unseen
         elif choice == SESSION or (choice == ALWAYS and self._is_ours):
             self.finish({"choice": choice, "rule": self._exact})
         else:
             self.finish({"choice": choice})
 
     def _edit_rule(self, scope: str) -> None:
-        """`wanted`: how long it is to hold; empty: they are asked, where there is a choice."""
+        """`scope`: how long it is valid; empty: the user chooses, where there is a choice."""
         scopes = [scope for scope in _SCOPES if scope in self._choices]
         if scopes:
             self._scope = scopes[0] if len(scopes) == 1 else scope
@@ -253,8 +247,8 @@ class ApprovalDialog(Dialog):
     def _is_enough(self, rule: str) -> bool:
         from sightline.settings import allows_alone
 
-        access = self._details.get("access")
-        if rule == self._exact or access not in DOING:
+        access = access_of(self._details)
+        if rule == self._exact or access is None:
             return True
         what, where = str(self._details.get("what") or ""), str(self._details.get("cwd") or "")
         sandboxed = self._details.get("sandboxed") is True
@@ -262,10 +256,8 @@ class ApprovalDialog(Dialog):
 
     def _ask_how_long(self) -> None:
         items = [Item(scope, words) for scope, words in _SCOPES.items()]
-        self._scopes = SelectList(items, numbered=True, bindings=self.bindings, theme=self.theme)
-        self._scopes.on_select = lambda item: self.finish({"choice": item.value, "rule": self._given})
-        self._scopes.on_cancel = self.cancel
-        about = TextComponent(f"How long is {_as_shown(self._given)} allowed?", theme=self.theme)
+        self._scopes = self.choices(items, lambda value: self.finish({"choice": value, "rule": self._given}))
+        about = self.text(f"How long is {_as_shown(self._given)} allowed?")
         self.show(self._body, about, self._scopes, hints=[("select_confirm", "allow"), ("interrupt", "back")])
 
     def _ask_reason(self) -> None:
@@ -279,14 +271,14 @@ class ApprovalDialog(Dialog):
     def _show_input(
         self, about: str, text: str, then: Callable[[str], None], meaning: str, *, role: str = "muted"
     ) -> None:
-        """On lines there is nothing to change in place: what is there is said, and an empty line keeps it."""
+        """In linear mode nothing is edited in place: the text is shown, and an empty line accepts it."""
         linear = self.drawing.linear
         line = TextInput(placeholder=text if linear else "", bindings=self.bindings, theme=self.theme)
         line.set_text("" if linear else text)
         line.on_submit = then
         shown = f"{about} {text}" if linear and text else about
         hints = [("submit", meaning), ("interrupt", "back")]
-        self.show(self._body, TextComponent(shown, role, theme=self.theme), line, hints=hints)
+        self.show(self._body, self.text(shown, role), line, hints=hints)
 
 
 class _Air(ExactLines):

@@ -1,23 +1,32 @@
-"""What there is to know about something that is to be allowed, each thing once, in lines."""
+"""What an approval shows of a call, each fact once, in lines."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sightline.text import clean_line, clean_text, visible
 from sightline.tty import Theme
 from sightline.tty.components._exact_lines import ExactDiff, ExactLines, ExactText, Paragraphs
 from sightline.views.console.dialogs._dialog_frame import asker
 
-DOING = {"exec": "run", "network": "connect to", "write": "write", "read": "read"}
+if TYPE_CHECKING:
+    from sightline.settings.rules._rules import Access
+
+DOING: "dict[Access, str]" = {"exec": "run", "network": "connect to", "write": "write", "read": "read"}
 _OBVIOUS = {("exec", "bash"), ("write", "write"), ("read", "read")}  # the tool is what it does
 _SHOWN_ELSEWHERE = ("input", "content", "path")  # where there is a diff
 _NO_NEWLINE = "\\ No newline at end of file"
 _SIZED_FROM = 200  # characters of one line
 
 
-def head(request: dict[str, Any], details: dict[str, Any], *, comes_first: bool) -> str:
-    """Who wants to do what, with which tool, and how much of it there is to read. Below it, in one row, also where."""
-    doing = DOING.get(str(details.get("access")), "")
+def access_of(details: dict[str, object]) -> "Access | None":
+    """What kind of access is requested; None: another kind of approval."""
+    return next((access for access in DOING if access == details.get("access")), None)
+
+
+def head(request: dict[str, object], details: dict[str, object], *, comes_first: bool) -> str:
+    """The agent, what it is about to do, with which tool, and how much there is to read. Below the command (not
+    `comes_first`), in one row, also where."""
+    doing = _doing(details)
     about = ", ".join([*_by(details), *_size(details)])
     if not doing:
         return "\n".join(filter(None, (clean_text(str(request.get("text") or "")), about)))
@@ -27,25 +36,23 @@ def head(request: dict[str, Any], details: dict[str, Any], *, comes_first: bool)
     return f"{asker(request)} wants to {doing} this{place and f' {place}'}{about and f' ({about})'}"
 
 
-def warnings(details: dict[str, Any]) -> str:
-    """What the rest does not show."""
+def warnings(details: dict[str, object]) -> str:
     texts = (clean_text(str(details.get(name) or "")) for name in ("unseen", "about"))
     return "\n".join(f"{words[:1].upper()}{words[1:]}." for words in texts if words)
 
 
-def where(details: dict[str, Any]) -> str:
+def where(details: dict[str, object]) -> str:
     """Whether the sandbox, or the folder, holds it."""
     words = _where(details)
-    return f"{words[:1].upper()}{words[1:]}" if DOING.get(str(details.get("access"))) else ""
+    return f"{words[:1].upper()}{words[1:]}" if _doing(details) else ""
 
 
-def circumstances(details: dict[str, Any]) -> str:
-    """In which folder, and why it is asked."""
+def circumstances(details: dict[str, object]) -> str:
+    """The folder, and why it needs approval."""
     return "\n".join(_circumstances(details))
 
 
-def what_lines(details: dict[str, Any], theme: Theme) -> list[ExactLines]:
-    """The command or the change itself."""
+def what_lines(details: dict[str, object], theme: Theme) -> list[ExactLines]:
     what = details.get("shown") or details.get("what") or ""
     is_command = details.get("access") == "exec"
     parts: list[ExactLines] = [ExactText(visible(str(what)), "bash" if is_command else "", "strong", theme=theme)]
@@ -55,13 +62,18 @@ def what_lines(details: dict[str, Any], theme: Theme) -> list[ExactLines]:
     return parts
 
 
-def other_arguments(details: dict[str, Any]) -> str:
-    """What the call says besides."""
+def other_arguments(details: dict[str, object]) -> str:
+    """Arguments that are not shown otherwise."""
     return "\n".join(_other_arguments(details))
 
 
-def _size(details: dict[str, Any]) -> Iterator[str]:
-    """Of what is too long to be taken in at a glance."""
+def _doing(details: dict[str, object]) -> str:
+    access = access_of(details)
+    return DOING[access] if access else ""
+
+
+def _size(details: dict[str, object]) -> Iterator[str]:
+    """Of a change, or of a command too long to be read at a glance."""
     diff, what = details.get("diff"), str(details.get("shown") or details.get("what") or "")
     if isinstance(diff, str) and diff:
         yield f"{_change(diff, details)}, {_bytes(_added(diff))}"
@@ -69,7 +81,7 @@ def _size(details: dict[str, Any]) -> Iterator[str]:
         yield f"{_lines(what)}, {_bytes(what)}"
 
 
-def _change(diff: str, details: dict[str, Any]) -> str:
+def _change(diff: str, details: dict[str, object]) -> str:
     added, removed = details.get("added"), details.get("removed")
     if not isinstance(added, int) or not isinstance(removed, int):
         return _lines(diff)
@@ -79,7 +91,7 @@ def _change(diff: str, details: dict[str, Any]) -> str:
 
 
 def _added(diff: str) -> str:
-    """What a diff brings, without its marks; its last line as it ends."""
+    """The added lines of a diff, without their marks; the last one as it ends."""
     rows = diff.split("\n")
     marked = [at for at, row in enumerate(rows) if row.startswith("+") and not _is_header(rows, at)]
     return "".join(rows[at][1:] + ("" if rows[at + 1 : at + 2] == [_NO_NEWLINE] else "\n") for at in marked)
@@ -102,7 +114,7 @@ def _bytes(text: str) -> str:
     return f"{size:,} byte{'s' * (size != 1)}" if size < 1024 else f"{size / 1024:,.0f} KB"
 
 
-def _circumstances(details: dict[str, Any]) -> Iterator[str]:
+def _circumstances(details: dict[str, object]) -> Iterator[str]:
     place = _where(details)
     passed = details.get("passed")
     if isinstance(passed, list) and passed:
@@ -114,21 +126,21 @@ def _circumstances(details: dict[str, Any]) -> Iterator[str]:
         yield f"why: {why}"
 
 
-def _where(details: dict[str, Any]) -> str:
-    """A reason that says where is said there."""
+def _where(details: dict[str, object]) -> str:
+    """Empty where that is not known. A reason that names the place stands for it."""
     if details.get("access") == "exec" and isinstance(details.get("sandboxed"), bool):
         return "in the sandbox" if details["sandboxed"] else "outside the sandbox"
     why = clean_line(str(details.get("why") or ""))
     return why if details.get("outside") is True else ""
 
 
-def _by(details: dict[str, Any]) -> Iterator[str]:
-    tool = clean_line(str(details.get("tool") or ""))
-    if tool and details.get("access") in DOING and (details["access"], tool.lower()) not in _OBVIOUS:
+def _by(details: dict[str, object]) -> Iterator[str]:
+    tool, access = clean_line(str(details.get("tool") or "")), access_of(details)
+    if tool and access and (access, tool.lower()) not in _OBVIOUS:
         yield tool
 
 
-def _other_arguments(details: dict[str, Any]) -> Iterator[str]:
+def _other_arguments(details: dict[str, object]) -> Iterator[str]:
     args, has_diff = details.get("args"), bool(details.get("diff"))
     known = (details.get("what"), details.get("shown"))
     for name, value in args.items() if isinstance(args, dict) else ():
@@ -138,14 +150,14 @@ def _other_arguments(details: dict[str, Any]) -> Iterator[str]:
         yield visible(f"{name}: {text}")
 
 
-def _is_in_head(name: str, details: dict[str, Any]) -> bool:
-    """Of an argument: it is what the head says in words."""
+def _is_in_head(name: str, details: dict[str, object]) -> bool:
+    """Whether an argument is in the head already, in words."""
     if name == "sandbox":
         return details.get("access") == "exec" and isinstance(details.get("sandboxed"), bool)
     return name == "cwd" and bool(details.get("cwd"))
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     import msgspec
 
     return msgspec.json.encode(value).decode()

@@ -4,8 +4,8 @@ Rules:
 
 - A file's function `console(ui)` registers components and renderers. Which files count is decided as for the host's
   half, by the same trust. A file without one has nothing to do with the console.
-- A file that cannot be loaded, a component that raises and an answer that is no plain data are said once; whoever waits
-  for the answer gets None. None of it ends the console.
+- A file that cannot be loaded, a component that raises and an answer that is no plain data are reported once and answer
+  None. None of it ends the console.
 - Files are read and run in a thread: the screen does not wait for them.
 """
 
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sightline.text import clean_line
 from sightline.tty import Bindings, Component, Theme
 from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.dialogs._dialog_frame import details_of, kind_of
 from sightline.views.console.extensions._custom_dialog import CustomDialog
 from sightline.views.console.extensions._renderers import RenderCall, Renderers, RenderResult
 
@@ -31,7 +32,7 @@ F = TypeVar("F", bound=Factory)
 
 
 class ConsoleUi:
-    """What a file's `console` is given."""
+    """The argument of a file's `console` function."""
 
     def __init__(self, name: str, extensions: "ConsoleExtensions") -> None:
         self.name = name
@@ -58,16 +59,16 @@ class ConsoleUi:
         add(tool, extension=self.name, render_call=render_call, render_result=render_result)
 
     def redraw(self, component: Component | None = None) -> None:
-        """A component looks different, without a key having been pressed."""
+        """Draw again: a component has changed without a key."""
         self._extensions.redraw(component)
 
     def call_later(self, delay: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
-        """For what moves by itself; `cancel` it in `dispose`."""
+        """For animations; `cancel` it in `dispose`."""
         return asyncio.get_running_loop().call_later(delay, callback)
 
 
 class ConsoleExtensions:
-    """Those that are loaded."""
+    """The extensions that are loaded."""
 
     def __init__(
         self,
@@ -86,7 +87,7 @@ class ConsoleExtensions:
         self._factories.setdefault((extension, name), factory)
 
     def load(self, files: "Iterable[ExtensionFile]") -> list[str]:
-        """Blocking. What could not be loaded, a line each."""
+        """Blocking. Returns a line for each file that could not be loaded."""
         from sightline._extension_files import failure
 
         problems: list[str] = []
@@ -100,10 +101,9 @@ class ConsoleExtensions:
                 problems.append(failure(file.path, error))
         return problems
 
-    async def dialog_for(self, request: dict[str, Any]) -> CustomDialog:
-        """The component a request asks for. Where there is none, or it cannot be made, one that answers at once."""
-        details = request.get("details")
-        details = details if isinstance(details, dict) else {}
+    async def dialog_for(self, request: dict[str, object]) -> CustomDialog:
+        """The component a request names. Where there is none, or it cannot be made, a dialog that answers at once."""
+        details = details_of(request)
         extension, name = str(details.get("extension") or ""), str(details.get("name") or "")
         dialog = CustomDialog(self._drawing, overlay=bool(details.get("overlay")), report=self._failed(extension, name))
         factory = self._factories.get((extension, name))
@@ -133,16 +133,14 @@ class ConsoleExtensions:
         return report
 
 
-def is_custom(request: dict[str, Any]) -> bool:
+def is_custom(request: dict[str, object]) -> bool:
     """Whether a request is for a component of an extension's own."""
-    details = request.get("details")
-    shape = details.get("ui") if isinstance(details, dict) else None
-    return isinstance(shape, dict) and shape.get("kind") == "custom" and request.get("what") == "dialog"
+    return kind_of(request) == "custom" and request.get("what") == "dialog"
 
 
 async def open_extensions(desk: "Desk", environ: Mapping[str, str]) -> ConsoleExtensions:
-    """Load those of the session's folder; from then on blocks are drawn by them. What failed is said, unless the host
-    said the same already."""
+    """Load those of the session's folder; blocks are drawn by them from then on. What failed is reported, unless the
+    host has reported the same."""
     extensions = ConsoleExtensions(desk.drawing, report=lambda text: desk.report(text, "warning"), redraw=desk.redraw)
     if not desk.settings.extensions.enabled:
         return extensions

@@ -1,6 +1,6 @@
-"""Where the person writes: the editor with its modes, completions and attachments, and what is kept of it.
+"""The prompt editor with its modes, completions and attachments, its drafts and its history.
 
-Each name is imported when asked for: the first paint takes nothing but the look of the empty editor (`_empty`).
+Each name is imported on first use: the first paint needs nothing but the look of the empty editor (`_empty`).
 """
 
 from __future__ import annotations as annotations

@@ -1,35 +1,31 @@
-"""The row of what goes with a prompt: `[1 shot.png 120 KB]`, and how to take it back."""
+"""The row of attachments of a prompt: `[1 shot.png 120 KB]`, and the key that removes one."""
 
 from sightline.text import clean_line
-from sightline.tty import Component, Rows, Theme, measure, truncate
+from sightline.tty import Theme, measure, truncate
+from sightline.views.console._cached import CachedComponent
 from sightline.views.console.input._submission import Attachment
 
 _HINT = "backspace removes"
 _NAME = 30
 
 
-class Chips(Component):
-    """One row while there is something attached; what does not fit is counted."""
+class Chips(CachedComponent):
+    """One row while something is attached; what does not fit is counted."""
 
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
         self._attachments: tuple[Attachment, ...] = ()
-        self._rows: tuple[object, Rows] | None = None
 
     def set(self, attachments: tuple[Attachment, ...]) -> None:
         self._attachments = attachments
 
-    def render(self, width: int) -> Rows:
-        state = (width, self._attachments)
-        if self._rows is None or self._rows[0] != state:
-            self._rows = (state, (self._draw(width),) if self._attachments else ())
-        return self._rows[1]
+    def _key(self) -> tuple[object, ...]:
+        return self._attachments
 
-    def invalidate(self) -> None:
-        self._rows = None
-
-    def _draw(self, width: int) -> str:
-        """The last chips rather than the first: backspace takes the last one."""
+    def _draw(self, width: int) -> list[str]:
+        """The last chips rather than the first: backspace removes the last one."""
+        if not self._attachments:
+            return []
         labels = [f"[{number} {_label(one)}]" for number, one in enumerate(self._attachments, 1)]
         shown: list[str] = []
         room = width - 1
@@ -42,7 +38,7 @@ class Chips(Component):
         missing = len(labels) - len(shown)
         words = ([f"+{missing}"] if missing else []) + shown
         row = " " + self._theme.style("accent", truncate(" ".join(words), width - 1))
-        return row + (" " + self._theme.style("hint", _HINT) if room > len(_HINT) else "")
+        return [row + (" " + self._theme.style("hint", _HINT) if room > len(_HINT) else "")]
 
 
 def _label(attachment: Attachment) -> str:

@@ -1,10 +1,10 @@
 """The image on the clipboard, through the programs that can read it: `wl-paste`, `xclip`, `pngpaste`.
 
-- Which of them is asked depends on where the clipboard is: Wayland, X11, macOS. None is part of any system, so what is
-  missing is said by name.
-- The image is written to a private file, named after its content, in the program's folder: a prompt and a draft can
-  name it there. The last fifty of them are kept.
-- A program that does not answer within five seconds, or answers without end, is ended.
+- Which of them runs depends on where the clipboard is: Wayland, X11, macOS. None is part of any system, so the error
+  names the missing program.
+- The image is written to a private file, named after its content, in the program's folder, so that prompts and drafts
+  can refer to it. The last fifty are stored.
+- A program that takes longer than five seconds, or writes too much, is killed.
 """
 
 import os
@@ -22,11 +22,11 @@ from sightline.views.console.input._submission import Attachment
 
 _KINDS = ("image/png", "image/jpeg", "image/webp", "image/gif")
 _PATIENCE = 5.0
-_KEPT = 50
+_STORED = 50
 
 
 class NoImage(Exception):
-    """Nothing to attach: why, and what to do."""
+    """There is no image to attach: the reason, and a hint."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -37,9 +37,9 @@ class _Reader(msgspec.Struct, frozen=True):
     program: str
     package: str
     types: tuple[str, ...]
-    """Arguments that list what the clipboard holds; empty for a program that knows images only."""
+    """Arguments that list the types on the clipboard; empty for a program that reads images only."""
     read: tuple[str, ...]
-    """Arguments that write it out as `{kind}`."""
+    """Arguments that write the image as `{kind}`."""
 
 
 _WAYLAND = _Reader("wl-paste", "wl-clipboard", ("--list-types",), ("--no-newline", "--type", "{kind}"))
@@ -53,14 +53,14 @@ _MACOS = _Reader("pngpaste", "pngpaste", (), ("-",))
 
 
 def clipboard_image() -> Attachment:
-    """The image on the clipboard, in a file. NoImage says why there is none. For a thread."""
+    """Store the image on the clipboard in a file. Raises NoImage. For a thread."""
     reader, program = _found()
     offered = _run([program, *reader.types]).decode("utf-8", "replace").split() if reader.types else [_KINDS[0]]
     kind = next((kind for kind in _KINDS if kind in offered), None)
     data = b"" if kind is None else _run([program, *(part.format(kind=kind) for part in reader.read)])
     if not media_type_of(data):
         raise NoImage("there is no image on the clipboard", "copy one, or paste the path of a file")
-    return _kept(data)
+    return _store(data)
 
 
 def _found() -> tuple[_Reader, str]:
@@ -87,7 +87,7 @@ def _readers() -> list[_Reader]:
 
 
 def _run(argv: list[str]) -> bytes:
-    """What a program writes, whole; nothing when it fails, takes too long or writes too much."""
+    """The whole output of a program; empty when it fails, takes too long or writes too much."""
     import threading
 
     try:
@@ -113,7 +113,7 @@ def _run(argv: list[str]) -> bytes:
         late.cancel()
 
 
-def _kept(data: bytes) -> Attachment:
+def _store(data: bytes) -> Attachment:
     from hashlib import sha256
 
     folder = data_folder() / "pasted"
@@ -134,6 +134,6 @@ def _kept(data: bytes) -> Attachment:
 
 def _make_room(folder: Path) -> None:
     files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
-    for file in files[: max(0, len(files) - _KEPT + 1)]:
+    for file in files[: max(0, len(files) - _STORED + 1)]:
         with suppress(OSError):
             file.unlink()

@@ -1,4 +1,4 @@
-"""`/command` at the beginning of a prompt."""
+"""Completion of `/command` at the beginning of a prompt."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -11,19 +11,16 @@ _being_named = re.compile(r"/[^\s/]*").fullmatch
 
 
 class CommandCompletion:
-    """Asks for the commands each time: extensions bring and take theirs."""
+    """Reads the commands each time: extensions add and remove theirs."""
 
     def __init__(self, commands: Callable[[], Sequence[tuple[str, str]]]) -> None:
         self._commands = commands
 
     def complete(self, request: CompletionRequest, deliver: Deliver) -> None:
-        if request.line > 0:
+        if request.line > 0 or not _being_named(request.before):
             deliver(None)
-        elif _being_named(request.before):
-            items = tuple(Item(f"/{name} ", f"/{name}", about) for name, about in self._commands())
-            # Before a letter of it is typed none is meant more than another: the first is one that does no harm.
-            as_listed = request.before == "/"
-            typed = len(request.before)
-            deliver(Completions(items, typed, typed, in_order=as_listed, submits=True))
-        else:
-            deliver(None)
+            return
+        items = tuple(Item(f"/{name} ", f"/{name}", about) for name, about in self._commands())
+        # After the slash alone all commands are equal: the first in the list is a harmless one.
+        as_listed, typed = request.before == "/", len(request.before)
+        deliver(Completions(items, typed, typed, in_order=as_listed, submits=True))

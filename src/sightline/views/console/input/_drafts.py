@@ -1,11 +1,10 @@
-"""What was written and not yet sent, kept for each session: a console that crashed or was closed loses half a second.
+"""Drafts: the unsent text of each session, stored as it is written. A crash loses half a second of it.
 
-A draft is a small file of its own, replaced whole, for its owner alone; an empty draft is no file. At most a hundred
-are kept, those that were touched last. Attachments are kept by name: a file that is gone is left out when it comes
-back.
+A draft is one small private file, replaced whole; an empty draft is no file. The hundred that changed last are stored.
+Attachments are stored by path: a file that is gone is left out when the draft is loaded.
 
-Each console has its draft to itself, also where several show one session: it claims a place for as long as it lives,
-the first that nobody has, and of those one in which a console that is gone left something.
+Several consoles may show one session, each with a draft of its own: a console locks a draft file for as long as it
+lives, preferably one that a closed console left behind.
 """
 
 import asyncio
@@ -15,36 +14,34 @@ import threading
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from sightline import locks
 from sightline.paths import private_folder
 
-KEPT = 100
+MOST_DRAFTS = 100
 LARGEST = 1024**2
 _EVERY = 0.5
 _CONSOLES = 9  # with a draft each, of one session
 _is_name = re.compile(r"[\w-]{1,100}(\.\d)?").fullmatch
+Spawn = Callable[[Coroutine[object, object, object]], object]
+"""Starts work in the background."""
 
 
 class PromptDraft(msgspec.Struct, frozen=True):
     text: str = ""
-    attachments: list[tuple[Path, str]] = []
-    """Where each is, and the name it is shown with."""
+    attachments: list[tuple[str, str]] = []
+    """The path of each, and the name it is shown with."""
     cwd: str = ""
     """The folder of its session."""
 
 
-class _Kept(msgspec.Struct, frozen=True):
-    text: str = ""
-    attachments: list[tuple[str, str]] = []
-    cwd: str = ""
+_decode = msgspec.json.Decoder(PromptDraft).decode
 
 
 class DraftFile(msgspec.Struct):
-    """Where the draft of one console is kept; nobody else has it until it is released, or the process is gone."""
+    """The name of one console's draft, locked until it is released or the process ends."""
 
     name: str
     lock: int | None = None
@@ -59,41 +56,35 @@ class DraftFile(msgspec.Struct):
 
 
 class Drafts:
-    """The folder of drafts. Everything here is for a thread."""
+    """The folder of drafts, below the program's data folder. All methods are for a thread."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder`: where the program keeps its files."""
         self._folder = folder / "drafts"
 
     def claim(self, session: str) -> DraftFile:
-        """A place for one more console that shows this session. The tenth has none that is kept."""
+        """A draft for one more console that shows this session. That of the tenth is not stored."""
         if not _is_name(session):
             return DraftFile("")
         names = [session, *(f"{session}.{number}" for number in range(1, _CONSOLES))]
         try:
             private_folder(self._folder)
             for name in sorted(names, key=lambda name: not self._file(name).exists()):
-                place = self._locked(name)
-                if place is not None:
-                    return place
+                if (draft := self._locked(name)) is not None:
+                    return draft
         except OSError:
-            return DraftFile(session)  # what cannot be locked can hardly be written: saving will say it
+            return DraftFile(session)  # what cannot be locked can hardly be written: `save` reports it
         return DraftFile("")
 
     def load(self, place: str) -> PromptDraft:
-        """What was kept; an empty draft when nothing was, or nothing that can be read."""
-        if not _is_name(place):
-            return PromptDraft()
+        """The stored draft; an empty one when there is none, or none that can be read."""
         try:
-            data = self._file(place).read_bytes()
-            kept = msgspec.json.decode(data, type=_Kept)
+            return _decode(self._file(place).read_bytes()) if _is_name(place) else PromptDraft()
         except (OSError, msgspec.MsgspecError):
             return PromptDraft()
-        return PromptDraft(kept.text, [(Path(path), name) for path, name in kept.attachments], kept.cwd)
 
     def take_over(self, session: str, cwd: str, was_used: Callable[[str], bool]) -> PromptDraft:
-        """For a new session, the last draft in this folder whose session nobody ever said anything in: such a session
-        is not stored, and its draft would be lost with it. It is this one's from now on."""
+        """For a new session, the last draft in this folder of a session without any message: such a session is not
+        stored, and its draft would be lost with it. The draft is removed from there."""
         if was_used(session):
             return PromptDraft()
         try:
@@ -113,7 +104,7 @@ class Drafts:
         return PromptDraft()
 
     def save(self, place: str, draft: PromptDraft) -> str:
-        """Keep it. Returns what went wrong, if anything did."""
+        """Store a draft. Returns the error, if there is one."""
         if not _is_name(place):
             return ""
         try:
@@ -126,8 +117,7 @@ class Drafts:
         return ""
 
     def _write(self, place: str, draft: PromptDraft) -> None:
-        attachments = [(os.fspath(path), name) for path, name in draft.attachments]
-        data = msgspec.json.encode(_Kept(draft.text, attachments, draft.cwd))
+        data = msgspec.json.encode(draft)
         if len(data) > LARGEST:
             return
         private_folder(self._folder)
@@ -143,12 +133,12 @@ class Drafts:
     def _make_room(self) -> None:
         with os.scandir(self._folder) as entries:
             touched = sorted((entry.stat().st_mtime, entry.path) for entry in entries if _is_draft(entry))
-        for _, path in touched[: max(0, len(touched) - KEPT + 1)]:
+        for _, path in touched[: max(0, len(touched) - MOST_DRAFTS + 1)]:
             with suppress(FileNotFoundError):
                 os.unlink(path)
 
     def _locked(self, name: str) -> DraftFile | None:
-        """None: somebody has it."""
+        """None: another console has it."""
         file = self._folder / f".{name}.lock"
         for _ in range(_CONSOLES):
             lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -159,7 +149,7 @@ class Drafts:
                 if os.path.samestat(os.fstat(lock), os.stat(file)):
                     return DraftFile(name, lock, file)
             except FileNotFoundError:
-                pass  # another one had it until now, and has taken its file away: there is a new one to be had
+                pass  # its owner has just removed the file: try a new one
             except OSError:
                 os.close(lock)
                 raise
@@ -175,19 +165,13 @@ def _is_draft(entry: os.DirEntry[str]) -> bool:
 
 
 class DraftWriter:
-    """Writes the draft of one console down as it changes, twice a second at most."""
+    """Stores the draft of one console as it changes, twice a second at most."""
 
-    def __init__(
-        self,
-        drafts: Drafts,
-        place: DraftFile,
-        spawn: Callable[[Coroutine[Any, Any, object]], object],
-        say: Callable[[str], None],
-    ) -> None:
+    def __init__(self, drafts: Drafts, place: DraftFile, spawn: Spawn, report: Callable[[str], None]) -> None:
         self._drafts = drafts
         self._place = place
         self._spawn = spawn
-        self._say = say
+        self._report = report
         self._next: PromptDraft | None = None
         self._writing: PromptDraft | None = None
         self._working = False
@@ -201,7 +185,7 @@ class DraftWriter:
             self._spawn(self._work())
 
     def flush(self) -> None:
-        """Write what is not written yet, here and now. Nothing comes after it, a thread that was late least of all."""
+        """Store the last change at once, and nothing after it, not even from a late thread."""
         draft, self._next = self._next or self._writing, None
         with self._one_at_a_time:
             self._is_last = True
@@ -216,7 +200,7 @@ class DraftWriter:
                 problem = await asyncio.to_thread(self._write, self._writing)
                 self._writing = None
                 if problem:
-                    self._say(problem)
+                    self._report(problem)
                 await asyncio.sleep(_EVERY)
         finally:
             self._working = False

@@ -1,6 +1,6 @@
-"""The empty editor, as rows without style: for the first paint, which has nothing to draw with yet.
+"""The empty editor as rows without style, for the first paint.
 
-What `PromptEditor` draws while nothing is written is this with colours; a test compares them.
+`PromptEditor` draws the same in colour while nothing is written; a test compares them.
 """
 
 PLACEHOLDER = "ask anything · / commands · @ files · ! shell · $ Python"
@@ -9,7 +9,7 @@ CURSOR = (1, 1)
 
 
 def empty_rows(columns: int) -> list[str]:
-    """A rule, one blank cell and the placeholder, a rule. From five columns on, which a terminal has."""
+    """A rule, one blank cell and the placeholder, a rule. For five columns and more."""
     line = "─" * columns
     room = columns - 1
     hint = PLACEHOLDER if len(PLACEHOLDER) <= room else PLACEHOLDER[: room - 1] + "…"

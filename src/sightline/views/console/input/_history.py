@@ -1,13 +1,13 @@
-"""What the person wrote, in all sessions: one file, `prompts.jsonl`, shared by all consoles.
+"""The history of prompts of all sessions: one file, `prompts.jsonl`, shared by all consoles.
 
-- A line is one prompt: its text, when, and in which folder. Lines are added at the end, each with one write, under a
-  shared lock on the file, which only a replacement delays; the file is for its owner alone.
+- A line is one prompt: its text, time and folder. Lines are appended, each with one write, under a shared lock on the
+  file, which only a replacement delays; the file is private.
 - Secrets the console knows are masked in it, as they are in the conversation.
-- The same text counts once, as the newest. A prompt that begins with a blank is not kept (the caller's doing), nor is
-  one longer than 32 KB.
-- It is bounded: a file that has grown past a megabyte is replaced by its newest two thousand prompts, by
-  whoever can have it alone at that moment.
-- A line that cannot be read, such as one that was torn by a full disk, costs that line only.
+- The same text counts once, as the newest. A prompt longer than 32 KB is not stored, and callers do not store one that
+  begins with a space.
+- It is bounded: a file larger than a megabyte is replaced by its newest two thousand prompts, by a console that gets an
+  exclusive lock at that moment.
+- A line that cannot be read, such as one that was torn by a full disk, is skipped.
 """
 
 import os
@@ -22,7 +22,7 @@ from sightline import locks
 from sightline.paths import private_folder
 
 FILE = "prompts.jsonl"
-KEPT = 2000
+MOST_PROMPTS = 2000
 LARGEST_FILE = 1024**2
 LONGEST = 32 * 1024
 _SECONDS = 3.0
@@ -40,15 +40,15 @@ _decode = msgspec.json.Decoder(StoredPrompt).decode
 
 
 class PromptHistory:
-    """Reads and writes the file. Nothing is kept in memory; everything here is for a thread."""
+    """Reads and writes the file, each time anew. All methods are for a thread."""
 
     def __init__(self, folder: Path, masked: Callable[[str], str] = lambda text: text) -> None:
-        """`folder`: where the program keeps its files. `masked`: a text without secrets."""
+        """`folder`: the data folder. `masked` removes secrets from a text."""
         self._file = folder / FILE
         self._masked = masked
 
     def entries(self) -> list[StoredPrompt]:
-        """What was written, oldest first, each text once."""
+        """The prompts, oldest first, each text once."""
         try:
             data = self._file.read_bytes()
         except OSError:
@@ -58,18 +58,18 @@ class PromptHistory:
             entry = _read(line)
             if entry is not None:
                 newest.setdefault(entry.text, entry)
-                if len(newest) >= KEPT:
+                if len(newest) >= MOST_PROMPTS:
                     break
         return list(reversed(newest.values()))
 
     def add(self, text: str, cwd: str) -> str:
-        """Keep a prompt. Returns what went wrong, if anything did."""
+        """Store a prompt. Returns the error, if there is one."""
         folder = os.fsencode(cwd).decode("utf-8", "replace")
         line = msgspec.json.encode(StoredPrompt(self._masked(text), time.time(), folder)) + b"\n"
         if not text.strip() or len(line) > LONGEST:
             return ""
         try:
-            with self._held() as descriptor:
+            with self._locked() as descriptor:
                 size = os.fstat(descriptor).st_size
                 torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
                 os.write(descriptor, b"\n" + line if torn else line)
@@ -80,8 +80,8 @@ class PromptHistory:
         return ""
 
     @contextmanager
-    def _held(self) -> Iterator[int]:
-        """The file, locked against being replaced. One that was replaced while we waited is let go: it is nobody's."""
+    def _locked(self) -> Iterator[int]:
+        """The file, locked against replacement. If it was replaced while we waited, the new one is opened."""
         private_folder(self._file.parent)
         while True:
             descriptor = os.open(self._file, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -98,15 +98,15 @@ class PromptHistory:
         fresh = self._file.with_name(f".{self._file.name}.{os.getpid()}")
         lines = [msgspec.json.encode(entry) + b"\n" for entry in self.entries()]
         size = 0
-        kept: list[bytes] = []
+        newest: list[bytes] = []
         for line in reversed(lines):
             size += len(line)
             if size > LARGEST_FILE // 2:
                 break
-            kept.append(line)
+            newest.append(line)
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with open(descriptor, "wb") as file:
-            file.writelines(reversed(kept))
+            file.writelines(reversed(newest))
         os.replace(fresh, self._file)
 
 
@@ -119,8 +119,6 @@ def _read(line: bytes) -> StoredPrompt | None:
 
 def _is_still(descriptor: int, file: Path) -> bool:
     try:
-        named = file.stat()
+        return os.path.samestat(os.fstat(descriptor), file.stat())
     except FileNotFoundError:
         return False
-    ours = os.fstat(descriptor)
-    return (named.st_dev, named.st_ino) == (ours.st_dev, ours.st_ino)

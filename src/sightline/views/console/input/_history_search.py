@@ -1,4 +1,4 @@
-"""Finding a prompt of an earlier session: type a part of it, choose one, and it is in the editor again."""
+"""Search in the history of prompts: type a part of one, choose it, and it is in the editor again."""
 
 from collections.abc import Sequence
 
@@ -15,16 +15,16 @@ _UNITS = ((86400 * 365, "y"), (86400 * 30, "mo"), (86400, "d"), (3600, "h"), (60
 
 
 class PromptSearch(Answerable, Container):
-    """Prompts, newest first, with age and folder. The answer is the text of one; None when it was left."""
+    """Prompts, newest first, with age and folder. The answer is the text of one; None when it was cancelled."""
 
-    def __init__(self, written: Sequence[StoredPrompt], drawing: DrawingOptions, *, query: str = "") -> None:
+    def __init__(self, entries: Sequence[StoredPrompt], drawing: DrawingOptions, *, query: str = "") -> None:
         self._bindings = drawing.bindings
-        self._written = list(reversed(written))
+        newest_first = list(reversed(entries))
         now = drawing.clock()
-        items = [_item(number, one, now) for number, one in enumerate(self._written)]
+        items = [_item(number, one, now) for number, one in enumerate(newest_first)]
         empty = "nothing matches" if items else "nothing was written yet"
         self._list = SelectList(items, _ROWS, bindings=drawing.bindings, filter=True, empty=empty, theme=drawing.theme)
-        self._list.on_select = lambda item: self.done(self._written[int(item.value)].text)
+        self._list.on_select = lambda item: self.done(newest_first[int(item.value)].text)
         self._list.on_cancel = lambda: self.done(None)
         self._list.set_query(query if self._matches(query) else "")
         title = TextComponent("earlier prompts", "title", wrap=False, theme=drawing.theme)
@@ -42,7 +42,7 @@ class PromptSearch(Answerable, Container):
         return False
 
     def _matches(self, query: str) -> bool:
-        """What is in the editor is searched for only when it finds something."""
+        """Whether the text of the editor finds a prompt: else the search begins empty."""
         self._list.set_query(query)
         return len(self._list) > 0
 

@@ -1,9 +1,9 @@
 """Image files the user pastes (a path that was copied, a file dragged onto the terminal) or mentions (`@shot.png`).
 
-A terminal hands a dragged file over as pasted text: a path with its blanks escaped or quoted, or a `file:` address,
-several of them on one line. Only a path that says where it begins (`/`, `~/`, `./`, `../`) is meant: the bare name of a
-file is more often part of a sentence. The beginning of the file says whether it is an image. Looking takes a few
-microseconds for each, and nothing is looked at unless the text ends as the name of an image does.
+A terminal pastes a dragged file as text: a path with its spaces escaped or quoted, or a `file:` address, several of
+them on one line. Only a path with a beginning (`/`, `~/`, `./`, `../`) counts: the bare name of a file is more often
+part of a sentence. The first bytes of the file decide whether it is an image. Reading them takes a few microseconds,
+and is done only if the text ends like the name of an image.
 """
 
 import os
@@ -22,7 +22,7 @@ _mentions = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|([^\s"]+))')
 
 
 def pasted_images(text: str, folder: str) -> list[Attachment]:
-    """The images a pasted text names; empty when it is anything else."""
+    """The images a pasted text names; empty when it is any other text."""
     text = text.strip()
     if len(text) > _LONGEST_TEXT or not text.rstrip("'\"").lower().endswith(_SUFFIXES):
         return []
@@ -36,13 +36,13 @@ def pasted_images(text: str, folder: str) -> list[Attachment]:
 def mentioned_images(text: str, folder: str) -> list[Attachment]:
     """The images a prompt names with `@`, each once."""
     named = [quoted or bare for quoted, bare in _mentions.findall(text)]
-    wanted = dict.fromkeys(name for name in named if name.lower().endswith(_SUFFIXES))
-    found = [image_file(_path(name, folder)) for name in list(wanted)[:MOST]]
+    names = dict.fromkeys(name for name in named if name.lower().endswith(_SUFFIXES))
+    found = [image_file(_path(name, folder)) for name in list(names)[:MOST]]
     return [one for one in found if one is not None]
 
 
 def image_file(path: Path, name: str = "") -> Attachment | None:
-    """The image in a file; None when there is none, or too large a one."""
+    """The image in a file; None when it is not an image, or too large."""
     from sightline.handles import read_at_most
 
     try:  # never a pipe or a device: to read one may wait, and to open one may do something
@@ -55,7 +55,7 @@ def image_file(path: Path, name: str = "") -> Attachment | None:
 
 
 def media_type_of(data: bytes) -> str:
-    """What image this is the beginning of, among those models take; empty when it is none."""
+    """The media type of an image models accept, by its first bytes; empty: it is not one."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if data.startswith((b"GIF87a", b"GIF89a")):
@@ -66,7 +66,7 @@ def media_type_of(data: bytes) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """The paths of a line. Dragged ones are quoted or escaped; one that was copied may have its blanks as they are."""
+    """The paths in a text. Dragged ones are quoted or escaped; the spaces of a copied one may not be."""
     import shlex
 
     if "\n" in text:

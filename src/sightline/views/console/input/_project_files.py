@@ -1,10 +1,10 @@
 """The files of a project by name: listed in the background, searched in a thread.
 
 - ripgrep lists them (as the tools do), so what `.gitignore` names is not among them. Folders are those with a file.
-- What is hidden is offered only to who types a dot at the beginning of a name.
-- A folder that is typed out to its slash is not offered any more, only what is in it.
-- A list is used while a newer one is made. At most a hundred thousand names are held, which is said when there are
-  more, and none of them for long after they were last asked for.
+- Hidden files are offered only when a dot is typed at the beginning of a name.
+- A folder that is typed with its slash is no longer offered, only what is in it.
+- A list is used while a newer one is made. It holds at most a hundred thousand names, a message reports when there are
+  more, and it is freed some time after its last use.
 - A name that cannot be shown as it is cannot be typed either: it is not offered.
 """
 
@@ -36,11 +36,11 @@ class ProjectFiles:
         self.too_many = False
 
     async def read(self, folder: Path, grown: Callable[[], None]) -> None:
-        """List them. `grown` is called now and then meanwhile, and when it is done."""
+        """List the files. `grown` is called now and then meanwhile, and at the end."""
         listing = await asyncio.to_thread(_listing)
         files: list[str] = []
         clock = asyncio.get_running_loop().time
-        said = clock()
+        reported = clock()
         batches = listing(folder)
         try:
             async for batch in batches:
@@ -48,10 +48,10 @@ class ProjectFiles:
                 if len(files) >= MOST:
                     self.too_many = True
                     break
-                if clock() - said > _SHOWN_EVERY and not self.complete:
+                if clock() - reported > _SHOWN_EVERY and not self.complete:
                     await asyncio.to_thread(self._hold, list(files))
                     grown()
-                    said = clock()
+                    reported = clock()
         finally:
             await batches.aclose()
         await asyncio.to_thread(self._hold, files[:MOST])
@@ -59,7 +59,7 @@ class ProjectFiles:
         grown()
 
     def best(self, query: str) -> list[str]:
-        """Names that answer a query, the best first. To be called in a thread, by one at a time."""
+        """Names that match a query, the best first. For one thread at a time."""
         names, index = self._index(hidden=_asks_for_hidden(query) is not None)
         if not query:
             return names[:_OFFERED]
@@ -88,7 +88,7 @@ class ProjectFiles:
 
 
 def _listing() -> Callable[[Path], AsyncGenerator[list[str], None]]:
-    """Imported in a thread: it brings the tools along."""
+    """Imported in a thread: it imports the tools."""
     from sightline.tools.files._ripgrep import listing
 
     return listing
@@ -109,7 +109,7 @@ def _depth(name: str) -> int:
 
 
 def _shallow_first(names: list[str]) -> list[str]:
-    """Not sorted further where there are many: one long sort would stop every other thread for as long."""
+    """Names by depth, and sorted where there are few: a long sort would block every other thread."""
     by_depth: dict[int, list[str]] = {}
     for name in names:
         by_depth.setdefault(_depth(name), []).append(name)
@@ -120,7 +120,7 @@ def _shallow_first(names: list[str]) -> list[str]:
 
 
 def _can_be_typed(name: str) -> bool:
-    """Nothing in it is lost on the way through the editor, and it can be written in quotation marks if it must be."""
+    """Whether the editor shows it unchanged, and it can be quoted if it has spaces."""
     plain = name.isprintable() or clean_line(name) == name
     return plain and not ('"' in name and any(character.isspace() for character in name))
 
@@ -130,8 +130,8 @@ def _is_in_last_part(query: str, name: str) -> bool:
 
 
 def _order(query: str, name: str) -> tuple[int, int, int, str]:
-    """A name that answers with its last part comes before one that does with all of it; in a folder that was typed out,
-    what is directly in it comes first."""
+    """Names whose last part matches come before those that match as a whole; of a typed folder, its direct entries come
+    first."""
     if query.endswith("/") and name.startswith(query):
         return (0, _depth(name), 0, name)
     last = name[name.rfind("/", 0, -1) + 1 :]

@@ -1,7 +1,7 @@
-"""The editor of the console: words for the agent, commands for the shell, Python for the cell.
+"""The editor of the console: prompts for the agent, commands for the shell, Python for the cell.
 
-While nothing is written it looks like this, at 80 columns and without style (`_empty.empty_rows(80)`; roles: `border`
-for the rules, `hint` for the words). The cursor is on the first letter of the placeholder, row 1, column 1:
+Empty it looks like this, at 80 columns and without style (`_empty.empty_rows(80)`; roles: `border` for the rules,
+`hint` for the text). The cursor is on the first letter of the placeholder, row 1, column 1:
 
     ────────────────────────────────────────────────────────────────────────────────
      ask anything · / commands · @ files · ! shell · $ Python
@@ -10,20 +10,21 @@ for the rules, `hint` for the words). The cursor is on the first letter of the p
 Typed text takes the place of the placeholder, after the one blank cell. Rows below are completions; attachments are a
 row below the upper rule.
 
-- The sign a text begins with says what it is (`_submission`), and the upper rule says it too, in words and colour.
-- Escape is first the console's, which may stop something with it; if not, a text that is a command is cleared.
-- Where the person listens instead (`drawing.linear`) a whole line is entered at once, in place of what was there: there
-  are no completions and no drafts, and what is put here to be sent is said (`offer`).
-- Nothing here reads a file while a key waits: completions, history, drafts and the clipboard come in when they do.
+- The first character of a text decides its mode (`_submission`); the upper rule shows the mode in words and colour.
+- Escape goes to the console first, which may stop something with it; if not, a command in the editor is cleared.
+- In linear mode (`drawing.linear`) a whole line is entered at once, in place of what was there: there are no
+  completions and no drafts, and a text that is put here to be sent is reported (`offer`).
+- No file is read while a key waits: completions, history, drafts and the clipboard are read in the background.
 """
 
 import asyncio
 import os
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Literal, Protocol
+from pathlib import Path
+from typing import Literal, Protocol
 
 from sightline.tty import Component, Input, Overlay, Paste, Rows
-from sightline.tty.components import Editor
+from sightline.tty.components import Editor, Spacer
 from sightline.tty.components.editor import CallLater
 from sightline.views.console._desk import Answerable, Level
 from sightline.views.console._drawing import DrawingOptions
@@ -39,16 +40,14 @@ from sightline.views.console.input._submission import Attachment, Mode, Submissi
 
 
 class Field(Editor):
-    """An editor that asks `on_first` before anything else, and tells `on_text` of texts that were put into it too."""
+    """An editor that calls `on_first` before it handles a key, calls `on_text` after `set_text` too, and draws `above`
+    below its upper rule."""
 
     on_first: Callable[[Input], bool] | None = None
     on_text: Callable[[str], None] | None = None
-
-    def __init__(self, above: Component, **options: Any) -> None:
-        super().__init__(**options)
-        self._above = above
-        self._parts: tuple[Rows, Rows] = ((), ())
-        self._joined: Rows = ()
+    above: Component = Spacer(0)
+    _parts: tuple[Rows, Rows] = ((), ())
+    _joined: Rows = ()
 
     def handle_input(self, event: Input) -> bool:
         if self.on_first is not None and self.on_first(event):
@@ -61,7 +60,7 @@ class Field(Editor):
             self.on_text(self.text)
 
     def render(self, width: int) -> Rows:
-        rows, above = super().render(width), self._above.render(width)
+        rows, above = super().render(width), self.above.render(width)
         if not above:
             return rows
         if rows is not self._parts[0] or above is not self._parts[1]:
@@ -70,11 +69,11 @@ class Field(Editor):
         return self._joined
 
     def contains(self, component: Component) -> bool:
-        return component is self or component is self._above
+        return component is self or component is self.above
 
     def invalidate(self) -> None:
         super().invalidate()
-        self._above.invalidate()
+        self.above.invalidate()
 
 
 _BORDERS: dict[Mode, str] = {"prompt": "border", "shell": "warning", "python": "info"}
@@ -83,11 +82,11 @@ _PRIVATE = ", hidden from the model"
 
 
 class PromptHost(Protocol):
-    """What the editor needs of the console."""
+    """What the editor uses of the console."""
 
     cwd: str
 
-    def spawn(self, work: Coroutine[Any, Any, object]) -> object: ...
+    def spawn(self, work: Coroutine[object, object, object]) -> object: ...
 
     def report(self, text: str, level: Level = "info", hint: str = "") -> None: ...
 
@@ -95,7 +94,7 @@ class PromptHost(Protocol):
 
     def run_program(self, argv: list[str]) -> int: ...
 
-    async def ask(self, component: Answerable, overlay: Overlay | None = None) -> Any: ...
+    async def ask(self, component: Answerable, overlay: Overlay | None = None) -> object: ...
 
     def enter(self, submission: Submission) -> None:
         """The text was submitted; the editor is empty again."""
@@ -118,7 +117,7 @@ class PromptEditor:
     """Mount `component`."""
 
     title = ""
-    """In the upper rule while the text is words for the agent."""
+    """In the upper rule while the text is a prompt."""
 
     def __init__(
         self,
@@ -136,16 +135,15 @@ class PromptEditor:
         self._attachments: tuple[Attachment, ...] = ()
         self._taking = False
         self._taken: Submission | None = None
-        self._keeper: DraftWriter | None = None
+        self._draft_writer: DraftWriter | None = None
         self._session: str | None = None
         self._claiming = asyncio.Lock()
-        self._said: set[str] = set()
+        self._reported: set[str] = set()
         files = ProjectFileCompletion(
-            lambda: host.cwd, host.spawn, self._say_once, wanted=lambda: self.mode == "prompt"
+            lambda: host.cwd, host.spawn, self._report_once, is_enabled=lambda: self.mode == "prompt"
         )
         commands = CommandCompletion(lambda: host.commands())
         self._field = Field(
-            self._chips,
             bindings=drawing.bindings,
             placeholder=PLACEHOLDER,
             providers=() if drawing.linear else (commands, files),
@@ -156,6 +154,7 @@ class PromptEditor:
         self._wire(self._field)
 
     def _wire(self, field: Field) -> None:
+        field.above = self._chips
         field.on_first = self._first
         field.on_text = self._changed
         field.on_change = self._changed
@@ -171,7 +170,7 @@ class PromptEditor:
 
     @property
     def text(self) -> str:
-        """As it is written, the sign of its mode included."""
+        """The text, with the sign of its mode."""
         return self._field.text
 
     @property
@@ -184,19 +183,19 @@ class PromptEditor:
 
     @property
     def completing(self) -> bool:
-        """Whether completions are offered, which then have some of the keys."""
+        """Whether completions are offered; they use some of the keys."""
         return self._field.completing
 
     @property
     def enter_takes(self) -> Literal["", "run", "insert"]:
-        """What enter does with what is offered; empty: nothing is."""
+        """What enter does with the offered completion; empty: none is offered."""
         if not self._field.completing:
             return ""
         return "run" if self._field.enter_submits else "insert"
 
     @property
     def deletes(self) -> bool:
-        """Whether there is something after the cursor."""
+        """Whether there is text after the cursor."""
         return not self._field.at_end
 
     @property
@@ -208,33 +207,33 @@ class PromptEditor:
         self._host.redraw(self._field)
 
     def offer(self, text: str) -> None:
-        """Put a text here for the person to send, or not. Who listens is told what it is."""
+        """Put a text into the editor for the user to send. In linear mode it is also reported."""
         self.set_text(text)
         if self._drawing.linear and text.strip():
             self._host.report(f"in the editor: {text}", hint="an empty line sends it, anything else replaces it")
 
     def insert(self, text: str) -> None:
-        """Put text where the cursor is."""
+        """Insert text at the cursor."""
         self._field.insert(text)
         self._changed(self.text)
         self._host.redraw(self._field)
 
     def clear(self) -> None:
-        """Nothing written and nothing attached; the text can be had again with the key for undo."""
+        """Remove the text and the attachments. Undo restores the text."""
         self._attach(())
         self.set_text("")
 
-    def give_back(self, *texts: str, attachments: Sequence[Attachment] = ()) -> None:
-        """Put what was not sent before what is written now."""
+    def restore(self, *texts: str, attachments: Sequence[Attachment] = ()) -> None:
+        """Put unsent texts before the current one."""
         self._attach((*attachments, *self._attachments)[:MOST])
-        if given := [text for text in texts if text.strip()]:
-            self.offer("\n\n".join([*given, self.text] if self.text else given))
+        if unsent := [text for text in texts if text.strip()]:
+            self.offer("\n\n".join([*unsent, self.text] if self.text else unsent))
         elif attachments:
             self._changed(self.text)
             self._host.redraw(self._field)
 
     def take(self) -> Submission | None:
-        """Hand in as enter does, but to the caller: for keys that send otherwise. None when there is nothing."""
+        """Submit as enter does, but return the submission: for other keys that send. None when there is nothing."""
         self._taking, self._taken = True, None
         try:
             self._field.submit()
@@ -253,12 +252,12 @@ class PromptEditor:
         self._host.redraw(self._field)
 
     def remove_attachment(self) -> None:
-        """The last one goes."""
+        """Remove the last attachment."""
         self._attach(self._attachments[:-1])
         self._changed(self.text)
 
     def edit_externally(self) -> None:
-        """Let the person's own editor have the text. It stays as it is when that fails."""
+        """Open the text in the user's own editor. It is unchanged when that fails."""
         command = editor_command(os.environ)
         hint = "set VISUAL or EDITOR to an editor that can be run"
         try:
@@ -280,44 +279,44 @@ class PromptEditor:
         self._host.spawn(self._paste_image())
 
     async def recall(self) -> None:
-        """Read what was written in earlier sessions, for the keys that go back to it."""
+        """Load the history, for the keys that recall prompts."""
         if self._history is not None:
             self._field.set_history([entry.text for entry in await asyncio.to_thread(self._history.entries)])
 
-    async def keep_draft(self, drafts: Drafts, session: str) -> None:
-        """From now on keep what is written here for this session; what was kept of it comes back, before what is
-        written already. What is written when the session changes goes along."""
+    async def open_draft(self, drafts: Drafts, session: str) -> None:
+        """Store the text as the draft of this session from now on, and load its stored draft, before the current text.
+        A text that is written when the session changes moves along."""
         if session == self._session or self._drawing.linear:
             return
-        if self._keeper is not None:
-            self._keeper.changed(PromptDraft())
+        if self._draft_writer is not None:
+            self._draft_writer.changed(PromptDraft())
         self.close()
-        self._keeper, self._session = None, session
-        async with self._claiming:  # one that is left and come back to has its place, or gets it here
-            if session == self._session and self._keeper is None:
-                await self._take_place(drafts, session)
+        self._draft_writer, self._session = None, session
+        async with self._claiming:  # the session may change meanwhile, and change back
+            if session == self._session and self._draft_writer is None:
+                await self._load_draft(drafts, session)
 
-    async def _take_place(self, drafts: Drafts, session: str) -> None:
+    async def _load_draft(self, drafts: Drafts, session: str) -> None:
         place = await asyncio.to_thread(drafts.claim, session)
-        kept = await asyncio.to_thread(drafts.load, place.name)
-        if not kept.text and not kept.attachments:
-            kept = await asyncio.to_thread(drafts.take_over, session, self._host.cwd, self._host.was_used)
-        files = await asyncio.to_thread(lambda: [image_file(path, name) for path, name in kept.attachments])
+        draft = await asyncio.to_thread(drafts.load, place.name)
+        if not draft.text and not draft.attachments:
+            draft = await asyncio.to_thread(drafts.take_over, session, self._host.cwd, self._host.was_used)
+        files = await asyncio.to_thread(lambda: [image_file(Path(path), name) for path, name in draft.attachments])
         if session != self._session:
             place.release()
-            return  # another one came while we looked
-        self._keeper = DraftWriter(drafts, place, self._host.spawn, self._say_once)
+            return  # the session changed meanwhile
+        self._draft_writer = DraftWriter(drafts, place, self._host.spawn, self._report_once)
         if not self.empty:
             self._changed(self.text)
-        self.give_back(kept.text, attachments=[one for one in files if one is not None])
+        self.restore(draft.text, attachments=[one for one in files if one is not None])
 
     def close(self) -> None:
-        """The console ends: keep what is written."""
-        if self._keeper is not None:
-            self._keeper.flush()
+        """The console ends: store the draft."""
+        if self._draft_writer is not None:
+            self._draft_writer.flush()
 
     def _first(self, event: Input) -> bool:
-        """What the editor itself must not see."""
+        """Handle keys and pastes that are not for the editor itself."""
         if isinstance(event, Paste):
             images = pasted_images(event.text, self._host.cwd) if self.mode == "prompt" else []
             if images:
@@ -336,27 +335,27 @@ class PromptEditor:
         mode, private = mode_of(text)
         self._field.border_role = _BORDERS[mode]
         self._field.title = self.title if mode == "prompt" else _TITLES[mode] + (_PRIVATE if private else "")
-        if self._keeper is not None:
-            files = [(one.path, one.name) for one in self._attachments]
-            self._keeper.changed(PromptDraft(text, files, self._host.cwd))
+        if self._draft_writer is not None:
+            files = [(os.fspath(one.path), one.name) for one in self._attachments]
+            self._draft_writer.changed(PromptDraft(text, files, self._host.cwd))
 
     def _attach(self, attachments: tuple[Attachment, ...]) -> None:
         self._attachments = attachments
         self._chips.set(attachments)
 
     def _submitted(self, written: str) -> None:
-        handed_in = submission(written, self._attachments)
-        if handed_in is not None and handed_in.mode == "prompt":
+        submitted = submission(written, self._attachments)
+        if submitted is not None and submitted.mode == "prompt":
             self._attach(())
         self._changed("")
-        if handed_in is None:
+        if submitted is None:
             return
-        if self._history is not None and not (handed_in.mode == "prompt" and handed_in.private):
-            self._host.spawn(self._remember(self._history, handed_in.written.strip()))
+        if self._history is not None and not (submitted.mode == "prompt" and submitted.private):
+            self._host.spawn(self._remember(self._history, submitted.written.strip()))
         if self._taking:
-            self._taken = handed_in
+            self._taken = submitted
         else:
-            self._host.enter(handed_in)
+            self._host.enter(submitted)
 
     def _escaped(self) -> None:
         if not self._host.escape() and self.mode != "prompt":
@@ -365,7 +364,7 @@ class PromptEditor:
     async def _remember(self, history: PromptHistory, text: str) -> None:
         problem = await asyncio.to_thread(history.add, text, self._host.cwd)
         if problem:
-            self._say_once(problem)
+            self._report_once(problem)
 
     async def _search_history(self) -> None:
         from sightline.views.console.input._history_search import PromptSearch
@@ -385,8 +384,8 @@ class PromptEditor:
         else:
             self.attach([image])
 
-    def _say_once(self, problem: str) -> None:
-        """The same trouble at each key would be worse than the trouble."""
-        if problem not in self._said:
-            self._said.add(problem)
+    def _report_once(self, problem: str) -> None:
+        """Report a problem the first time: it may occur with each key."""
+        if problem not in self._reported:
+            self._reported.add(problem)
             self._host.report(problem, "warning")

@@ -1,8 +1,9 @@
-"""What waits for the agent: the messages of the person that are not sent yet, above the editor."""
+"""The panel of queued messages, above the editor."""
 
 from sightline.events import QueuedMessage
 from sightline.text import clean_line, first_line
-from sightline.tty import Component, Rows, truncate
+from sightline.tty import truncate
+from sightline.views.console._cached import CachedComponent
 from sightline.views.console._drawing import DrawingOptions
 
 _ROWS = 4
@@ -10,13 +11,12 @@ _LOOKED_AT = 1000  # characters of a message: no row is longer
 _WHEN = {"steer": "next", "follow_up": "after"}
 
 
-class QueuePanel(Component):
-    """Shows the state `queue`: a row for each message, at most four, and the key that gives them back."""
+class QueuePanel(CachedComponent):
+    """A row for each queued message, at most four, and the key that moves them back into the editor."""
 
     def __init__(self, drawing: DrawingOptions) -> None:
         self._drawing = drawing
         self._messages: tuple[tuple[str, str], ...] = ()
-        self._rows: tuple[object, Rows] | None = None
 
     def __len__(self) -> int:
         return len(self._messages)
@@ -26,20 +26,13 @@ class QueuePanel(Component):
             (_WHEN.get(one.how, "next"), clean_line(first_line(one.text)[:_LOOKED_AT])) for one in messages
         )
 
-    def render(self, width: int) -> Rows:
-        keys = self._drawing.bindings.keys("unqueue")
-        state = (width, self._messages, keys)
-        if self._rows is None or self._rows[0] != state:
-            self._rows = (state, tuple(self._draw(width, keys[0] if keys else "")))
-        return self._rows[1]
+    def _key(self) -> tuple[object, ...]:
+        return self._messages, self._drawing.bindings.keys("unqueue")
 
-    def invalidate(self) -> None:
-        self._rows = None
-
-    def _draw(self, width: int, key: str) -> list[str]:
+    def _draw(self, width: int) -> list[str]:
         if not self._messages:
             return []
-        style = self._drawing.theme.style
+        style, keys = self._drawing.theme.style, self._drawing.bindings.keys("unqueue")
         rows = []
         for when, text in self._messages[:_ROWS]:
             shown = truncate(f" {when}: {text}", width)
@@ -47,5 +40,5 @@ class QueuePanel(Component):
             rows.append(style("muted", shown[:at]) + shown[at:])
         more = len(self._messages) - _ROWS
         words = [f"… {more} more"] if more > 0 else []
-        words += [f"{key} to edit"] if key else []
+        words += [f"{key} to edit" for key in keys[:1]]
         return [*rows, style("hint", truncate(" " + " · ".join(words), width))] if words else rows

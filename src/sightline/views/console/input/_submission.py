@@ -1,8 +1,8 @@
-"""What the person hands in, and which of three things it is.
+"""What the user submits, and which of three kinds it is.
 
-- `!` at the very beginning is a command for the shell, `!!` one the model is not told of.
+- `!` at the very beginning is a command for the shell, `!!` one the model does not see.
 - `$` is Python for the session's cell, `$$` likewise; `${` is text, as templates begin with it.
-- Anything else is words for the agent. A blank before the sign makes it that, too.
+- Anything else is a prompt for the agent, also with a space before the sign.
 """
 
 from pathlib import Path
@@ -18,13 +18,13 @@ class Attachment(msgspec.Struct, frozen=True):
 
     path: Path
     name: str
-    """As it is shown, and as the model is told."""
+    """The name on the screen and for the model."""
     size: int
     media_type: str
 
 
 class Submission(msgspec.Struct, frozen=True):
-    """`text` is without the sign of its mode; `written` is as it was in the editor, to be put there again."""
+    """`text` is without the sign of its mode; `written` is the original text of the editor."""
 
     text: str
     mode: Mode = "prompt"
@@ -34,7 +34,7 @@ class Submission(msgspec.Struct, frozen=True):
 
 
 def mode_of(written: str) -> tuple[Mode, bool]:
-    """Which mode a text is in, and whether it is private; for words that means they are not kept in the history."""
+    """The mode of a text, and whether it is private; a private prompt is not stored in the history."""
     if written.startswith("!"):
         return "shell", written.startswith("!!")
     if written.startswith("$") and not written.startswith("${"):
@@ -43,7 +43,7 @@ def mode_of(written: str) -> tuple[Mode, bool]:
 
 
 def submission(written: str, attachments: tuple[Attachment, ...] = ()) -> Submission | None:
-    """What was handed in; None when that was nothing."""
+    """The submission of a text; None when it is empty."""
     mode, private = mode_of(written)
     if mode == "prompt":
         text = written.strip()

@@ -1,10 +1,10 @@
-"""The console's first screen, and its host started beside it. Imports what the first paint may, and nothing else.
+"""The console's first screen, with its host started meanwhile. Imports nothing but what the first paint may.
 
-- It looks as the console looks before its host has said a word: the empty editor, the status, the keys.
-- What is typed is shown, and is typed once more into the real editor, which may complete it, or take it for a command;
-  enter and all other keys wait for that.
-- Ctrl+C clears, twice in a moment leaves, and so does Ctrl+D on an empty prompt, as in the console. A host that was
-  started then finds that nobody waits for its answer, and ends.
+- It looks as the console before the first event: the empty editor, the status, the keys.
+- Typed text is shown, and typed once more into the real editor, which may complete it, or take it as a command; enter
+  and all other keys wait for that.
+- Ctrl+C clears, twice in a moment it leaves, and so does Ctrl+D on an empty prompt, as in the console. A host that was
+  started then finds the pipe for its answer closed, and ends.
 """
 
 import time
@@ -15,11 +15,12 @@ from sightline.views.console.paint._first_paint import FirstPaint, cut, hints_ro
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
+
+    Options = Mapping[str, object]
 
 STARTING = "starting…"
 HINTS = (("enter", "send"), ("ctrl+o", "output"), ("ctrl+r", "history"), ("/help", "all keys"), ("ctrl+d", "leave"))
-"""What the placeholder of the editor says is not said again."""
+"""Keys that the placeholder of the editor does not name."""
 _ROWS, _COLUMNS = 5, 20
 _TWICE = 0.5
 
@@ -49,7 +50,7 @@ class ConsolePaint(FirstPaint):
         return self.text or self._handed_over
 
     def hand_over(self) -> None:
-        """What was typed is to be typed again; on the screen it stays."""
+        """Move the typed text into `rest`, to be typed again; it stays on the screen."""
         self._handed_over, self.text = self.text, ""
         self.rest = self._handed_over.encode() + self.rest
 
@@ -69,23 +70,22 @@ class ConsolePaint(FirstPaint):
         return 0 if self.rest.count(b"\x03") > 1 else None
 
 
-def open_console(
-    options: "Mapping[str, Any] | Callable[[], Mapping[str, Any]]", *, provider: str = "", prompt: str = ""
-) -> int | None:
-    """Paint, start the host, import and listen at once, then hand over. The exit code; None where there is nothing to
-    paint on. `wanted` is what the host is to be (see `StartOptions`), or finds that out, which may take its time."""
+def open_console(options: "Options | Callable[[], Options]", *, provider: str = "", prompt: str = "") -> int | None:
+    """Paint, start the host, import and listen at once, then run the console. Returns the exit code; None without a
+    terminal to paint on. `options` are the fields of `StartOptions`, or a function that returns them, which may take
+    its time."""
     size = terminal_size(_ROWS, _COLUMNS)
     if size is None:
         return None
-    found: list[Mapping[str, Any]] = []
+    found: list[Options] = []
     hosts: list[int] = []
     screen = ConsolePaint(size, provider)
 
-    def start(asked: "Mapping[str, Any]") -> None:
+    def start(options: "Options") -> None:
         from sightline.host.process._console_launch import start_host
 
-        found.append(asked)
-        hosts.append(start_host(as_json(asked)))
+        found.append(options)
+        hosts.append(start_host(as_json(options)))
 
     def load() -> None:
         if callable(options):
@@ -102,7 +102,7 @@ def open_console(
 
 
 def _load() -> None:
-    """What the console needs until its first frame."""
+    """Import what the console needs until its first frame."""
     import asyncio  # noqa: F401
 
     from sightline.tty.input import _listener  # noqa: F401
@@ -110,7 +110,7 @@ def _load() -> None:
 
 
 def as_json(value: object) -> str:
-    """What a host is to be, in words of JSON: the module for that costs more than the paint."""
+    """A value as JSON: importing `json` would cost more than the paint."""
     if isinstance(value, str):
         return '"' + "".join(map(_as_json, value)) + '"'
     if isinstance(value, list | tuple):

@@ -1,13 +1,13 @@
-"""The first screen, before the program is there.
+"""The first screen, painted before the program is imported.
 
-- Importing takes five times as long as starting Python. So the prompt is painted with what `os`, `sys` and `termios`
-  give, the rest is imported in a thread, and meanwhile keys are read and shown already.
+- Importing takes five times as long as starting Python. So the prompt is painted with `os`, `sys` and `termios` alone,
+  the rest is imported in a thread, and meanwhile keys are read and shown.
 - Nothing but those three (and three modules that are part of the interpreter) is imported before the paint: a test pins
   it.
-- What is shown here is what the program shows when it takes over, so nothing moves then.
-- Only text whose width nobody doubts is shown here, one cell for each character; from the first byte that is anything
-  else on, input is kept for the one who can read it.
-- Whatever happens, the terminal gets its modes back.
+- The rows are those the program shows when it takes over, so nothing moves then.
+- Only characters that are surely one cell wide are shown; from the first other byte on, input is stored for the program
+  (`rest`).
+- The modes of the terminal are always restored.
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` without the enums: 2 ms
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
 
 _ENDING = (_signal.SIGTERM, _signal.SIGHUP)
 _SWITCH = 0.0005  # the thread that imports must not make a key wait
-_PASTE, _NO_PASTE = "\x1b[?2004h", "\x1b[?2004l"  # else a line that is pasted would be one that is entered
+_PASTE, _NO_PASTE = "\x1b[?2004h", "\x1b[?2004l"  # else a pasted line would be an entered one
 _INTERRUPTED = 130
 
 
 class FirstPaint:
-    """The rows on the screen, what was typed into them, and what was read but not understood."""
+    """The rows on the screen, the typed text, and the input that is left for the program."""
 
     sign = ""
-    """Stands before the text."""
+    """The characters before the text."""
     prompt_at = 0
     """The number of the row with the text."""
     commands = ""
-    """Letters that mean something while nothing is typed."""
+    """Letters that are commands while nothing is typed."""
 
     def __init__(self, size: tuple[int, int]) -> None:
         self.size = size
         self.text = ""
         self.rest = b""
         self.leaves: int | None = None
-        """The exit code, once the person wants out."""
+        """The exit code, once the user leaves."""
         self.is_ours = True
-        """Nobody else takes it off the screen."""
+        """Whether it is erased here: the program has not taken over."""
 
     @property
     def rows(self) -> list[str]:
@@ -54,7 +54,7 @@ class FirstPaint:
 
     @property
     def shown(self) -> str:
-        """What stands in the prompt."""
+        """The text in the prompt."""
         return self.text
 
     @property
@@ -62,21 +62,21 @@ class FirstPaint:
         return self.prompt_at, min(len(self.sign) + len(self.shown), self.size[0] - 1)
 
     def paint(self) -> str:
-        """All rows, from wherever the cursor is at the beginning of a line, and the cursor into the prompt."""
+        """The bytes that write all rows, and move the cursor into the prompt. The cursor begins at column 1."""
         rows = self.rows
         up = len(rows) - 1 - self.prompt_at
         return "\r\n".join(rows) + f"\x1b[{up}A\x1b[{self.cursor[1] + 1}G"
 
     def prompt_row(self) -> str:
-        """The prompt again, after something was typed."""
+        """The bytes that write the prompt again."""
         return f"\r{self.rows[self.prompt_at]}\x1b[K\x1b[{self.cursor[1] + 1}G"
 
     def erase(self) -> str:
-        """Off the screen with it; the cursor stands where the first row was."""
+        """The bytes that erase all rows; the cursor is then where the first row was."""
         return f"\r\x1b[{self.prompt_at}A\x1b[J"
 
     def take(self, data: bytes) -> None:
-        """Bytes that were read: text at the end of the prompt, as long as that is all they are."""
+        """Append typed text to the prompt; from the first byte that is not text, append to `rest`."""
         while data and not self.rest:
             character = _first_character(data)
             if character == "\x7f" and self.text:
@@ -91,11 +91,11 @@ class FirstPaint:
             self.leaves = self.interrupted()
 
     def does(self, character: str) -> bool:
-        """React to a key that is no text. False: it is kept."""
+        """Handle a key that is not text. False: it is left for the program."""
         return False
 
     def interrupted(self) -> int | None:
-        """Ctrl+C is among what was kept: the exit code, if that is reason enough to leave."""
+        """The exit code when Ctrl+C is in `rest`; None: stay."""
         return _INTERRUPTED
 
     def _is_typed(self, character: str) -> bool:
@@ -106,7 +106,7 @@ class FirstPaint:
 
 
 def _first_character(data: bytes) -> str:
-    """The first character; a NUL, which nobody types, where it is longer than two bytes, not whole, or none."""
+    """The first character; NUL, which cannot be typed, where it is longer than two bytes, or not valid."""
     try:
         return data[: 1 if data[0] < 0x80 else 2].decode()
     except UnicodeDecodeError:
@@ -118,7 +118,7 @@ def cut(row: str, columns: int) -> str:
 
 
 def hints_row(hints: "Sequence[tuple[str, str]]", columns: int) -> str:
-    """As `KeyHints` draws it."""
+    """The row `KeyHints` draws."""
     row = ""
     for key, meaning in hints:
         longer = f"{row} · {key} {meaning}" if row else f"{key} {meaning}"
@@ -129,13 +129,13 @@ def hints_row(hints: "Sequence[tuple[str, str]]", columns: int) -> str:
 
 
 def terminal_size(rows: int, columns: int = 1) -> tuple[int, int] | None:
-    """The size of the terminal, if there is one on both sides, it can be drawn on, and more rows than this fit."""
+    """The size of the terminal; None if stdin or stdout is not one, it cannot be drawn on, or is too small."""
     environment = os.environ
     linear = environment.get("SIGHTLINE_LINEAR") or environment.get("ACCESSIBLE")
     if linear or environment.get("TERM", "dumb") in ("", "dumb") or not (os.isatty(0) and os.isatty(1)):
         return None
     try:
-        os.fstat(2)  # whatever is opened next would take the place of a missing stderr
+        os.fstat(2)  # the next file that is opened would become a missing stderr
         width, height = os.get_terminal_size(1)
     except OSError:
         return None
@@ -149,8 +149,8 @@ def open_painted(
     take_over: "Callable[[Modes], int]",
     before_import: "Callable[[], None]" = lambda: None,
 ) -> int:
-    """Paint; call `before_import`; `load` in a thread and listen meanwhile; then `take_over`, which is told how the
-    terminal was. The exit code."""
+    """Paint; call `before_import`; `load` in a thread and read keys meanwhile; then `take_over`, with the terminal's
+    original modes. Returns the exit code."""
     modes = termios.tcgetattr(0)
 
     def restore() -> None:
@@ -178,14 +178,14 @@ def open_painted(
 
 
 def _typed_early(screen: FirstPaint, modes: "Modes") -> str:
-    """Have every key from now on. What was typed before has been shown by the terminal's driver, where the paint
-    begins: it goes into the prompt, and what is given back takes it off the screen."""
+    """Switch to raw mode. What was typed before was echoed by the terminal's driver where the paint begins: it goes
+    into the prompt, and the bytes that are returned erase the echo."""
     termios.tcsetattr(0, termios.TCSANOW, _raw(modes, wait=0))
     early = os.read(0, 4096)
     termios.tcsetattr(0, termios.TCSANOW, _raw(modes, wait=1))
     lines = early.count(b"\n")
     if modes[0] & termios.ICRNL:  # type: ignore[operator]
-        early = early.replace(b"\n", b"\r")  # it was enter before the driver made a new line of it
+        early = early.replace(b"\n", b"\r")  # undo what the driver made of enter
     screen.take(early)
     up = f"\x1b[{lines}A" if lines else ""
     return f"\r{up}\x1b[J" if early else ""
@@ -198,14 +198,14 @@ def _take_off(screen: FirstPaint) -> None:
 
 
 def _listen_while_loading(screen: FirstPaint, load: "Callable[[], None]") -> None:
-    """Read and show what is typed until everything is imported, or the person wants out."""
+    """Read and show what is typed until everything is imported, or the user leaves."""
     import select
 
     loaded, done = os.pipe()
     failed: list[BaseException] = []
     interval = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH)
-    gc.disable()  # nothing that is imported is garbage
+    gc.disable()  # imports make no garbage
     _thread.start_new_thread(_load, (load, done, failed))
     try:
         while screen.leaves is None and loaded not in (ready := select.select([0, loaded], [], [])[0]):
@@ -238,7 +238,7 @@ def _load(load: "Callable[[], None]", done: int, failed: list[BaseException]) ->
 
 
 def _raw(modes: "Modes", wait: int) -> "Modes":
-    """Every key as it is pressed, nothing shown and nothing done by the terminal's driver; a read waits for so many."""
+    """Raw modes: every key as it is pressed, no echo, no signals. `wait` is the minimum of bytes a read waits for."""
     changed = list(modes)
     characters = list(changed[6])  # type: ignore[arg-type]
     characters[termios.VMIN], characters[termios.VTIME] = wait, 0
@@ -252,4 +252,4 @@ def _write(text: str) -> None:
     try:
         os.write(1, text.encode())
     except OSError:
-        pass  # the terminal is gone, which reading will tell
+        pass  # the terminal is gone: reading will fail, too

@@ -1,4 +1,4 @@
-"""The gallery's first screen. Imports what the first paint may, and nothing else."""
+"""The gallery's first screen. Imports nothing but what the first paint may."""
 
 from sightline.views.console.paint._first_paint import FirstPaint, cut, hints_row, open_painted, terminal_size
 
@@ -31,7 +31,8 @@ class GalleryPaint(FirstPaint):
 
 
 def open_gallery() -> int | None:
-    """Paint, import and listen at once, then hand over. The exit code; None where there is nothing to paint on."""
+    """Paint, import and listen at once, then run the gallery. Returns the exit code; None without a terminal to paint
+    on."""
     size = terminal_size(_ROWS)
     if size is None:
         return None

@@ -1,7 +1,7 @@
-"""`/settings`: every setting with what it does, its value and where that comes from, changed in place.
+"""`/settings`: every setting with its description, value and source, changed in place.
 
-What is changed is written into the person's file, or into the project's (`list_project`), and holds at once where it
-can. A value that would be wrong is not written; why stands under it. What was searched for stays until it is cleared.
+Changes are written into the user's file, or the project's (`list_project`), and take effect at once where they can. An
+invalid value is not written, and the reason is shown. The search stays until it is cleared.
 """
 
 import asyncio
@@ -127,7 +127,7 @@ def _item(each: EffectiveSetting) -> Item:
 
 
 async def _edited(desk: Desk, each: EffectiveSetting, project: bool) -> None:
-    """Ask until it is right, or the person leaves it."""
+    """Ask until the value is valid, or the user closes it."""
     mistake, text = "", "" if each.value == HIDDEN else _text(each.value)
     while True:
         answer = await desk.ask(_editor(desk, each, text, mistake))
@@ -155,8 +155,8 @@ def _meaning(each: EffectiveSetting, value: str) -> str:
     return " · ".join([*([meaning] if meaning else []), *(["default"] if value == _text(each.default) else [])])
 
 
-def _text(value: Any) -> str:
-    """As it is typed in: a list between commas."""
+def _text(value: object) -> str:
+    """As it is typed: a list with commas."""
     if value is None:
         return ""
     if isinstance(value, str):

@@ -339,7 +339,7 @@ class SessionSwitch:
         if still_runs:
             self._desk.report(f"session {left.session} keeps running", hint=f"sightline attach {left.session}")
         if draft:
-            self._prompt.give_back(draft)
+            self._prompt.restore(draft)
         if session and self._desk.store.is_running(session):
             self._desk.spawn(self._follow(link, session))
             return
@@ -382,11 +382,11 @@ class SessionSwitch:
     def _works(self) -> bool:
         state, facts = self._desk.state, Facts(self._desk.state)
         typed = facts.typed is not None or self._current.running or self._current.unsent
-        return bool(state.running or facts.jobs or facts.going_on or state.requests or typed)
+        return bool(state.running or facts.jobs or facts.activity or state.requests or typed)
 
     def _what_works(self) -> str:
         facts = Facts(self._desk.state)
-        parts = [f"the agent is {facts.going_on}"] if facts.going_on else []
+        parts = [f"the agent is {facts.activity}"] if facts.activity else []
         if facts.typed is not None or self._current.running:
             parts.append("your command is running")
         if facts.jobs:

@@ -8,7 +8,7 @@ from sightline.views.console.status import AGENT, Facts
 
 
 class Stopping:
-    """Says in the console's state what is being stopped, until it is."""
+    """`ConsoleState.stopping` has what is being stopped, until it has ended."""
 
     def __init__(self, desk: Desk, current: ConsoleState, prompt: PromptEditor) -> None:
         self._desk = desk
@@ -20,8 +20,8 @@ class Stopping:
 
     @property
     def can_stop(self) -> bool:
-        """Whether there is something Escape would stop."""
-        return bool(self._current.running or Facts(self._desk.state).going_on)
+        """Whether escape would stop something."""
+        return bool(self._current.running or Facts(self._desk.state).activity)
 
     async def stop(self) -> bool:
         """Stop what was begun last, and only that. False when nothing is running."""
@@ -54,7 +54,7 @@ class Stopping:
     def look(self) -> None:
         """The session has changed: what has ended is not being stopped any more."""
         facts = Facts(self._desk.state)
-        is_agent = self._current.stopping == AGENT and bool(facts.going_on) and self._run == self._current_run()
+        is_agent = self._current.stopping == AGENT and bool(facts.activity) and self._run == self._current_run()
         if not is_agent and self._current.stopping != (facts.typed and facts.typed.id):
             self._current.stopping = ""
 
@@ -62,7 +62,7 @@ class Stopping:
         return self._desk.state.running and self._desk.state.began
 
     async def unqueue(self) -> bool:
-        """Edit what was queued. False when nothing was."""
+        """Return the queued messages to the editor. False when there are none."""
         reply = await self._desk.submit(Unqueue())
         if not reply.ok:
             report_refusal(self._desk, reply)
@@ -74,5 +74,5 @@ class Stopping:
         queued = reply_data(reply).get("queued")
         texts = [str(text) for text in queued] if isinstance(queued, list) else []
         if texts:
-            self._prompt.give_back(*texts)
+            self._prompt.restore(*texts)
         return bool(texts)

@@ -113,12 +113,12 @@ def command_of(args: object) -> str:
 
 def _is_outside(call: TranscriptCall) -> bool:
     """Whether an agent's command ran without a sandbox."""
-    return call_ending(call.details).sandboxed is False and not call.is_persons
+    return call_ending(call.details).sandboxed is False and not call.by_user
 
 
 def _mark(call: TranscriptCall) -> str:
     """The sign before the command line. A command the user entered has the sign it was entered with."""
-    return "!!" if call.is_private else "!" if call.is_persons else "$"
+    return "!!" if call.is_private else "!" if call.by_user else "$"
 
 
 def command(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:

@@ -120,7 +120,7 @@ def size_words(size: int) -> str:
 
 def below_header(call: TranscriptCall) -> str:
     """The content of a command without the lines on how it ended, which the header shows."""
-    return call_ending(call.details).below(call.content or "")
+    return call_ending(call.details).without_outcome(call.content or "")
 
 
 def without_refusal(call: TranscriptCall) -> TranscriptCall:
@@ -159,5 +159,5 @@ def _total_lines(call: TranscriptCall) -> int | None:
     if not call.content or ending.cut or ending.ended == "job":
         return None
     is_ours = call.source in _OURS or bool(ending.ended)
-    is_whole = ending.told is not None if is_ours else len(call.content.encode()) >= call.received
+    is_whole = ending.outcome_lines is not None if is_ours else len(call.content.encode()) >= call.received
     return line_count(below_header(call)) if is_whole else None

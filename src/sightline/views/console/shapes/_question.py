@@ -46,8 +46,8 @@ def _answers(call: TranscriptCall) -> list[str]:
     if fact is None:
         return []
     if fact.answers is not None:
-        return [f"{clean_line(one.question)}: {clean_text(text)}" for one in fact.answers for text in one.said]
-    return [clean_text(text) for text in fact.said]
+        return [f"{clean_line(one.question)}: {clean_text(text)}" for one in fact.answers for text in one.replies]
+    return [clean_text(text) for text in fact.replies]
 
 
 def _question_in(args: object) -> str:

@@ -1,4 +1,4 @@
-"""What is known of the session besides its transcript: the status line, what goes on, todo, jobs, the title."""
+"""The session's state around its transcript: the status line, the current activity, todo, jobs, the title."""
 
 from sightline.views.console.status._attention import Attention
 from sightline.views.console.status._facts import Facts

@@ -1,4 +1,4 @@
-"""The terminal's title, and a word on the desktop when the session waits for the person."""
+"""The terminal's title, and desktop notifications when the session waits for the user."""
 
 from collections.abc import Callable
 
@@ -8,11 +8,11 @@ from sightline.views.console._state import ConsoleState
 
 _LONG = 10.0  # seconds of work after which its end is worth a notification
 _TITLE = 60
-_LOOKED_AT = 500  # characters of a prompt: it may be a megabyte, and this is asked with every event
+_LOOKED_AT = 500  # characters of a prompt: it may be a megabyte, and the title is made with every event
 
 
 class Attention:
-    """Looks at the state when told, and says what changed."""
+    """Updates the title, and notifies of new questions and of the end of long work."""
 
     def __init__(
         self,
@@ -34,13 +34,13 @@ class Attention:
         state = self._state.fold
         self._look_for_requests(state)
         self._look_for_ends(state)
-        title = self._wanted_title(state)
+        title = self._title_for(state)
         if title != self._title and self._set_title is not None:
             self._title = title
             self._set_title(title)
 
     def forget(self) -> None:
-        """Another session is shown: what is open there is no news."""
+        """Another session is shown: its open requests are not news."""
         state = self._state.fold
         self._known = set(state.requests)
         self._since = self._clock() if state.running else None
@@ -49,8 +49,8 @@ class Attention:
         new = set(state.requests) - self._known
         self._known = set(state.requests)
         if new and self._notify is not None:
-            asked = state.requests[min(new)]
-            text = asked.get("text", "") if isinstance(asked, dict) else ""
+            request = state.requests[min(new)]
+            text = request.get("text", "") if isinstance(request, dict) else ""
             self._notify(f"waiting for your answer: {cut_graphemes(clean_line(str(text)), _TITLE)}")
 
     def _look_for_ends(self, state: Snapshot) -> None:
@@ -61,7 +61,7 @@ class Attention:
             if took >= _LONG and self._notify is not None:
                 self._notify("the agent is done")
 
-    def _wanted_title(self, state: Snapshot) -> str:
+    def _title_for(self, state: Snapshot) -> str:
         sign = "◆ " if state.requests else "● " if state.running else ""
         about = self._state.extension_title or _about(state)
         return sign + (f"sightline: {about}" if about else "sightline")

@@ -1,4 +1,6 @@
-"""Small things about a session, read off its fold: what a status says. A value may come from anywhere."""
+"""Facts about a session for its status, read from the fold. Their texts are untrusted."""
+
+from collections.abc import Iterator
 
 from sightline.events import (
     ApprovalState,
@@ -28,69 +30,70 @@ _LOOKED_AT = 50  # entries, from the end
 
 
 class Facts:
-    """A reading glass for one snapshot; reads anew each time."""
+    """A reader of one snapshot. Every property reads anew."""
 
     def __init__(self, state: Snapshot) -> None:
         self.state = state
+        self._states = state.state
 
     @property
     def model(self) -> str:
-        said = ModelState.among(self.state.state)
-        return clean_line((said.name if said else "") or self.state.model)
+        model = ModelState.among(self._states)
+        return clean_line((model.name if model else "") or self.state.model)
 
     @property
     def provider(self) -> str:
-        """Whose agent works; empty: our own."""
-        said = ProviderState.among(self.state.state)
-        return clean_line(said.name) if said else ""
+        """The provider whose agent works; empty: our own agent."""
+        provider = ProviderState.among(self._states)
+        return clean_line(provider.name) if provider else ""
 
     @property
     def lacks_model(self) -> bool:
-        """Our own agent works here, and reports that it has no model."""
-        return ModelState.among(self.state.state) == ModelState("") and not self.provider
+        """Whether our own agent works here and reports that it has no model."""
+        return ModelState.among(self._states) == ModelState("") and not self.provider
 
     @property
     def takes_steering(self) -> bool:
-        """Whether words said meanwhile reach a run that goes on; else they are queued."""
-        return SteeringState.among(self.state.state) != SteeringState(False)
+        """Whether a message reaches a running agent; else it is queued."""
+        return SteeringState.among(self._states) != SteeringState(False)
 
     @property
     def stops_agents(self) -> bool:
         """Whether one subagent can be stopped while the rest continues."""
-        return StopsAgentsState.among(self.state.state) != StopsAgentsState(False)
+        return StopsAgentsState.among(self._states) != StopsAgentsState(False)
 
     @property
     def thinking(self) -> str:
-        said = ThinkingState.among(self.state.state)
-        return clean_line(said.level) if said else ""
+        thinking = ThinkingState.among(self._states)
+        return clean_line(thinking.level) if thinking else ""
 
     @property
     def approval(self) -> str:
-        """The level; empty where nobody has said it."""
-        said = ApprovalState.among(self.state.state)
-        return clean_line(said.level) if said else ""
+        """The approval level; empty: unknown."""
+        approval = ApprovalState.among(self._states)
+        return clean_line(approval.level) if approval else ""
 
     @property
     def context(self) -> tuple[int, int] | None:
-        """Tokens in the model's memory, and how many fit (0: nobody knows)."""
-        said = ContextState.among(self.state.state)
-        return None if said is None or said.used is None else (said.used, said.window or 0)
+        """Tokens in the model's context, and how many fit (0: unknown)."""
+        context = ContextState.among(self._states)
+        return None if context is None or context.used is None else (context.used, context.window or 0)
 
     @property
     def queue(self) -> list[QueuedMessage]:
-        said = QueueState.among(self.state.state)
-        return said.messages if said else []
+        queue = QueueState.among(self._states)
+        return queue.messages if queue else []
 
     @property
     def jobs(self) -> list[SessionJob]:
-        """Those that run."""
-        said = JobsState.among(self.state.state)
-        return [job for job in said.jobs if job.status == "running"] if said else []
+        """Running jobs."""
+        jobs = JobsState.among(self._states)
+        return [job for job in jobs.jobs if job.status == "running"] if jobs else []
 
     @property
     def commands(self) -> list[ExtensionCommand]:
-        said = CommandsState.among(self.state.state)
-        return said.commands if said else []
+        commands = CommandsState.among(self._states)
+        return commands.commands if commands else []
 
     @property
     def agents(self) -> int:
@@ -98,12 +101,12 @@ class Facts:
 
     @property
     def todo(self) -> list[TodoTask]:
-        said = TodoState.among(self.state.state)
-        return said.tasks if said else []
+        todo = TodoState.among(self._states)
+        return todo.tasks if todo else []
 
     @property
     def tokens(self) -> tuple[int, int]:
-        """Read and written, by everybody."""
+        """Tokens read and written, by all agents."""
         read = written = 0
         for total in self.state.totals.values():
             read += (total.input_tokens or 0) + (total.cache_read_tokens or 0) + (total.cache_write_tokens or 0)
@@ -116,74 +119,77 @@ class Facts:
 
     @property
     def waits(self) -> int:
-        """How many answers are waited for."""
+        """How many requests wait for an answer."""
         return len(self.state.requests)
 
     @property
-    def going_on(self) -> str:
-        """What the agent is at, in a word or two; empty when it is at nothing."""
-        compaction = CompactionState.among(self.state.state)
+    def activity(self) -> str:
+        """What the agent does now, in a word or two; empty: it does nothing."""
+        compaction = CompactionState.among(self._states)
         if compaction is not None and compaction.running:
             return "summarising the conversation"
         if not self.state.running:
             return ""
         if self.waits:
             return "waiting for your answer"
-        if starting := StartingState.among(self.state.state):
+        if starting := StartingState.among(self._states):
             return clean_line(f"starting {starting.title}")
         if self.retry is not None:
-            return self.asking_again(None)
+            return self.retry_text(None)
         return self._last_act()
 
     @property
     def retry(self) -> RetryState | None:
-        """Why and when a server that could not answer is asked again; None while none is."""
-        return RetryState.among(self.state.state)
+        """The retry of a request that is waited for; None: there is none."""
+        return RetryState.among(self._states)
 
-    def asking_again(self, left: float | None) -> str:
-        """`left`: seconds until then, where that is known."""
+    def retry_text(self, left: float | None) -> str:
+        """`left`: seconds until the retry, where known."""
         retry = self.retry or RetryState()
         when = f" in {seconds_words(left)}" if left is not None else ""
         known = retry.attempt is not None and retry.attempts is not None
         which = f" ({retry.attempt} of {retry.attempts})" if known else ""
         return clean_line(f"retrying{when}{which}: {retry.reason or 'the server is busy'}")
 
-    def _last_act(self) -> str:
-        """Of the agent's: what the person runs beside it is none of its doing, and what it said before it was asked, or
-        before a call that has ended, is over."""
-        over = False
+    def _acts(self) -> Iterator[TranscriptCall | TranscriptText]:
+        """The agent's calls and texts since the last message, the newest first. The user's commands and jobs are not
+        among them."""
         for entry in reversed(self.state.entries[-_LOOKED_AT:]):
             if isinstance(entry, TranscriptMessage) and not entry.agent and entry.how != "steer":
-                break
-            if isinstance(entry, TranscriptCall) and not (entry.is_persons or entry.is_job):
-                if entry.content is None:
-                    name = clean_line(entry.name) or "a tool"
-                    return f"preparing {name.lower()}" if _is_prepared(entry) else f"running {name}"
-                over = True
-            if isinstance(entry, TranscriptText) and not over:
-                return "thinking" if entry.reasoning else "answering"
+                return
+            if isinstance(entry, TranscriptCall) and (entry.by_user or entry.is_job):
+                continue
+            if isinstance(entry, TranscriptCall | TranscriptText):
+                yield entry
+
+    def _last_act(self) -> str:
+        """The agent's running call, or its text if no call has ended after it."""
+        has_ended = False
+        for act in self._acts():
+            if isinstance(act, TranscriptCall):
+                if act.content is None:
+                    name = clean_line(act.name) or "a tool"
+                    return f"preparing {name.lower()}" if _is_prepared(act) else f"running {name}"
+                has_ended = True
+            elif not has_ended:
+                return "thinking" if act.reasoning else "answering"
         return "working"
 
     @property
     def call(self) -> TranscriptCall | None:
-        """What the agent runs now: the last call of its own that goes on."""
-        for entry in reversed(self.state.entries[-_LOOKED_AT:]):
-            if isinstance(entry, TranscriptMessage) and not entry.agent and entry.how != "steer":
-                break
-            if isinstance(entry, TranscriptCall) and not (entry.is_persons or entry.is_job) and entry.content is None:
-                return entry
-        return None
+        """The agent's last call that runs."""
+        return next((act for act in self._acts() if isinstance(act, TranscriptCall) and act.content is None), None)
 
     @property
     def typed(self) -> TranscriptCall | None:
-        """What the person runs themselves: the last that goes on."""
+        """The user's last command that runs."""
         entries = reversed(self.state.entries[-_LOOKED_AT:])
-        calls = (entry for entry in entries if isinstance(entry, TranscriptCall) and entry.is_persons)
+        calls = (entry for entry in entries if isinstance(entry, TranscriptCall) and entry.by_user)
         return next((call for call in calls if call.content is None and not call.is_job), None)
 
 
 def _is_prepared(call: TranscriptCall) -> bool:
-    """The model still writes its arguments."""
+    """Whether the model still writes its arguments."""
     return bool(call.written) and call.args is None
 
 

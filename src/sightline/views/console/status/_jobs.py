@@ -1,4 +1,4 @@
-"""The panel of jobs: commands that go on behind the conversation, each with the last thing it said."""
+"""The panel of jobs: commands that run in the background, each with its last line of output."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from sightline.views.console.shapes._shape import seconds_words
 from sightline.views.console.status._facts import Facts
 
 MOST = 4
-_TAIL = 400  # characters of output its last line is looked for in
+_TAIL = 400  # characters of output that are searched for the last line
 
 
 class JobsPanel(Component):
@@ -45,18 +45,18 @@ class JobsPanel(Component):
         since = seconds_words(now - job.started) if job.started is not None else ""
         head = clean_line(f"◌ job {job_name(job.id)} {job.label}")
         head = truncate(f"{truncate(head, max(10, width // 2))} · {since}", width)
-        said = self._last_line(job.id)
+        line = self._last_line(job.id)
         room = width - measure(head) - 3
-        if not said or room < 10:
+        if not line or room < 10:
             return theme.style("accent", head)
-        return f"{theme.style('accent', head)} {theme.style('muted', truncate(said, room))}"
+        return f"{theme.style('accent', head)} {theme.style('muted', truncate(line, room))}"
 
     def _last_line(self, id: str) -> str:
         call = self._call(id)
         return "" if call is None else _last_row("".join([piece.text for piece in call.pieces[-2:]])[-_TAIL:])
 
     def _call(self, id: str) -> TranscriptCall | None:
-        """Looked for once: a job may have begun long ago, and this is asked with every frame."""
+        """The call of a job. It is searched once: the job may have begun long ago, and this runs in every frame."""
         state = self._state()
         if self._calls is None or self._calls[0] is not state:
             self._calls = (state, {})
@@ -71,7 +71,7 @@ class JobsPanel(Component):
 
 
 def _last_row(output: str) -> str:
-    """The last row with something in it, as it would stand on a screen."""
+    """The last row that is not empty, as a terminal would show it."""
     screen = OutputScreen()
     screen.feed(output)
     rows = [clean_line(row_text(row)) for row in (*screen.take_settled(), *screen.live)]

@@ -1,62 +1,59 @@
-"""The status line: model, approval, context, tokens, cost, branch, queue, jobs, agents. As much as has room.
+"""The status line: model, approval, context, tokens, cost, branch, queue, jobs, agents. As much as fits.
 
-The approval level is always there: what the agent may do is never left out for the sake of something else."""
+The approval level is always shown: what the agent may do is never left out for something else."""
 
 from typing import NamedTuple
 
-from sightline.tty import Component, Rows, measure, truncate
+from sightline.tty import Rows, measure, truncate
 from sightline.views._names import from_home
+from sightline.views.console._cached import CachedComponent
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console._state import ConsoleState
+from sightline.views.console.shapes._shape import plural
 from sightline.views.console.status._facts import Facts, count
 
 _BETWEEN = " · "
 _NAME = 36  # characters of a model's name
-_USUAL = "auto"  # an approval level that can wait for its place: any other comes first
-_LEVELS = {"auto": "muted", "full": "warning"}  # how an approval level is said
+_USUAL = "auto"  # the approval level that comes after the model: any other comes first
+_LEVELS = {"auto": "muted", "full": "warning"}  # roles of approval levels
 _WORDED_FROM = 32  # columns: with less, a level is its name alone
-_SHORTENED_FROM = 6  # cells that still say something
-_FULL = 0.8  # of the context: said in another colour
+_SHORTENED_FROM = 6  # cells of a shortened text that are still useful
+_FULL = 0.8  # of the context: from here on it is a warning
 
 
 class _Part(NamedTuple):
-    """Words and their role. `stays`: everything else makes room for it."""
+    """A text and its role. `stays`: everything else makes room for it."""
 
     role: str
     text: str
     stays: bool = False
 
 
-class StatusLine(Component):
-    """One row."""
+class StatusLine(CachedComponent):
+    """One row about the session's state."""
 
     def __init__(self, drawing: DrawingOptions, state: ConsoleState) -> None:
         self._drawing = drawing
         self._state = state
-        self._made_of: object = None
-        self._rows: Rows = ()
+        self._parts: tuple[_Part, ...] = ()
 
     def render(self, width: int) -> Rows:
-        parts = self._parts(width)
-        made_of = (width, parts, self._drawing.theme.name)
-        if made_of != self._made_of:
-            self._made_of = made_of
-            self._rows = (self._row(parts, width),)
-        return self._rows
+        self._parts = self._parts_for(width)
+        return super().render(width)
 
-    def invalidate(self) -> None:
-        self._made_of = None
+    def _key(self) -> tuple[object, ...]:
+        return self._parts, self._drawing.theme.name
 
-    def _parts(self, width: int) -> "tuple[_Part, ...]":
-        """What there is to say, the most important first."""
+    def _parts_for(self, width: int) -> tuple[_Part, ...]:
+        """The parts, the most important first."""
         facts = Facts(self._state.fold)
         parts = [_Part("warning", self._state.note)] if self._state.note else []
         if facts.waits:
             parts.append(_Part("warning", f"{facts.waits} waiting for an answer"))
-        level_words = f"approval {facts.approval}" if width >= _WORDED_FROM else facts.approval
-        level_of_approval = _Part(_LEVELS.get(facts.approval, "text"), level_words, stays=True)
+        approval_text = f"approval {facts.approval}" if width >= _WORDED_FROM else facts.approval
+        approval = _Part(_LEVELS.get(facts.approval, "text"), approval_text, stays=True)
         if facts.approval not in ("", _USUAL):
-            parts.append(level_of_approval)
+            parts.append(approval)
         provider = facts.provider or self._state.provider
         level = facts.thinking if facts.model else ""
         who = facts.model or ("no model: /model" if not self._state.note and not provider else "")
@@ -64,16 +61,14 @@ class StatusLine(Component):
         if who:
             parts.append(_Part("text", who + (f" ({level})" if level and level != "off" else "")))
         if facts.approval == _USUAL:
-            parts.append(level_of_approval)
+            parts.append(approval)
         context = facts.context
         if context is not None and context[0]:
             parts.append(_Part(*_context(*context)))
         if facts.queue:
             parts.append(_Part("text", f"{len(facts.queue)} queued"))
-        if facts.jobs:
-            parts.append(_Part("accent", f"{len(facts.jobs)} job{'s' * (len(facts.jobs) > 1)}"))
-        if facts.agents:
-            parts.append(_Part("accent", f"{facts.agents} agent{'s' * (facts.agents > 1)}"))
+        counts = ((len(facts.jobs), "job"), (facts.agents, "agent"))
+        parts += [_Part("accent", plural(number, what)) for number, what in counts if number]
         read, written = facts.tokens
         if read or written:
             parts.append(_Part("muted", f"↑{count(read)} ↓{count(written)}"))
@@ -85,12 +80,12 @@ class StatusLine(Component):
         parts += [_Part("muted", extra) for extra in self._state.extension_texts]
         return tuple(parts)
 
-    def _row(self, parts: "tuple[_Part, ...]", width: int) -> str:
-        """Those that fit, in their order. What stays has room first; of the others, the first is shortened."""
+    def _draw(self, width: int) -> list[str]:
+        """The parts that fit, in their order. `stays` has room first; of the others, the first may be shortened."""
         theme, room = self._drawing.theme, width
         shown: dict[int, str] = {}
         may_shorten = True
-        for number, part in sorted(enumerate(parts), key=lambda one: not one[1].stays):
+        for number, part in sorted(enumerate(self._parts), key=lambda one: not one[1].stays):
             left = room - (len(_BETWEEN) if shown else 0)
             fits = measure(part.text) <= left
             if fits or part.stays or (may_shorten and left >= _SHORTENED_FROM):
@@ -98,17 +93,17 @@ class StatusLine(Component):
                 shown[number] = theme.style(part.role, text)
                 room = left - measure(text)
             may_shorten = may_shorten and part.stays
-        return theme.style("dim", _BETWEEN).join([shown[number] for number in sorted(shown)])
+        return [theme.style("dim", _BETWEEN).join([shown[number] for number in sorted(shown)])]
 
 
 def _home(folder: str) -> str:
-    """A folder as people write it, from its end if it is long."""
+    """A folder with `~` for home; the end of a long one."""
     shown = from_home(folder)
     return shown if len(shown) <= _NAME else "…" + shown[-_NAME + 1 :]
 
 
 def _shortened(name: str) -> str:
-    """A name that leaves room for the rest: its beginning, which says whose model it is, and its end."""
+    """The beginning and the end of a long name: the beginning names the provider."""
     return name if len(name) <= _NAME else f"{name[: _NAME // 3]}…{name[-(_NAME - _NAME // 3 - 1) :]}"
 
 

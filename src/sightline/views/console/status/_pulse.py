@@ -1,4 +1,4 @@
-"""A word now and then for who listens: that it goes on, with what, and since when."""
+"""A regular line for screen readers while the agent works: what it does, and for how long."""
 
 from collections.abc import Callable
 
@@ -7,29 +7,29 @@ from sightline.views.console.shapes._shape import seconds_words
 from sightline.views.console.status._facts import Facts
 
 FIRST, BETWEEN = 15.0, 60.0
-"""Seconds of work until it is said, and until it is said again."""
+"""Seconds of work until the first line, and between lines."""
 
 
 class Pulse:
-    """Told to look whenever something happened."""
+    """`look` is called after every change."""
 
     def __init__(
         self,
         state: Callable[[], Snapshot],
-        say: Callable[[str], None],
+        report: Callable[[str], None],
         *,
         clock: Callable[[], float],
         call_later: Callable[[float, Callable[[], None]], object],
     ) -> None:
         self._state = state
-        self._say = say
+        self._report = report
         self._clock = clock
         self._call_later = call_later
         self._since: float | None = None
         self._waiting = False
 
     def look(self) -> None:
-        if not Facts(self._state()).going_on:
+        if not Facts(self._state()).activity:
             self._since = None
         elif self._since is None:
             self._since = self._clock()
@@ -45,10 +45,10 @@ class Pulse:
         if self._since is None:
             return
         took = self._clock() - self._since
-        if took < FIRST:  # another piece of work than was waited for
+        if took < FIRST:  # the work that was waited for has ended
             self._wait(FIRST - took)
             return
         facts = Facts(self._state())
         if not facts.waits:
-            self._say(f"still {facts.going_on}, for {seconds_words(took)}; /stop to stop it")
+            self._report(f"still {facts.activity}, for {seconds_words(took)}; /stop to stop it")
         self._wait(BETWEEN)

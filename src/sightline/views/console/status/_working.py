@@ -1,7 +1,7 @@
-"""The line that turns while something is worked on: what it is, for how long, and the key that stops it.
+"""The row with a spinner: what runs, for how long, and the key that stops it.
 
-It is about the agent while it works; else about a command of the person's own. What Escape would stop is what it says:
-a command that was entered here comes first. Once it was asked for, that it is being stopped is said until it is.
+It shows the agent while it works; else a command of the user. It names what Escape would stop: a command that was
+entered here comes first. From the key until the end it shows that it is being stopped.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ AGENT = "agent"
 
 
 class WorkingRow(Component):
-    """No rows while nothing goes on."""
+    """No rows while nothing runs."""
 
     def __init__(
         self,
@@ -41,20 +41,20 @@ class WorkingRow(Component):
 
     @property
     def since(self) -> float | None:
-        """When the work that goes on began."""
+        """When the current work began."""
         return self._since
 
     def update(self) -> None:
-        """What goes on may have changed."""
+        """Follow a change of the session's state."""
         state, facts = self._state.fold, Facts(self._state.fold)
-        said = state.state.get(RetryState.KEY)  # the same retry said again is another
-        if said is not self._retry[0]:
-            self._retry = (said, self._drawing.clock())
-        typed = facts.typed
-        about = (AGENT, state.running and state.began) if facts.going_on else typed and typed.id
+        retry = state.state.get(RetryState.KEY)  # an equal one that came later is another retry
+        if retry is not self._retry[0]:
+            self._retry = (retry, self._drawing.clock())
+        typed, is_agent = facts.typed, bool(facts.activity)
+        about = (AGENT, state.running and state.began) if is_agent else typed and typed.id
         if about != self._about:
             self._about = about
-            began = (state.running and state.began) if facts.going_on else typed and typed.began
+            began = (state.running and state.began) if is_agent else typed and typed.began
             self._since = (began or self._drawing.clock()) if about else None
             self._turn()
 
@@ -70,49 +70,49 @@ class WorkingRow(Component):
         facts = Facts(self._state.fold)
         elapsed = seconds_words(self._elapsed(facts))
         typed = facts.typed
-        if facts.going_on:
-            text = f"{self._at(facts)} · {elapsed}{self._way_out(facts, typed)}"
+        if facts.activity:
+            text = f"{self._activity(facts)} · {elapsed}{self._stop_hint(facts, typed)}"
         elif typed is not None:
             stopping = self._state.stopping == typed.id
             text = f"{'stopping' if stopping else 'running'} {_typed(typed)} · {elapsed}"
-            text += "" if stopping else self._way_out(facts, typed)
+            text += "" if stopping else self._stop_hint(facts, typed)
         else:
             text = f"working · {elapsed}"
         self._loader.set_quietly(text)
         return self._loader.render(width)
 
     def _elapsed(self, facts: Facts) -> float:
-        """Of what the row names: an answer that is waited for, the call that runs, or all of the work."""
-        now, call = self._drawing.clock(), facts.call if facts.going_on else None
-        if facts.waits and self._state.fold.asked:
-            return now - self._state.fold.asked
+        """Seconds of what the row names: waiting for an answer, the running call, or all of the work."""
+        now, call = self._drawing.clock(), facts.call if facts.activity else None
+        if facts.waits and self._state.fold.waiting_since:
+            return now - self._state.fold.waiting_since
         if call is not None and call.began:
             return call.elapsed(now)
         return now - (self._since or now)
 
-    def _at(self, facts: Facts) -> str:
+    def _activity(self, facts: Facts) -> str:
         if self._state.stopping == AGENT:
             return "stopping…"
-        if facts.retry is not None and facts.going_on == facts.asking_again(None):
-            return facts.asking_again(self._left())
-        return facts.going_on
+        if facts.retry is not None and facts.activity == facts.retry_text(None):
+            return facts.retry_text(self._until_retry())
+        return facts.activity
 
-    def _left(self) -> float | None:
-        """Seconds until the server is asked again."""
-        said, since = self._retry
-        retry = RetryState.of(said)
+    def _until_retry(self) -> float | None:
+        """Seconds until the next retry."""
+        value, since = self._retry
+        retry = RetryState.of(value)
         if retry is None or retry.seconds is None:
             return None
         return max(0, ceil(since + retry.seconds - self._drawing.clock()))
 
-    def _way_out(self, facts: Facts, typed: TranscriptCall | None) -> str:
+    def _stop_hint(self, facts: Facts, typed: TranscriptCall | None) -> str:
         key = next(iter(self._drawing.bindings.keys("interrupt")), "")
         if not key or self._state.stopping == AGENT:
             return ""
         if facts.waits:
             return f" · press {key} twice to stop the agent"
         first = next(reversed(self._state.running), "")
-        if not facts.going_on:
+        if not facts.activity:
             return f" · {key} stop" if typed is not None and typed.id == first else ""
         if not first:
             return f" · {key} stop"
@@ -127,5 +127,5 @@ class WorkingRow(Component):
 
 
 def _typed(call: TranscriptCall) -> str:
-    """As it was entered."""
+    """The command as it was entered."""
     return clean_line(f"{'$' if call.name == 'Python' else '!'}{call.arg}")

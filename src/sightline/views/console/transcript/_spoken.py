@@ -42,9 +42,9 @@ Later = Callable[[float, Callable[[], None]], object]
 class SpokenLines(PageBlock):
     """Lines that were written."""
 
-    def __init__(self, *lines: str, goes_on: bool = False) -> None:
+    def __init__(self, *lines: str, joins_previous: bool = False) -> None:
         self._lines = lines
-        self.goes_on = goes_on
+        self.joins_previous = joins_previous
 
     def _draw(self, width: int) -> list[str]:
         return [row for line in self._lines for row in wrap(clean_line(line), width) or [""]]
@@ -53,7 +53,7 @@ class SpokenLines(PageBlock):
 class SpokenEnd(CallBlock):
     """The end of a call whose output was written."""
 
-    goes_on = True
+    joins_previous = True
 
     def _body(self, shape: Shape, width: int) -> ShapeBody:
         return ShapeBody()
@@ -213,7 +213,7 @@ class SpokenTranscript(TranscriptView):
         if self._subject is not spoken:
             self._add(SpokenLines(f"output of {spoken.title}:"))
             self._subject = spoken
-        self._add(SpokenLines(*lines, goes_on=True))
+        self._add(SpokenLines(*lines, joins_previous=True))
 
     def _add_end(self, spoken: SpokenCall) -> None:
         if spoken.ended:
@@ -224,7 +224,7 @@ class SpokenTranscript(TranscriptView):
             self._add_output(spoken, lines)
         kind = SpokenEnd if spoken.has_output and spoken.call.pieces else CallBlock
         block = self._by_entry[id(spoken.call)] = kind(spoken.call, self._drawing)
-        block.goes_on = self._subject is spoken
+        block.joins_previous = self._subject is spoken
         self._add(block)
         block.close()
         self._subject = None
@@ -260,8 +260,8 @@ class SpokenTranscript(TranscriptView):
 
     def _add_agent_lines(self, path: str, lines: list[str]) -> None:
         if lines:
-            goes_on = self._subject is self._working
-            self._add(SpokenLines(*(f"{self._name(path)}: {line}" for line in lines), goes_on=goes_on))
+            joins_previous = self._subject is self._working
+            self._add(SpokenLines(*(f"{self._name(path)}: {line}" for line in lines), joins_previous=joins_previous))
             self._subject = self._working
 
     def _agent_changed(self, path: str) -> None:

@@ -9,20 +9,8 @@ import signal
 from collections.abc import Iterator
 from contextlib import aclosing
 
-from sightline.events import (
-    Error,
-    Event,
-    Notice,
-    RunEnded,
-    Text,
-    ToolOutput,
-    ToolResult,
-    ToolUse,
-    User,
-    in_place_of,
-    of_agent,
-    stamp,
-)
+from sightline.events import Error, Event, Notice, RunEnded, Text, ToolOutput, ToolResult, ToolUse, User
+from sightline.events.stamping import in_place_of, of_agent, stamp
 from sightline.host import Frame, follow
 from sightline.journal import Store
 from sightline.transcript import Entry, Remark, Snapshot, TranscriptCall, TranscriptMessage, TranscriptText

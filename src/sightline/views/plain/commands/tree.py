@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sightline.conversation import AssistantMessage, ToolMessage, text_of
-from sightline.events import BranchState, of_source, stamp
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.journal import (
     Busy,
@@ -20,6 +19,7 @@ from sightline.journal import (
     OutlineLine,
     SessionTree,
     Store,
+    append_branch,
     content_of,
     label_entry,
     move_entries,
@@ -77,7 +77,7 @@ def move_in_tree(
             summary = summarise(left)
         entries = move_entries(tree, move, _moment(tree), summary=summary if left else "")
         _append(writer, tree, entries)
-        _append_branch(writer, tree)
+        append_branch(writer, tree, time.time())
     finally:
         writer.close()
     return _moved_words(tree.leaf, move.prefill)
@@ -155,12 +155,6 @@ def _append(writer: JournalWriter, tree: SessionTree, entries: list[Entry]) -> N
         raise OutsideFailure(f"it could not be stored: {writer.problem}", "free some disk space")
     for entry in entries:
         tree.add(entry, writer.place_of(entry.id))
-
-
-def _append_branch(writer: JournalWriter, tree: SessionTree) -> None:
-    """Store the branch as a state, from which views know which events to show."""
-    (branch,) = of_source("agent", [BranchState(tree.ranges(), tree.leaf).as_state()])
-    writer.append([stamp(branch, tree.last_seq + 1, time.time())])
 
 
 def _where(leaf: str) -> str:

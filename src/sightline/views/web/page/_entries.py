@@ -75,12 +75,12 @@ def _call(number: int, call: TranscriptCall, outputs: Outputs, *, live: bool) ->
         "kind": "call",
         "agent": call.agent,
         "id": outputs.call_id(number, call),
-        "by": "person" if call.is_persons else "",
-        "own": call.is_persons or (is_job and not call.is_job),  # run by the user, not by an agent
+        "by": "person" if call.by_user else "",
+        "own": call.by_user or (is_job and not call.is_job),  # run by the user, not by an agent
         "is_job": call.is_job,
         "job": clean_line(ending.job) if ending.ended == "job" else "",  # it runs on as, in the background
         "private": call.is_private,
-        "outside": ending.sandboxed is False and not call.is_persons,  # no sandbox held it
+        "outside": ending.sandboxed is False and not call.by_user,  # no sandbox held it
         "name": call.name,
         "arg": call.arg,
         "command": str(args.get("command") or ""),
@@ -94,7 +94,7 @@ def _call(number: int, call: TranscriptCall, outputs: Outputs, *, live: bool) ->
         "total": 0 if binary else outputs.total(number, call),
         "binary": binary,
         "said": (call.content or "") if is_job else "",
-        "kept": size if ending.kept is None else ending.kept,
+        "kept": size if ending.stored is None else ending.stored,
         "shape": shape,
         "args": _args(args, call),
         "network": network_words(call),
@@ -104,7 +104,7 @@ def _call(number: int, call: TranscriptCall, outputs: Outputs, *, live: bool) ->
 
 def _args(args: dict[str, object], call: TranscriptCall) -> object:
     """Its arguments, where the head does not show them all."""
-    shown = {"command", "cwd", "private"} if call.is_persons else {"command", "cwd"}
+    shown = {"command", "cwd", "private"} if call.by_user else {"command", "cwd"}
     if not args or set(args) <= shown or call.native_name == "exec":
         return None
     encoded = msgspec.json.encode(args)

@@ -190,10 +190,10 @@ def _question(fact: QuestionFact, call: TranscriptCall) -> Shape | None:
     if not fact.question or (fact.answers is None and fact.chosen is None):
         return None
     if fact.answers is not None:
-        each = [one for one in fact.answers[:_MOST_ROWS] if one.said]
-        answers = [f"{_line(one.question)}: {clean_text(', '.join(one.said))[:_MOST_TEXT]}" for one in each]
+        each = [one for one in fact.answers[:_MOST_ROWS] if one.replies]
+        answers = [f"{_line(one.question)}: {clean_text(', '.join(one.replies))[:_MOST_TEXT]}" for one in each]
     else:
-        answers = [clean_text(answer)[:_MOST_TEXT] for answer in fact.said[:_MOST_ROWS]]
+        answers = [clean_text(answer)[:_MOST_TEXT] for answer in fact.replies[:_MOST_ROWS]]
     question = clean_text(fact.question)[:_MOST_TEXT]
     titled = clean_line(question) == clean_line(call.arg)  # the row itself shows it
     return {"kind": "question", "question": "" if titled else question, "said": answers, "whole": True}

@@ -119,7 +119,7 @@ class VimChanges:
             blank = " " if buffer.line and following[1] < len(buffer.lines[line + 1]) else ""
             buffer.replace((line, end), following, blank)
             buffer.move((line, end))
-        buffer.let_go()
+        buffer.release()
 
     def _delete_lines(self, first: int, last: int) -> None:
         buffer = self._buffer

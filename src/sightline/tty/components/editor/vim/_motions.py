@@ -76,9 +76,9 @@ def first_letter(buffer: Buffer, line: int) -> Position:
     return line, len(text) - len(text.lstrip())
 
 
-def find(buffer: Buffer, at: Position, wanted: Find, count: int) -> Position | None:
+def find(buffer: Buffer, at: Position, search: Find, count: int) -> Position | None:
     """The count-th occurrence in the line; for t and T the place on this side of it."""
-    how, letter = wanted
+    how, letter = search
     line, column = at
     text = buffer.lines[line]
     found = column
@@ -204,10 +204,10 @@ def _enclosed(buffer: Buffer, pair: str, *, around: bool) -> tuple[Position, Pos
 
 def _unmatched(buffer: Buffer, pair: str, *, forward: bool) -> Position | None:
     """The bracket around the cursor on one side; the one under the cursor counts."""
-    wanted = pair[1] if forward else pair[0]
+    sought = pair[1] if forward else pair[0]
     depth = 0
     for at, bracket in _brackets(buffer, pair, forward=forward):
-        if bracket != wanted:
+        if bracket != sought:
             depth += at != buffer.cursor
         elif depth == 0:
             return at

@@ -70,7 +70,7 @@ class Vim:
         if self.mode == "normal" and not self._pending:
             return False
         if self.mode == "insert":
-            self._buffer.let_go()
+            self._buffer.release()
             line, column = self._buffer.cursor
             self._buffer.move(self._buffer.left_of((line, column)) if column else (line, 0))
             self._remember()
@@ -216,8 +216,8 @@ class Vim:
             anchor, self._anchor = self._anchor, self._buffer.cursor
             self._buffer.move(anchor)
         elif command in ("v", "V"):
-            wanted: Mode = "visual" if command == "v" else "visual line"
-            self.mode = "normal" if self.mode == wanted else wanted
+            mode: Mode = "visual" if command == "v" else "visual line"
+            self.mode = "normal" if self.mode == mode else mode
         elif command is not None:
             self._change_selection(command)
 
