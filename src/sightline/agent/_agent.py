@@ -129,10 +129,14 @@ class Agent:
         return self._queue.take_back()
 
     async def deliver(self, job: JobSnapshot) -> None:
-        """A job has ended: the model reads of it after what it is doing, or now."""
+        """A job has ended: the model reads of it after what it is doing, or now. One that the user cancelled (a job the
+        model cancels is not delivered) starts no run: the model reads of it with the next request."""
         result = job.result_text if job.status == "completed" else job.error_text
         text = f"Background job {job.id} ({job.label}) has ended: {job.status}.\n\n{result or ''}".rstrip()
-        self._accept(QueuedPrompt(text=text, how="follow_up", origin="job", job=job.id))
+        if job.status == "cancelled":
+            self.add_unshown_message(text, "job", job.id)
+        else:
+            self._accept(QueuedPrompt(text=text, how="follow_up", origin="job", job=job.id))
 
     async def compact(self, instructions: str = "") -> bool:
         """Compact the conversation; false when there is nothing to gain."""
@@ -176,9 +180,9 @@ class Agent:
         else:
             self.conversation.add_extension_message(origin, text)
 
-    def add_unshown_message(self, text: str, origin: str) -> None:
+    def add_unshown_message(self, text: str, origin: str, job: str = "") -> None:
         """Add a text for the next request that no view shows: views saw it happen, or it is a reminder."""
-        self._queue.add(QueuedPrompt(text=text, origin=origin, shown=False))
+        self._queue.add(QueuedPrompt(text=text, origin=origin, job=job, shown=False))
         self._take_unshown()
 
     async def close(self) -> None:

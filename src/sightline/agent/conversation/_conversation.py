@@ -160,7 +160,7 @@ class AgentConversation:
                 await model.close()
 
     def _report_wait(self, wait: Retrying) -> None:
-        text = f"{wait.reason}; retrying in {wait.seconds:.0f} s"
+        text = f"{wait.reason}; retrying in {round(wait.seconds, 1):g} s"
         self._actor.publish(Notice(text))
 
     def _recent_tokens(self, why: str) -> int:

@@ -85,8 +85,19 @@ class Approvals:
             return
         self.refused.append(decision.rule)
         by_rule = f"the rule {shown_rule(decision.rule)} denies it"
-        hint = "allow changes with --approval edit" if decision.by_level else by_rule
+        hint = self._way_past_plan(need) if decision.by_level else by_rule
         self._actor.publish(Notice(f"refused: {_words(need)}", "warning", hint))
+
+    def _way_past_plan(self, need: Need) -> str:
+        """The lowest level that allows it by itself; where none does, edit with the rule that allows it there."""
+        levels: dict[Approval, str] = {"edit": "changes", "auto": "commands in the sandbox"}
+        for level, words in levels.items():
+            decision = self.policy.having(level, self.policy.allow, self.policy.deny).decide(need)
+            if decision.verdict == "allow":
+                return f"allow {words} with --approval {level}"
+        if not decision.suggestion:
+            return _NO_RULE
+        return f"to allow it: --approval edit --allow {_for_a_shell(decision.suggestion)}"
 
     def _judged(self, need: Need) -> Decision:
         """A rule names a program by its word. Where that leads to a file in the workspace, the rule does not apply: any

@@ -87,14 +87,8 @@ class SettingsPanel(ChoicePanel):
 
 def _explained(each: EffectiveSetting) -> str:
     what = about(split_key(each.key))
-    return clean_line(
-        ". ".join(
-            [
-                *([_capital(what)] if what else []),
-                f"{_capital(each.allowed)}; default: {_text(each.default) or 'empty'}",
-            ]
-        )
-    )
+    value = f"{_capital(each.allowed)}; default: {_text(each.default) or 'empty'}"
+    return clean_line(f"{_capital(what)}. {value}" if what else value)
 
 
 def _capital(text: str) -> str:
