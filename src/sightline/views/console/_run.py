@@ -24,6 +24,7 @@ def run(
     options: Mapping[str, Any],
     host_fd: int | None = None,
     prompt: str = "",
+    attach: bool = False,
     resumable: bool = True,
     greeted: Callable[[int], object] = lambda pid: None,
     begun: Callable[[Console], object] = lambda console: None,
@@ -31,9 +32,9 @@ def run(
     before: Attributes | None = None,
 ) -> int:
     """Run the console and return its exit code. `options`: the fields of `StartOptions`. `host_fd`: where its host
-    answers, if it was started; `prompt`: sent first, as if it had been entered. `resumable`: it can be resumed, and in
-    the end a line says how. `greeted` is called with the process id of every host that is connected to, `begun`
-    with the console."""
+    answers, if it was started; `prompt`: sent first, as if it had been entered. `attach`: one of the sessions that run
+    here is expected. `resumable`: it can be resumed, and in the end a line says how. `greeted` is called with the
+    process id of every host that is connected to, `begun` with the console."""
     start_options = msgspec.convert(dict(options), StartOptions)
     settings = _settings(start_options)
     terminal = Terminal()
@@ -52,7 +53,7 @@ def run(
             console.prompt.set_text(painted.text)
         for problem in application.bindings.problems:
             console.report(f"settings, console.keys: {problem}", "warning", "/keys shows and fixes them")
-        application.spawn(console.sessions.begin(host_fd))
+        application.spawn(console.sessions.begin(host_fd, attach=attach))
         if prompt:
             console.entering.enter(Submission(prompt))
 
