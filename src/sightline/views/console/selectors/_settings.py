@@ -11,10 +11,9 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 
 from sightline.exceptions import SightlineError
-from sightline.settings._about import about
 from sightline.settings._fields import kind_at
 from sightline.settings._toml import split_key
-from sightline.settings.editing import HIDDEN, EffectiveSetting, shown_settings, written
+from sightline.settings.editing import HIDDEN, EffectiveSetting, about, shown_settings, written
 from sightline.text import clean_line
 from sightline.tty import Rows
 from sightline.tty.components import Item, TextComponent
