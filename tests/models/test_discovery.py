@@ -122,10 +122,10 @@ def test_discovery_can_be_switched_off() -> None:
     with listing("local") as server, listing("mine") as mine:
         servers = {"mine": {"base_url": f"{mine.url}/v1"}}
         here = Available(settings(servers=servers), {"OLLAMA_HOST": server.url})
-        assert [offer.name for offer in here.asked()] == ["mine/mine"]
+        assert [offer.name for offer in here.queried()] == ["mine/mine"]
         assert not server.asked
         here = Available(settings(discover=True, servers=servers), {"OLLAMA_HOST": server.url})
-        assert [offer.name for offer in here.asked()][:2] == ["mine/mine", "ollama/local"]
+        assert [offer.name for offer in here.queried()][:2] == ["mine/mine", "ollama/local"]
 
 
 def test_a_server_is_asked_once_whatever_it_is_called() -> None:
@@ -135,7 +135,7 @@ def test_a_server_is_asked_once_whatever_it_is_called() -> None:
         here = Available(
             settings(discover=True, servers={"mine": {"base_url": f"{url}/v1"}}), {"OLLAMA_HOST": server.url}
         )
-        assert [offer.name for offer in here.asked()] == ["mine/coder"]
+        assert [offer.name for offer in here.queried()] == ["mine/coder"]
         assert len(server.asked) == 1
 
 
@@ -143,7 +143,7 @@ def test_a_server_gets_its_own_key() -> None:
     """And a local one that needs none gets none."""
     with listing("coder") as server:
         servers = {"mine": {"base_url": f"{server.url}/v1", "api_key_env": "MINE"}}
-        Available(settings(servers=servers), {"MINE": "my-secret", "OPENAI_API_KEY": "other"}).asked()
+        Available(settings(servers=servers), {"MINE": "my-secret", "OPENAI_API_KEY": "other"}).queried()
         (_, headers) = server.asked[0]
     assert headers["authorization"] == "Bearer my-secret"
     assert "other" not in str(headers)
@@ -193,8 +193,8 @@ def test_a_server_that_keeps_its_connections_open_is_found_at_once() -> None:
     """Its answer ends where its length says; the stand-in is such a server."""
     with StandIn.in_thread([[{"text": "Hello."}]]) as server:
         here = Available(settings(servers={"mine": {"base_url": f"{server.url}/v1"}}), {})
-        assert [offer.name for offer in here.asked()] == ["mine/standin-1"]
-        assert here.silent() == {}
+        assert [offer.name for offer in here.queried()] == ["mine/standin-1"]
+        assert here.silent() == []
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,9 @@ async def test_where_an_answer_ends(answer: bytes, models: list[str], why: str) 
 def test_a_named_server_that_does_not_answer_is_told() -> None:
     """With its name and the reason, in the list and where a model of it was wanted."""
     named = settings(servers={"mine": {"base_url": "http://127.0.0.1:9/v1"}})
-    assert usable(named, {}).notes == ["the server mine does not list its models: connection refused"]
+    refused, hint = "the server mine did not answer: connection refused", "is it running at http://127.0.0.1:9/v1?"
+    assert usable(named, {}).notes == [f"{refused}; {hint}"]
     for name in ("", "qwen"):
-        with pytest.raises(UserMistake, match=r"the server mine does not .*: connection refused"):
+        with pytest.raises(UserMistake, match=refused) as raised:
             open_model(name, named, {})
+        assert raised.value.hint == hint

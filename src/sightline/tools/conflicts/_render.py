@@ -5,8 +5,7 @@ from pathlib import Path
 
 from sightline.tools._tool import ToolError
 from sightline.tools.conflicts._regions import readable
-from sightline.tools.conflicts._registry import Conflict, Conflicts
-from sightline.tools.conflicts._urls import parse_url
+from sightline.tools.conflicts._registry import Conflict, Conflicts, parse_url
 
 SHOWN = 100  # conflicts of one file
 SHOWN_LINES = 200  # of one conflict
@@ -37,10 +36,8 @@ def _one(conflict: Conflict) -> str:
     lines = [f"conflict://{conflict.id} lines {region.first}-{region.last} ({sides})"]
     for number, line in enumerate(region.lines[:SHOWN_LINES], start=region.first):
         lines.append(f"{number}:{_bare(line)}")
-    if len(region.lines) > SHOWN_LINES:
-        lines.append(
-            f"[{len(region.lines) - SHOWN_LINES} more lines; read conflict://{conflict.id} or one of its sides]"
-        )
+    if (more := len(region.lines) - SHOWN_LINES) > 0:
+        lines.append(f"[{more} more lines; read conflict://{conflict.id} or one of its sides]")
     return "\n".join(lines)
 
 

@@ -4,21 +4,26 @@
     HTML: markdown it names → ADDRESS.md → its own text       and, where that is next to nothing because scripts
           would write it: a feed it names → a document it links to → the site's llms.txt → the HTML itself
 
-Requests prefer markdown, so a server that can answer in it already has.
+Requests prefer markdown, so a server that can answer in it already has. The character set of a page is believed as far
+as its bytes agree.
 """
 
 import asyncio
+import codecs
+import re
+import shutil
+import tempfile
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import msgspec
 
-from sightline.tools._sizes import human_size
+from sightline.handles import ours
 from sightline.tools._tool import Image, ToolError
-from sightline.tools.files import _documents
+from sightline.tools._truncation import human_size
+from sightline.tools.files import _documents, _images
 from sightline.tools.read._files import looks_binary
 from sightline.tools.web._address import Address, follow, is_same_site
-from sightline.tools.web._binary import as_image, document_suffix, document_text, is_image
-from sightline.tools.web._charset import text_of
 from sightline.tools.web._feeds import NotAFeed, feed_text
 from sightline.tools.web._fetch import Fetched
 from sightline.tools.web._html import RenderedHtml, render
@@ -29,6 +34,38 @@ _MARKDOWN = ("text/markdown", "text/x-markdown")
 _FEEDS = ("application/rss+xml", "application/atom+xml", "application/rdf+xml")
 _WIDE = ("utf-16", "utf-32")
 _HTML = ("text/html", "application/xhtml+xml")
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_DECLARED = re.compile(
+    rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})"""
+    rb"""|<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9_.:-]{1,40})""",
+    re.IGNORECASE,
+)
+_LOOKED_AT = 2048
+# Character sets of pages. Others that Python knows are no such thing, and some are slow on purpose-made bytes.
+_KNOWN = (
+    {"utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "ascii", "koi8-r", "koi8-u", "gb2312", "gbk", "gb18030"}
+    | {"big5", "big5hkscs", "shift_jis", "cp932", "euc_jp", "iso2022_jp", "euc_kr", "cp949", "cp866", "cp874"}
+    | {"tis-620", "mac-roman"}
+    | {f"cp125{number}" for number in range(9)}
+    | {f"iso8859-{number}" for number in range(1, 17)}
+)
+# What calls itself one of these is, on the web, the larger set.
+_WIDER = {"ascii": "cp1252", "iso8859-1": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932"}
+_NOT_LIKE_UTF8 = ("utf-16", "utf-32", "iso2022")  # or too much like it
+MAX_IMAGE = 300 * 1024  # bytes of an image as a model is shown it
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_SUFFIXES = {
+    **dict.fromkeys(("application/pdf", "application/x-pdf"), ".pdf"),
+    "application/msword": ".doc",
+    "application/vnd.ms-powerpoint": ".ppt",
+    "application/vnd.ms-excel": ".xls",
+    f"{_OFFICE}.wordprocessingml.document": ".docx",
+    f"{_OFFICE}.presentationml.presentation": ".pptx",
+    f"{_OFFICE}.spreadsheetml.sheet": ".xlsx",
+    **dict.fromkeys(("application/rtf", "text/rtf"), ".rtf"),
+    "application/epub+zip": ".epub",
+}
+_UNKNOWN = ("", "application/octet-stream", "binary/octet-stream", "application/zip", "application/x-download")
 
 
 class ShapedPage(msgspec.Struct, kw_only=True):
@@ -44,17 +81,17 @@ class ShapedPage(msgspec.Struct, kw_only=True):
 
 async def shape(fetched: Fetched, probe: Probe, limits: tuple[int, int], *, raw: bool) -> ShapedPage:
     """`limits`: bytes and pixels of an image."""
-    if is_image(fetched):
-        image, note = await asyncio.to_thread(as_image, fetched, limits)
+    if _is_image(fetched):
+        image, note = await asyncio.to_thread(_as_image, fetched, limits)
         return _shaped(fetched, "image", note, image=image)
-    suffix = document_suffix(fetched)
+    suffix = _document_suffix(fetched)
     if suffix:
         return await _document(fetched, suffix)
     if _is_binary(fetched):
         size = human_size(len(fetched.body))
         text = f"[Binary content ({size}) is not shown. Download it with a command to look into it]"
         return _shaped(fetched, "binary", text)
-    text, note = await asyncio.to_thread(text_of, fetched.body, fetched.charset)
+    text, note = await asyncio.to_thread(_text_of, fetched.body, fetched.charset)
     shaped = await _text(fetched, text, probe, raw=raw)
     shaped.notes += [note] if note else []
     shaped.notes += [f"only the first {human_size(len(fetched.body))} were read"] if fetched.cut else []
@@ -124,14 +161,14 @@ async def _instead(fetched: Fetched, rendered: RenderedHtml, probe: Probe) -> Sh
     for kind in _FEEDS:
         found = await _probed(fetched, rendered.alternates.get(kind, ""), probe)
         if found is not None:
-            text, _ = await asyncio.to_thread(text_of, found.body, found.charset)
+            text, _ = await asyncio.to_thread(_text_of, found.body, found.charset)
             shaped = await _feed(found, text)
             if shaped.method == "feed":
                 shaped.method = "alternate-feed"
                 return shaped
     for link in rendered.documents[:1]:
         found = await _probed(fetched, link, probe)
-        if found is not None and (suffix := document_suffix(found)):
+        if found is not None and (suffix := _document_suffix(found)):
             shaped = await _document(found, suffix)
             shaped.method = "linked-document"
             return shaped
@@ -153,7 +190,7 @@ def _as_markdown(found: Fetched) -> str:
     """The text of an answer that is not, after all, a page: many servers answer everything with one."""
     if found.media_type in _HTML or _is_binary(found):
         return ""
-    text = text_of(found.body, found.charset)[0]
+    text = _text_of(found.body, found.charset)[0]
     is_page = text[:1000].lstrip("\ufeff \t\r\n").lower().startswith(("<!doctype", "<html", "<?xml"))
     return "" if is_page else text.strip("\r\n")
 
@@ -171,7 +208,7 @@ async def _document(fetched: Fetched, suffix: str) -> ShapedPage:
     try:
         if fetched.cut:
             raise ToolError(f"it is larger than {human_size(len(fetched.body))}")
-        return _shaped(fetched, "markit", await document_text(fetched.body, suffix))
+        return _shaped(fetched, "markit", await _document_text(fetched.body, suffix))
     except ToolError as reason:
         return _shaped(fetched, "markit", _documents.cannot_read(f"a{suffix}", reason))
 
@@ -195,3 +232,89 @@ def _shaped(
     return ShapedPage(
         method=method, address=fetched.address, content_type=kind, text=text, image=image, notes=list(notes or ())
     )
+
+
+def _is_image(fetched: Fetched) -> bool:
+    """By its bytes: what a server calls it does not matter."""
+    return _images.sniff(fetched.body[: _images.SNIFFED]) is not None
+
+
+def _as_image(fetched: Fetched, limits: tuple[int, int]) -> tuple[Image | None, str]:
+    """An image a model can be shown and what it is, or why there is none. Blocking."""
+    if fetched.cut:
+        return None, f"[The image has more than {len(fetched.body) // 1024**2} MB, which is too much to show]"
+    try:
+        fitted = _images.fit(fetched.body, max_bytes=min(limits[0], MAX_IMAGE), max_side=limits[1])
+    except ToolError as reason:
+        return None, f"[Image not shown: {reason}]"
+    return fitted.image, fitted.note
+
+
+def _document_suffix(fetched: Fetched) -> str:
+    """What a file with this in it would be called; empty when it is no document."""
+    found = _SUFFIXES.get(fetched.media_type, "")
+    if found or fetched.body.startswith(b"%PDF-"):
+        return found or ".pdf"
+    suffix = Path(fetched.address.path).suffix.lower()
+    return suffix if fetched.media_type in _UNKNOWN and suffix in _documents.EXTENSIONS else ""
+
+
+async def _document_text(body: bytes, suffix: str) -> str:
+    """As markdown. DocumentError says why it cannot be."""
+    folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="sightline-page-"))
+    try:
+        path = folder / f"document{suffix}"
+        await asyncio.to_thread(path.write_bytes, body)
+        with ours(path):
+            return await _documents.convert(path)
+    finally:
+        await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
+
+
+def _text_of(body: bytes, charset: str) -> tuple[str, str]:
+    """The text, and a note when some of it could not be read. `charset` is the server's, perhaps empty."""
+    for mark, name in _MARKS:
+        if body.startswith(mark):
+            return _noted(body[len(mark) :].decode(name, "replace"))
+    declared = _known(charset) or _known(_in_page(body))
+    if declared.startswith(_NOT_LIKE_UTF8):
+        return _noted(body.decode(declared, "replace"))
+    try:
+        return body.decode("utf-8"), ""  # no other set of characters makes valid UTF-8 by chance
+    except UnicodeDecodeError:
+        pass
+    if declared not in ("", "utf-8"):
+        return _noted(body.decode(_WIDER.get(declared, declared), "replace"))
+    text = body.decode("utf-8", "replace")
+    broken = text.count("\ufffd")
+    foreign = len(text) - len(text.encode("ascii", "ignore"))
+    if broken <= foreign - broken or broken == _broken_end(body):
+        return _noted(text)
+    return _noted(body.decode("cp1252", "replace"))
+
+
+def _broken_end(body: bytes) -> int:
+    """1 when all that is wrong is a character cut in half at the end."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(body)
+    except UnicodeDecodeError:
+        return 0
+    return 1
+
+
+def _in_page(body: bytes) -> str:
+    found = _DECLARED.search(body, 0, _LOOKED_AT)
+    return (found[1] or found[2]).decode() if found else ""
+
+
+def _known(name: str) -> str:
+    """As Python calls it; empty when it is none of a page."""
+    try:
+        found = codecs.lookup(name.strip()).name if name.isascii() and name.strip() else ""
+    except (LookupError, ValueError):
+        return ""
+    return found if found in _KNOWN else ""
+
+
+def _noted(text: str) -> tuple[str, str]:
+    return text, "some bytes are not text and are shown as \ufffd" if "\ufffd" in text else ""

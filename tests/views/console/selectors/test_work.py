@@ -96,6 +96,19 @@ async def test_a_job_is_cancelled_and_the_list_follows(store, monkeypatch):
     await closed(desk, task)
 
 
+async def test_an_ended_job_does_not_offer_to_be_cancelled(store):
+    """The hint is there for what runs alone."""
+    desk = Desk(store, "abcdef")
+    running(desk, "abcdef-1")
+    desk.state.state["jobs"].append({"id": "abcdef-2", "label": "b", "status": "cancelled", "started": 1.0})
+    task = asyncio.ensure_future(_jobs.open(desk, ""))
+    await desk.until_shown(JobsSelector)
+    assert "delete cancel" in desk.rows()[-1]
+    desk.press("down")
+    assert "cancel" not in desk.rows()[-1]
+    await closed(desk, task)
+
+
 async def test_without_jobs_it_says_so(store):
     """No empty list."""
     desk = Desk(store, "abcdef")

@@ -20,7 +20,8 @@ class RunningSession(msgspec.Struct, frozen=True):
 
 
 class RunningDialog(Dialog):
-    """Which session to open, the newest first. A user who types means a new one: it waits until the draft is empty."""
+    """Which session to open: one that works, or changed last, first. A user who types means a new one: it waits
+    until the draft is empty."""
 
     yields_to_draft = True
 

@@ -9,10 +9,11 @@ from sightline.host import CancelJob
 from sightline.secrets import MaskedArtifact, secrets_here
 from sightline.text import clean_line
 from sightline.transcript import Snapshot, TranscriptCall
+from sightline.tty import Rows
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
 from sightline.views.console.selectors._pager import PagerDocument, show
-from sightline.views.console.selectors._panel import LivePanel
+from sightline.views.console.selectors._panel import Hints, LivePanel
 from sightline.views.console.shapes._shape import seconds_words
 from sightline.views.console.status import Facts
 
@@ -55,14 +56,23 @@ class JobsSelector(LivePanel):
     """Answers with the id of a job whose output is to be shown."""
 
     def __init__(self, desk: Desk, at: str) -> None:
-        hints = (("list_remove", "cancel"),)
-        super().__init__(desk, "Jobs", at, hints=hints, keys={"list_remove": self._remove})
+        self._offered: Hints = ()
+        super().__init__(desk, "Jobs", at, hints=self._offered, keys={"list_remove": self._remove})
 
     def jobs(self) -> list[JobLine]:
         return jobs_of(self.desk.state, self.desk.drawing.clock())
 
     def current_items(self) -> list[Item]:
         return [_item(job) for job in self.jobs()]
+
+    def render(self, width: int) -> Rows:
+        marked = self.list.highlighted
+        runs = marked is not None and marked.group == "running"
+        hints = (("list_remove", "cancel"),) if runs else ()
+        if hints != self._offered:
+            self._offered = hints
+            self.offer(hints)
+        return super().render(width)
 
     def _remove(self, item: Item) -> None:
         self.desk.spawn(self._cancel_job(item.value))

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 import msgspec
 
 from sightline.exceptions import SightlineError
-from sightline.journal import SessionHit, SessionRecord
+from sightline.journal import SessionHit, SessionRecord, still_running
 from sightline.text import clean_line
 from sightline.tty import Input, Paste
 from sightline.tty.components import Input as LineInput
 from sightline.tty.components import Item, SelectList
-from sightline.views._names import from_home, title_of
+from sightline.views._names import from_home, listed_title, title_of
 from sightline.views.console._desk import Desk
 from sightline.views.console.selectors._panel import ChoicePanel, QuestionPanel, SearchPanel
 from sightline.views.console.shapes._shape import plural
@@ -80,11 +80,14 @@ async def _change(desk: Desk, looked: SessionSearch, change: SessionAction) -> N
     try:
         looked.note = await _changed(desk, change)
     except (SightlineError, OSError) as error:
-        looked.note = getattr(error, "message", "") or str(error)
+        hint = getattr(error, "hint", "")
+        looked.note = (getattr(error, "message", "") or str(error)) + (f"; {hint}" if hint else "")
 
 
 async def _changed(desk: Desk, change: SessionAction) -> str:
     """Carry it out. What was done, in a few words; empty: nothing was."""
+    if change.session == desk.session and change.action != "list_rename":
+        raise still_running(change.session)
     if change.action == "list_archive":
         await asyncio.to_thread(desk.store.archive, change.session)
         return f"archived; undo with: sightline sessions unarchive {change.session}"
@@ -94,6 +97,8 @@ async def _changed(desk: Desk, change: SessionAction) -> str:
             return ""
         await asyncio.to_thread(desk.store.rename, change.session, title)
         return "renamed"
+    if await asyncio.to_thread(desk.store.is_running, change.session):
+        raise still_running(change.session)
     items = (
         Item(_CANCEL, "No, do nothing"),
         Item(_DELETE, "Yes, delete it", "with its jobs and their output, for good"),
@@ -183,7 +188,7 @@ class ResumePanel(SearchPanel[list[SessionHit]]):
     def _show(self, hits: Sequence[SessionHit]) -> None:
         now = time.time()
         self._titles = {hit.session.id: _title(hit.session) for hit in hits}
-        self.list.set_items([_item(hit, now, self._looked) for hit in hits])
+        self.list.set_items([_item(hit, now, self._looked, self.desk.session) for hit in hits])
         self.list.set_empty(_nothing(self._looked))
         self.heading.set_note("all folders" if self._looked.everywhere else "this folder")
 
@@ -203,14 +208,15 @@ def _nothing(looked: SessionSearch) -> str:
     return f"{text}; {are} not searched: sightline sessions --archived"
 
 
-def _item(hit: SessionHit, now: float, looked: SessionSearch) -> Item:
-    record, title = hit.session, _title(hit.session)
+def _item(hit: SessionHit, now: float, looked: SessionSearch, current: str) -> Item:
+    record = hit.session
     words = clean_line(hit.snippet.replace("\x02", "").replace("\x03", ""))
     state = looked.states.get(record.id, _RUNNING) if record.running else _age(now - record.changed)
-    facts = [state, plural(record.messages, "message")]
+    facts = ["this session"] if record.id == current else []
+    facts += [state, plural(record.messages, "message")]
     facts += [from_home(clean_line(record.cwd))] if looked.everywhere else []
     facts += [f"… {words}"] if words else []
-    return Item(record.id, title, " · ".join(facts))
+    return Item(record.id, listed_title(record) or record.id, " · ".join(facts))
 
 
 def _title(record: SessionRecord) -> str:
