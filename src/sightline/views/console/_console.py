@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sightline.events import Event, RunEnded
 from sightline.paths import data_folder
 from sightline.secrets import secrets_here
-from sightline.transcript import Remark, Snapshot, TranscriptCall
+from sightline.transcript import Remark, Snapshot
 from sightline.tty import Application, Bindings, Component, Display, LinearDisplay, Overlay
 from sightline.tty.components import backfill
 from sightline.views.console._actions import COMMANDS
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from sightline.journal import Store
     from sightline.settings import Settings, StartOptions
     from sightline.views.console.blocks import TranscriptBlock
-    from sightline.views.console.transcript._page import Topic
 
 
 class Console:
@@ -101,7 +100,7 @@ class Console:
         )
         self.queue = QueuePanel(self.drawing)
         self.working = WorkingRow(self.drawing, current, call_later=call_later, request_render=self.redraw)
-        self.todo = TodoPanel(self.drawing, lambda: self.state, self.rows)
+        self.todo = TodoPanel(self.drawing, lambda: self.state, lambda: self.height)
         self.jobs = JobsPanel(self.drawing, lambda: self.state)
         self.status = StatusLine(self.drawing, current)
         self.beat = Beat(application, self.transcript, self.jobs)
@@ -169,8 +168,6 @@ class Console:
         display.is_busy = lambda: self.stopping.can_stop or bool(self.current.unsent)
         return SpokenTranscript(self.drawing, redraw, size=size, fill=self._fill_in, call_later=self.loop.call_later)
 
-    # ---- what the editor emits, and asks
-
     def enter(self, submission: Submission) -> None:
         self.entering.enter(submission)
 
@@ -212,8 +209,6 @@ class Console:
 
         await backfill(self.application.display, view.component, paced(), is_live=view.is_live)
         self.beat.schedule()
-
-    # ---- events of the host
 
     @property
     def state(self) -> Snapshot:
@@ -344,8 +339,6 @@ class Console:
         then(await asyncio.to_thread(picture_bytes, self.store.folder(self.session), name))
         self.redraw()
 
-    # ---- the desk
-
     @property
     def bindings(self) -> Bindings:
         return self.application.bindings
@@ -353,9 +346,6 @@ class Console:
     @property
     def height(self) -> int:
         return self.application.display.surface.size[1]
-
-    def rows(self) -> int:
-        return self.height
 
     @property
     def draft(self) -> str:
@@ -429,16 +419,8 @@ class Console:
         self.prompt.close()
         self.application.exit(code)
 
-    # ---- what commands and keys do
-
     async def run_command(self, name: str, args: str = "") -> None:
         await COMMANDS[name].run(self, args)
-
-    def show_page(self, topics: "Sequence[Topic]") -> None:
-        """Show a page of the console's own in the transcript."""
-        from sightline.views.console.transcript._page import HelpPage
-
-        self.transcript.add_page(HelpPage(topics, self.drawing))
 
     def hint(self, text: str, seconds: float = HINTED) -> None:
         """Show a message in place of the key hints, for a moment; in linear mode as any other message. An empty one
@@ -483,31 +465,3 @@ class Console:
             self.replay()
             self.beat.schedule()
             self.hint(now)
-
-    def show_todo(self, shown: bool) -> None:
-        self.todo.shown = shown
-        self.redraw()
-
-    async def view_output(self, back: int = 0) -> None:
-        """Show the output of the last call; or of the one so many back, 1 being the last."""
-        from sightline.views.console.selectors._viewer import view_output
-
-        calls = [entry for entry in self.state.shown if isinstance(entry, TranscriptCall)]
-        if not calls:
-            self.hint("no call has been made yet")
-            return
-        await view_output(self, calls, back)
-
-    def edit(self, text: str) -> str | None:
-        """Edit a text in the user's editor. None when it failed, which is reported."""
-        from sightline.tty.components.editor import edit_externally
-        from sightline.views.console._external import editor_command
-
-        try:
-            after = edit_externally(text, editor_command(os.environ), lambda argv: self.run_program(list(argv)))
-        except (OSError, ValueError) as error:
-            self.report(f"there is no editor: {error}", "error", "set $VISUAL or $EDITOR")
-            return None
-        if after is None:
-            self.report("the editor ended with an error; nothing was changed", "error", "set $VISUAL or $EDITOR")
-        return after

@@ -5,7 +5,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -165,16 +165,12 @@ async def _stop_all(hosts: set[int], *, may_boot: bool) -> None:
 
 
 async def _stop(session: str) -> None:
-    try:
+    with suppress(SightlineError, OSError):  # it may be ending already
         client = await connect(session)
-    except (SightlineError, OSError):
-        return  # it is ending
-    try:
-        await client.submit(Stop())
-    except (SightlineError, OSError):
-        pass
-    finally:
-        client.close()
+        try:
+            await client.submit(Stop())
+        finally:
+            client.close()
 
 
 def _wait_for(hosts: set[int]) -> None:

@@ -4,6 +4,8 @@ import shlex
 from collections.abc import Mapping
 
 _DEFAULT = "vi"
+NO_EDITOR = "set $VISUAL or $EDITOR"
+"""What to do where it cannot be used."""
 
 
 def editor_command(environ: Mapping[str, str]) -> str:

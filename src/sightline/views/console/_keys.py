@@ -109,14 +109,12 @@ class Keys:
         """Escape in the dialog of a request. Whether it was the second, and the agent is stopped."""
         now = self._clock()
         (refused, at), dialog = self._refused, self._requests.dialog
-        again = refused is not None and (dialog is not refused or getattr(refused, "is_over", False))
+        again = refused is not None and (dialog is not refused or refused.finished)
         self._refused = (dialog, now)
         if again and dialog is not None and now - at <= STOPS_WITHIN:
             self._desk.spawn(self._stopping.stop_agent())
             return True
         return False
-
-    # ---- escape and ctrl+c
 
     def escape(self) -> bool:
         """The editor has no use for escape. Whether it did something; if not, the editor leaves its mode."""

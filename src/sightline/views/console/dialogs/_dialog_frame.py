@@ -129,7 +129,6 @@ class Dialog(Box, Answerable):
         self.bindings = drawing.bindings
         self._height = height
         self._spoken_title = title
-        self._over = False
         self._hints = _Hints(theme=self.theme)
         self._air = _Air(lambda: self.rows >= _AIRY and not drawing.linear)
         self.pane: Pane | None = None
@@ -145,11 +144,6 @@ class Dialog(Box, Answerable):
         """Too few rows for a frame and hints."""
         return self.rows < _SMALL and not self.drawing.linear
 
-    @property
-    def is_over(self) -> bool:
-        """It was answered or closed, though it may still be on the screen."""
-        return self._over
-
     def text(self, text: str, role: str | None = None) -> TextComponent:
         return TextComponent(text, role, theme=self.theme)
 
@@ -161,12 +155,6 @@ class Dialog(Box, Answerable):
         made.on_select = lambda item: on_select(item.value)
         made.on_cancel = self.cancel
         return made
-
-    def finish(self, answer: object) -> None:
-        """Answer, the first time; later answers are ignored."""
-        if not self._over:
-            self._over = True
-            self.done(answer)
 
     def cancel(self) -> None:
         """Back, or close."""

@@ -15,7 +15,7 @@ from sightline.text import clean_line
 from sightline.transcript import Entry, TranscriptCall
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
-from sightline.views.console._external import editor_of
+from sightline.views.console._external import NO_EDITOR, editor_of
 from sightline.views.console.selectors._pager import PagerDocument, show
 from sightline.views.console.selectors._pages import TextInMemory
 from sightline.views.console.selectors._panel import ChoicePanel
@@ -111,12 +111,12 @@ def _edit(desk: Desk, path: str) -> None:
     try:
         editor = editor_of(os.environ)
     except ValueError as error:
-        desk.report(f"there is no editor: {error}", "error", "set $VISUAL or $EDITOR")
+        desk.report(f"there is no editor: {error}", "error", NO_EDITOR)
         return
     try:
         code = desk.run_program([*editor, str(Path(desk.cwd) / path)])
     except OSError as error:
-        desk.report(f"{editor[0]} cannot be started: {error.strerror}", "error", "set $VISUAL or $EDITOR")
+        desk.report(f"{editor[0]} cannot be started: {error.strerror}", "error", NO_EDITOR)
         return
     if code:
         desk.report(f"{editor[0]} ended with {code}", "warning")

@@ -79,7 +79,6 @@ class Viewer(Answerable):
         self._notice = ""
         self._version = 0
         self._rows: tuple[tuple[int, int, int], Rows] | None = None
-        self.finished = False
 
     def render(self, width: int) -> Rows:
         height = max(1, self._desk.height - 2)
@@ -108,9 +107,9 @@ class Viewer(Answerable):
         if matches(event, "select_cancel") and self._searching:
             self._stop_search = True
         elif any(matches(event, action) for action in ("view_close", "select_cancel", "interrupt")):
-            self._close()
+            self.finish(None)
         elif matches(event, "exit"):
-            self._close()  # it would cover a question before leaving
+            self.finish(None)  # it would cover a question before leaving
             return False
         else:
             action = next((name for name in _ACTIONS if matches(event, name)), None)
@@ -119,10 +118,6 @@ class Viewer(Answerable):
             self._set_notice("")
             _ACTIONS[action](self)
         return True
-
-    def _close(self) -> None:
-        self.finished = True
-        self.done(None)
 
     def go(self, work: _Work, *, follow: bool = False) -> None:
         """Move, in the thread."""
@@ -182,7 +177,7 @@ class Viewer(Answerable):
         known = self._query.handle_input(event)
         self._changed()
         if not known and self._desk.bindings.matches(event, "exit"):
-            self._close()
+            self.finish(None)
             return False
         return known or isinstance(event, Key)
 

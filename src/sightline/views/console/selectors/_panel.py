@@ -70,7 +70,6 @@ class Panel(Holder, Answerable):
         self.body = Container()
         self.hints = KeyHints(theme=self.theme)
         self.set_hints(hints)
-        self.finished = False
         super().__init__([self.heading, self.body, self.hints])
         self._stack = Container(self.children)
 
@@ -90,11 +89,6 @@ class Panel(Holder, Answerable):
     def room(self) -> int:
         """Rows available for the body."""
         return max(3, self.desk.height - _AROUND - (1 if self._is_small else 2))
-
-    def finish(self, answer: Any) -> None:
-        if not self.finished:
-            self.finished = True
-            self.done(answer)
 
     def react(self, event: Input) -> bool:
         """Handle a key that does not close the panel. False: it means nothing here."""

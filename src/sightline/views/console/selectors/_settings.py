@@ -11,10 +11,9 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 
 from sightline.exceptions import SightlineError
-from sightline.settings._about import about
 from sightline.settings._fields import kind_at
 from sightline.settings._toml import split_key
-from sightline.settings.editing import HIDDEN, EffectiveSetting, shown_settings, written
+from sightline.settings.editing import HIDDEN, EffectiveSetting, about, shown_settings, written
 from sightline.text import clean_line
 from sightline.tty import Rows
 from sightline.tty.components import Item, TextComponent
@@ -88,14 +87,8 @@ class SettingsPanel(ChoicePanel):
 
 def _explained(each: EffectiveSetting) -> str:
     what = about(split_key(each.key))
-    return clean_line(
-        ". ".join(
-            [
-                *([_capital(what)] if what else []),
-                f"{_capital(each.allowed)}; default: {_text(each.default) or 'empty'}",
-            ]
-        )
-    )
+    value = f"{_capital(each.allowed)}; default: {_text(each.default) or 'empty'}"
+    return clean_line(f"{_capital(what)}. {value}" if what else value)
 
 
 def _capital(text: str) -> str:

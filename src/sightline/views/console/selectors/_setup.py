@@ -7,6 +7,7 @@ before it is stored; while it is typed only dots are shown, and no part of it go
 import asyncio
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -82,10 +83,8 @@ def installed_clis() -> list[str]:
 
     found = []
     for name in _CLIS:
-        try:
+        with suppress(UntrustedProgram):
             found += [name] if find_program(name) else []
-        except UntrustedProgram:
-            continue
     return found
 
 

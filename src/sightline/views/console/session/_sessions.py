@@ -44,21 +44,17 @@ class SessionStage(Protocol):
 
     def frame(self, frame: "Frame") -> None:
         """The host sent this."""
-        ...
 
     def show(self, snapshot: Snapshot) -> None:
         """This is the session now, whatever was shown before."""
-        ...
 
     def began(self, session: str) -> None:
         """It has a host, or will have one in a moment."""
-        ...
 
     def work_in(self, folder: str) -> None: ...
 
     def lost(self) -> None:
         """Its host is gone."""
-        ...
 
     def exit(self, code: int) -> None: ...
 
@@ -110,8 +106,6 @@ class SessionSwitch:
     @property
     def session(self) -> str:
         return self.link.session
-
-    # ---- beginning
 
     async def begin(self, host: int | None, *, attach: bool = False) -> None:
         """Show what the options name: a session that runs, one that is stored, or a new one whose host boots at
@@ -267,8 +261,6 @@ class SessionSwitch:
         await link.submit(Stop())
         await following
 
-    # ---- while it is shown
-
     def _greeted(self, hello: Hello) -> None:
         self._greeted_by(hello.pid)
         self._stage.work_in(hello.cwd)
@@ -368,8 +360,6 @@ class SessionSwitch:
             still_runs = not await _stop(link)
         link.close()
         return still_runs
-
-    # ---- the end
 
     def _works(self) -> bool:
         state, facts = self._desk.state, Facts(self._desk.state)
