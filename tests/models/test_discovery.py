@@ -194,7 +194,7 @@ def test_a_server_that_keeps_its_connections_open_is_found_at_once() -> None:
     with StandIn.in_thread([[{"text": "Hello."}]]) as server:
         here = Available(settings(servers={"mine": {"base_url": f"{server.url}/v1"}}), {})
         assert [offer.name for offer in here.queried()] == ["mine/standin-1"]
-        assert here.silent() == {}
+        assert here.silent() == []
 
 
 @pytest.mark.parametrize(

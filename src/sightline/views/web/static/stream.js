@@ -97,7 +97,7 @@ export class Stream {
     this.wait = Math.min(this.wait * 2, LONGEST_WAIT_MS);
   }
 
-  // The server answers, but not to this: the address names a session that cannot be. The list is still wanted.
+  // The server answers, but not to this: the address names a session that cannot be. The list is still shown.
   noSuchSession() {
     this.session = null;
     this.handlers.gone();
