@@ -3,8 +3,10 @@
 import json
 import time
 
+import msgspec
 import pytest
 
+from sightline.events import CallEnding
 from sightline.journal import Store
 from sightline.text._row import text_width
 from sightline.views.plain._palette import COLOUR, PLAIN
@@ -168,6 +170,21 @@ def test_nothing_in_a_list_drives_the_terminal(store):
     conversation(store, evil, title=evil, cwd=evil)
     for text in (table(store), table(store, "needle")):
         assert not any(character in text for character in "\x1b\x07\r\u202e\x02\x03")
+
+
+def test_calls_that_failed_are_marked_in_a_conversation(store, capfd):
+    """A failed edit and a refused write do not look as if they had worked; output of a command is not the reason."""
+    talk = Talk(store)
+    talk.step(user("go"))
+    talk.step(assistant("I try", "make", stop="tool_use"))
+    talk.step(msgspec.structs.replace(tool("no such file\nmore", "edit"), is_error=True))
+    refused = CallEnding(ended="refused", by="nobody")
+    talk.step(msgspec.structs.replace(tool("refused: …", "write"), is_error=True, ending=refused))
+    ended = CallEnding(ended="exit", exit_code=2)
+    talk.step(msgspec.structs.replace(tool("output"), is_error=True, ending=ended))
+    show_conversation(store, talk.close(), PLAIN)
+    rows = [row for row in capfd.readouterr().out.splitlines() if "✕" in row]
+    assert rows == ["  ✕ edit: no such file", "  ✕ write: refused: no user was there to ask", "  ✕ bash: exit code 2"]
 
 
 def test_a_conversation_is_read_again(store, capfd):

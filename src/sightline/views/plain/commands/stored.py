@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from sightline.conversation import AssistantMessage, UserMessage, text_of
+from sightline.conversation import AssistantMessage, ToolMessage, UserMessage, text_of
+from sightline.events import CallEnding
 from sightline.journal import NATIVE, Entry, SessionHit, SessionRecord, SessionTree, Store
 from sightline.text import clean_line, clean_text, cut_graphemes
 from sightline.views._names import from_home, listed_title, title_of
@@ -15,6 +16,7 @@ from sightline.views.plain._table import NARROW, WIDE, Cell, Column, Tinted, cut
 
 NEWEST = 30
 _ARGUMENT_SHOWN = 80
+_FAILURE_SHOWN = 200
 _TITLE_ROOM = 60
 _OURS = "Sightline"
 _AROUND_A_TITLE = 48  # columns of the question
@@ -171,11 +173,26 @@ def _paragraphs(entry: Entry, palette: Palette) -> Iterator[str]:
         if message.error or message.stop_reason not in ("stop", "tool_use"):
             why = clean_line(message.error) or message.stop_reason
             yield f"{palette.bad}{STEP['error']} the answer ended early: {why}{palette.reset}"
+    elif isinstance(message, ToolMessage) and message.is_error:
+        yield f"  {palette.bad}{STEP['error']} {clean_line(message.name)}: {_failure(message)}{palette.reset}"
     elif entry.type == "compaction":
         yield f"{palette.dim}· everything above was summarised for the model{palette.reset}"
     elif entry.type == "branch_summary" and isinstance(entry.data, dict):
         summary = clean_text(str(entry.data.get("summary", "")))
         yield f"{palette.dim}· from a branch that was left: {summary}{palette.reset}"
+
+
+def _failure(message: ToolMessage) -> str:
+    """Why a call failed, in a line: how it ended, else the first line of what the model read."""
+    ending = message.ending or CallEnding()
+    if ending.by:
+        return clean_line(": ".join(filter(None, ["refused", ending.why_refused])))
+    if ending.exit_code and ending.ended in ("", "exit"):
+        return f"exit code {ending.exit_code}"
+    if ending.exit_code is not None and ending.ended:
+        return {"timeout": "timed out"}.get(ending.ended, ending.ended)
+    first = next(iter(text_of(message).strip().splitlines()), "")
+    return cut_graphemes(clean_line(first[: _FAILURE_SHOWN * 4]), _FAILURE_SHOWN) or "failed"
 
 
 def _call(name: str, args: Mapping[str, object], palette: Palette) -> str:
