@@ -48,7 +48,7 @@ stress: $(STAMP)
 	@$(BIN)/python -m sightline.testing.emulators install
 	@$(BIN)/python -m sightline.testing.fidelity --count $(N) $(if $(SEED),--seed $(SEED))
 
-# A scripted session killed outright at KILLS random moments; each must be gone on with, and have all that was shown;
+# A scripted session killed outright at KILLS random moments; each must resume, and have all that was shown;
 # SEED to replay.
 stress-kills: $(STAMP)
 	@$(BIN)/python -m sightline.testing.killing --count $(KILLS) $(if $(SEED),--seed $(SEED))

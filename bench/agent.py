@@ -24,7 +24,7 @@ ROUNDS = 5
 STARTS = 15
 CPU_GOAL, WALL_GOAL = 5.0, 6.0  # milliseconds a turn, without the tool's own run
 START_GOAL = 200.0  # milliseconds
-MODULES_GOAL = 475.0  # a guard against imports nobody meant; 458 when it was set
+MODULES_GOAL = 475.0  # a guard against unintended imports; 458 when it was set
 
 
 class Cost(msgspec.Struct, frozen=True):

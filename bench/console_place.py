@@ -29,7 +29,7 @@ auto = false
 
 
 class ConsolePlace:
-    """The bytecode is kept apart and complete after the first run, however this installation was made."""
+    """The bytecode is stored apart and complete after the first run, however this installation was made."""
 
     def __init__(self, place: Place, cache: Path) -> None:
         self.home = place.home / "sightline-console"
@@ -50,17 +50,17 @@ class ConsolePlace:
             program.watch(1.0)
 
     def script(self, name: str, turns: list[Any]) -> str:
-        """A model that says this."""
+        """A model that answers with these turns."""
         file = self.home / f"{name}.json"
         file.write_bytes(msgspec.json.encode(turns))
         return f"scripted:{file}"
 
-    def said(self, prompt: str, model: str, session: str = "") -> str:
+    def prompt_once(self, prompt: str, model: str, session: str = "") -> str:
         """Run a prompt without a screen; the id of its session."""
-        going_on = ["--resume", session] if session else []
-        argv = [SIGHTLINE, "-p", prompt, "--model", model, *going_on]
+        resume = ["--resume", session] if session else []
+        argv = [SIGHTLINE, "-p", prompt, "--model", model, *resume]
         subprocess.run(argv, cwd=self.project, env=self.env, check=True, stdout=subprocess.DEVNULL)
-        newest: str = self._told("sessions", "--limit", "1", "--json")[0]["id"]
+        newest: str = self._listed("sessions", "--limit", "1", "--json")[0]["id"]
         return newest
 
     @contextmanager
@@ -76,7 +76,7 @@ class ConsolePlace:
     def host_of(self, program: OnPty) -> int:
         """The process of the host, once it is connected to."""
         deadline = time.monotonic() + 30
-        while not (hosts := self._told("ps", "--json")):
+        while not (hosts := self._listed("ps", "--json")):
             assert time.monotonic() < deadline, "no host came"
             program.watch(0.1)
         pid: int = hosts[0]["pid"]
@@ -90,14 +90,14 @@ class ConsolePlace:
         program.press(b"\r")
 
     def end_hosts(self) -> None:
-        pids = [host["pid"] for host in self._told("ps", "--json")]
+        pids = [host["pid"] for host in self._listed("ps", "--json")]
         for pid in pids:
             os.kill(pid, signal.SIGTERM)
         deadline = time.monotonic() + 10
         while any(map(is_alive, pids)) and time.monotonic() < deadline:
             time.sleep(0.02)
 
-    def _told(self, *words: str) -> list[dict[str, Any]]:
+    def _listed(self, *words: str) -> list[dict[str, Any]]:
         done = subprocess.run([SIGHTLINE, *words], cwd=self.project, env=self.env, check=True, capture_output=True)
         found: list[dict[str, Any]] = msgspec.json.decode(done.stdout)
         return found

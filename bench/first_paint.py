@@ -21,7 +21,7 @@ from bench.row import Row
 SIGHTLINE = str(Path(sys.executable).with_name("sightline"))
 RUNS = 20
 _DEADLINE = 10.0
-_REST = 0.7  # a host that was started for nobody comes up, finds that out, and ends: not while the next one is timed
+_REST = 0.7  # a host without a viewer comes up, notices, and ends: not while the next one is timed
 
 
 class Program(NamedTuple):
@@ -85,7 +85,7 @@ def _seconds_to(program: Program, sight: bytes, typing: bytes = b"") -> float:
 
 
 def _drain(master: int) -> None:
-    """Read until the program is gone: what it says last must not keep it waiting."""
+    """Read until the program is gone: its last output must not block it."""
     try:
         while os.read(master, 4096):
             pass

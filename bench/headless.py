@@ -1,4 +1,4 @@
-"""Agents run without a screen against the stand-in: what one run took, and how soon it asked the model.
+"""Agents run without a screen against the stand-in: what one run took, and how soon it sent the first request.
 
 The same script for everybody: so many turns of one `echo` through the agent's own shell tool, then a last word. Time
 the stand-in needs to answer is known and can be taken off; its CPU is not the agent's. CPU is that of the process and
@@ -55,7 +55,7 @@ class Figures(msgspec.Struct, frozen=True):
 
 
 class DidNotRun(Exception):
-    """The agent did not play the script to its end; the message says what it said instead."""
+    """The agent did not play the script to its end; the message has what it printed instead."""
 
 
 def free_port() -> int:
@@ -97,10 +97,10 @@ def run(agent: Agent, place: Place, turns: int) -> Measured:
         impatient.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
-        said = output.read().decode(errors="replace")
+        printed = output.read().decode(errors="replace")
     answers = [exchange for exchange in server.exchanges if exchange.is_conversation]
-    if process.returncode != 0 or LAST_WORD not in said or len(answers) <= turns:
-        raise DidNotRun(f"exit code {process.returncode} after {len(answers)} requests: {said[-300:].strip()}")
+    if process.returncode != 0 or LAST_WORD not in printed or len(answers) <= turns:
+        raise DidNotRun(f"exit code {process.returncode} after {len(answers)} requests: {printed[-300:].strip()}")
     return Measured(
         wall=wall,
         cpu=usage.ru_utime + usage.ru_stime,
@@ -126,7 +126,7 @@ def figures(short: list[Measured], long: list[Measured]) -> Figures:
 def sightline(place: Place, program: str, cache: Path) -> list[Agent]:
     """Ourselves, through two of the APIs, and once more with the sandbox around each command.
 
-    The bytecode is kept apart and complete after the first run, however this installation was made.
+    The bytecode is stored apart and complete after the first run, however this installation was made.
     """
     home = place.home / "sightline"
     home.mkdir(exist_ok=True)

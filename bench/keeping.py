@@ -1,4 +1,4 @@
-"""What is kept: how long a long conversation takes to be gone on with, and ten thousand to be listed and searched."""
+"""Stored sessions: how long a long one takes to resume, and ten thousand to be listed and searched."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ MEGABYTES = 100
 SESSIONS = 10_000
 RUNS = 5
 
-# What going on with a conversation needs: the tree, what the model reads, the number of the last event.
+# What resuming a conversation needs: the tree, what the model reads, the number of the last event.
 RESUME = """
 import resource, sys, time
 from pathlib import Path
@@ -35,7 +35,7 @@ def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as home:
         folder = _long_conversation(Store(Path(home)))
         measured = [_resumed(folder) for _ in range(RUNS)]
-        yield Row("a journal of 100 MB, gone on with", 1500.0, min(wall for wall, _ in measured), " ms")
+        yield Row("a journal of 100 MB, resumed", 1500.0, min(wall for wall, _ in measured), " ms")
         yield Row("a journal of 100 MB, memory", 300.0, max(memory for _, memory in measured), " MB")
     with tempfile.TemporaryDirectory() as home:
         _many_conversations(Store(Path(home)))

@@ -39,7 +39,7 @@ def rows() -> Iterator[Row]:
     yield from _sse_rows()
 
 
-# HTML to text: selectolax finds the tags of a page, and says nothing of markdown.
+# HTML to text: selectolax finds the tags of a page, and makes no markdown.
 
 _SECTION = (
     "<h2 id=a{n}>Section {n}</h2><p>Words with <b>weight</b>, a <a href='/p/{n}'>link</a> and <code>code_{n}</code> "
@@ -116,23 +116,23 @@ def _with_tomlkit(text: str, key: tuple[str, ...], value: Any) -> str:
 
 
 def _edited(edit: Callable[[str, tuple[str, ...], Any], str], text: str, key: tuple[str, ...]) -> str:
-    """Empty when the file does not say what it should: the program sees that, and leaves the file alone."""
-    wanted = tomllib.loads(text)
-    table: Any = wanted
+    """Empty when the edited file has wrong values: the program checks that, and leaves the file alone."""
+    expected = tomllib.loads(text)
+    table: Any = expected
     for name in key[:-1]:
         table = table.setdefault(name, {})
     table[key[-1]] = "v"
     with suppress(ValueError, TypeError):
         after = edit(text, key, "v")
-        if tomllib.loads(after) == wanted:
+        if tomllib.loads(after) == expected:
             return after
     return ""
 
 
 def _moved(before: str, after: str) -> int:
     """How many comments stand above another line than before; that line's own value may have changed."""
-    kept = set(_commented(after))
-    return sum(pair not in kept for pair in _commented(before))
+    left = set(_commented(after))
+    return sum(pair not in left for pair in _commented(before))
 
 
 def _commented(text: str) -> Iterator[tuple[str, str]]:
@@ -141,7 +141,7 @@ def _commented(text: str) -> Iterator[tuple[str, str]]:
             yield comment, line.partition("=")[0]
 
 
-# Highlighting: a row has its colours when its line ends, and keeps them.
+# Highlighting: a row has its colours when its line ends, for good.
 
 _CODE = {
     "python": (

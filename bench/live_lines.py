@@ -52,7 +52,7 @@ def ticked(console: ConsolePlace) -> list[Chunk]:
 
 
 def script(folder: Path) -> list[list[dict[str, Any]]]:
-    """What the model says: the command, whose program is put into that folder, and a last word."""
+    """The model's turns: the command, whose program is put into that folder, and a last word."""
     file = folder / "ticking.py"
     file.write_text(_TICKING)
     return [[{"tool": "bash", "args": {"command": f"{sys.executable} {file}"}}], [{"text": _OVER}]]

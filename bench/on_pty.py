@@ -1,6 +1,6 @@
 """A program on a pseudo-terminal, as a terminal of our own runs it: it reads at once, notes when, and answers.
 
-What a real terminal would be asked is answered, because some programs wait for it. What was shown when is found out
+Queries to the terminal are answered, because some programs wait for it. What was shown when is found out
 afterwards, by playing the recording into an emulator (`shown`): nothing stands beside the program while it runs.
 """
 
@@ -46,7 +46,7 @@ class OnPty:
         self.chunks: list[Chunk] = []
         self.rows = rows
         self.over = False
-        """Nobody writes any more."""
+        """The program has closed the terminal."""
         self._tail = b""
         self.master, slave = os.openpty()
         termios.tcsetwinsize(slave, (rows, COLUMNS))
@@ -81,7 +81,7 @@ class OnPty:
         return data
 
     def watch(self, seconds: float) -> None:
-        """Let it go on for that long."""
+        """Let it run for that long."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             self.read(left)
@@ -113,12 +113,12 @@ class OnPty:
         return looked
 
     def _answer(self, data: bytes) -> None:
-        asked, end = self._tail + data, 0
-        for match in _question.finditer(asked):
+        queried, end = self._tail + data, 0
+        for match in _question.finditer(queried):
             end = match.end()
-            if answer := self._answer_to(match, len(asked) - end):
+            if answer := self._answer_to(match, len(queried) - end):
                 self.press(answer)
-        rest = asked[end:][-_TAIL:]
+        rest = queried[end:][-_TAIL:]
         self._tail = rest[rest.rfind(b"\x1b") :] if b"\x1b" in rest else b""
 
     def _answer_to(self, match: "re.Match[bytes]", after: int) -> bytes:
@@ -153,7 +153,7 @@ class OnPty:
         return b""
 
     def _cursor(self, after: int) -> bytes:
-        """Where it stood when it was asked for, `after` bytes before the end."""
+        """Where it stood at the query, `after` bytes before the end."""
         written = self.written()
         with closing_emulator(self.rows) as emulator:
             column, row = emulator(written[: len(written) - after]).cursor
@@ -173,7 +173,7 @@ class OnPty:
         os.close(self.master)
 
     def ended(self) -> None:
-        """Wait for its end, reading what it says last."""
+        """Wait for its end, reading its last output."""
         while not self._reaped():
             self.read(0.05)
 
@@ -230,7 +230,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def idle_share(program: OnPty, pids: list[int], seconds: float) -> float:
-    """The share of one core that processes take while nobody does anything."""
+    """The share of one core that processes take while they are idle."""
     used, began = {pid: _cpu(pid) for pid in pids}, time.monotonic()
     program.watch(seconds)
     return sum(_cpu(pid) - before for pid, before in used.items() if is_alive(pid)) / (time.monotonic() - began)

@@ -16,7 +16,7 @@ from bench.running import FLOOD, RUNS, busy_core, detach, memory
 from sightline.testing.browser import chromium
 
 # The moment of the write on the wall clock, which the browser has too, in microseconds.
-SAYS_WHEN = "import os, time; time.sleep(0.2); os.write(1, b'%d.' % (time.time_ns() // 1000))"
+PRINTS_TIME = "import os, time; time.sleep(0.2); os.write(1, b'%d.' % (time.time_ns() // 1000))"
 # The page draws in animation frames; a message sent while it does arrives when the frame has been drawn.
 AFTER = """
   window.afterThisFrame = act => {
@@ -25,7 +25,7 @@ AFTER = """
     channel.port2.postMessage(0);
   };
 """
-# When a row appears that says when it was written: how long ago that was, at the frame that shows it.
+# When a row appears that has the time it was written: how long ago that was, at the frame that shows it.
 WATCH = """() => {
   window.seen = [];
   const look = text => {
@@ -51,7 +51,7 @@ LONG_TASKS = """() => {
     for (const entry of list.getEntries()) window.longest = Math.max(window.longest, entry.duration);
   }).observe({type: 'longtask', buffered: false});
 }"""
-# From the click itself to the frame that says so: what drives the browser takes its own time before it.
+# From the click itself to the frame that shows it: what drives the browser takes its own time before it.
 TIME_CANCEL = """() => {
   let clicked = 0;
   document.addEventListener('click', () => { clicked = performance.now(); }, {capture: true, once: true});
@@ -114,7 +114,7 @@ def _browser() -> Iterator[Any]:
 
 
 def _latency(browser: Any, url: str) -> float:
-    """In sessions of twenty commands. Nobody asks the browser anything meanwhile: that would be measured too."""
+    """In sessions of twenty commands. No query goes to the browser meanwhile: that would be measured too."""
     times: list[float] = []
     while len(times) < RUNS:
         session = detach(["sleep", "1000"]).rpartition("-")[0]
@@ -123,7 +123,7 @@ def _latency(browser: Any, url: str) -> float:
         page.wait_for_selector("text=sleep 1000")
         page.evaluate(AFTER)
         page.evaluate(WATCH)
-        command = [SIGHTLINE, "exec", "-d", "--session", session, "--", sys.executable, "-I", "-c", SAYS_WHEN]
+        command = [SIGHTLINE, "exec", "-d", "--session", session, "--", sys.executable, "-I", "-c", PRINTS_TIME]
         for _ in range(20):
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
             time.sleep(0.5)

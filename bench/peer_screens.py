@@ -37,16 +37,16 @@ SCREENS = {
 
 
 class NotMeasured(Exception):
-    """A peer did not do what was to be timed; the message, one line, says what it did instead."""
+    """A peer did not do what was to be timed; the message, one line, has what it did instead."""
 
 
 class PeerScreens:
-    """Everybody who is installed. Whoever fails once is left out from then on, and is in `absent`."""
+    """Every installed peer. One that fails once is left out from then on, and is in `absent`."""
 
-    def __init__(self, place: Place, wanted: list[str]) -> None:
-        self.absent = {name: f"not installed: {reason}" for name in wanted if (reason := why_missing(name))}
+    def __init__(self, place: Place, names: list[str]) -> None:
+        self.absent = {name: f"not installed: {reason}" for name in names if (reason := why_missing(name))}
         self.environments = {
-            name: as_on_a_terminal(environment(name, place)) for name in wanted if name not in self.absent
+            name: as_on_a_terminal(environment(name, place)) for name in names if name not in self.absent
         }
         self._project = place.project
 

@@ -1,4 +1,4 @@
-"""The agents we are compared with, each with what it needs to talk to the stand-in and to nobody else."""
+"""The agents we are compared with, each with what it needs to talk to the stand-in and to no other server."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from sightline.testing.place import Place
 NAMES = ("claude", "codex", "gemini", "opencode", "pi", "oh-my-pi")
 _LIMITS = {"contextWindow": 1_000_000, "maxTokens": 64_000}
 # Half a second after its prompt it would offer another model, over it.
-_CODEX_TOLD = '\n[notice.model_migrations]\n"gpt-5.5" = "gpt-6-sol"\n'
+_CODEX_NOTICE = '\n[notice.model_migrations]\n"gpt-5.5" = "gpt-6-sol"\n'
 
 
 def why_missing(name: str) -> str:
@@ -27,7 +27,7 @@ def environment(name: str, place: Place) -> dict[str, str]:
         write(place.home / ".claude.json", _claude_state(place, env["ANTHROPIC_API_KEY"]))
     elif name == "codex":
         settings = place.home / ".codex/config.toml"
-        settings.write_text(settings.read_text().removesuffix(_CODEX_TOLD) + _CODEX_TOLD)
+        settings.write_text(settings.read_text().removesuffix(_CODEX_NOTICE) + _CODEX_NOTICE)
     elif name == "pi":
         write(place.home / ".pi/agent/models.json", {"providers": {"standin": _provider(place)}})
         write(place.home / ".pi/agent/settings.json", {"defaultProvider": "standin", "defaultModel": "standin-1"})

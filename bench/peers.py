@@ -40,12 +40,12 @@ _COMMANDS = {
 class Peers:
     """Everybody who is installed and runs, measured in turns."""
 
-    def __init__(self, place: Place, cache: Path, wanted: list[str]) -> None:
+    def __init__(self, place: Place, cache: Path, names: list[str]) -> None:
         self._place = place
         self._agents = sightline(place, SIGHTLINE, cache)
         self.absent: dict[str, str] = {}
         self.tools: list[Cost] = []
-        for name in wanted:
+        for name in names:
             reason = why_missing(name)
             if reason:
                 self.absent[name] = f"not installed: {reason}"
@@ -68,7 +68,7 @@ class Peers:
                 short[agent.name].append(one)
                 long[agent.name].append(many)
                 print(f"round {number + 1}: {agent.name}: {many.wall:.2f} s, CPU {many.cpu:.2f} s", file=sys.stderr)
-                gc.collect()  # the server keeps all it was asked
+                gc.collect()  # the server has stored every request
         return {agent.name: figures(short[agent.name], long[agent.name]) for agent in self._agents}
 
     def _try(self) -> None:
@@ -115,38 +115,38 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"default: {ROUNDS}")
     options = parser.parse_args()
     gc.disable()  # or the server stops for it in the middle of an answer
-    wanted, missed = options.only or [*NAMES], 0
+    names, missed = options.only or [*NAMES], 0
     for part, compared in PARTS.items():
         if options.part in (None, part):
             with tempfile.TemporaryDirectory(prefix="sightline-bench-", ignore_cleanup_errors=True) as folder:
-                missed += _printed(compared(Path(folder), wanted, options.rounds))
+                missed += _printed(compared(Path(folder), names, options.rounds))
     print(f"{missed} missed" if missed else "every goal met")
     return 1 if missed else 0
 
 
-def _turns(folder: Path, wanted: list[str], rounds: int) -> Iterator[Row]:
-    everybody = Peers(_place(folder), folder / "bytecode", wanted)
+def _turns(folder: Path, names: list[str], rounds: int) -> Iterator[Row]:
+    everybody = Peers(_place(folder), folder / "bytecode", names)
     measured = everybody.measure(rounds)
     _print_table(table(measured), everybody.absent)
     yield from rows(measured, middle(everybody.tools))
 
 
-def _consoles(folder: Path, wanted: list[str], rounds: int) -> Iterator[Row]:
-    everybody = Consoles(_place(folder), folder / "bytecode", wanted)
+def _consoles(folder: Path, names: list[str], rounds: int) -> Iterator[Row]:
+    everybody = Consoles(_place(folder), folder / "bytecode", names)
     measured = everybody.measure(rounds)
     _print_table(peers_console.table(measured), everybody.absent)
     yield from peers_console.rows(measured)
 
 
-def _resume(folder: Path, wanted: list[str], rounds: int) -> Iterator[Row]:
-    everybody = Resumes(_place(folder), folder / "bytecode", wanted)
+def _resume(folder: Path, names: list[str], rounds: int) -> Iterator[Row]:
+    everybody = Resumes(_place(folder), folder / "bytecode", names)
     measured = everybody.measure(rounds)
     _print_table(peers_resume.table(measured), everybody.absent)
     yield from peers_resume.rows(measured, everybody.absent)
 
 
-def _lines(folder: Path, wanted: list[str], rounds: int) -> Iterator[Row]:
-    everybody = Lines(_place(folder), folder / "bytecode", wanted)
+def _lines(folder: Path, names: list[str], rounds: int) -> Iterator[Row]:
+    everybody = Lines(_place(folder), folder / "bytecode", names)
     measured = everybody.measure(rounds)
     _print_table(peers_lines.table(measured), everybody.absent)
     yield from peers_lines.rows(measured, everybody.absent)

@@ -40,10 +40,10 @@ class Measured(msgspec.Struct):
 class Consoles:
     """Everybody who is installed and opens a prompt, measured in turns."""
 
-    def __init__(self, place: Place, cache: Path, wanted: list[str]) -> None:
+    def __init__(self, place: Place, cache: Path, names: list[str]) -> None:
         self._place = place
         self._console = ConsolePlace(place, cache)
-        self._peers = PeerScreens(place, wanted)
+        self._peers = PeerScreens(place, names)
         self._found = {name: Measured() for name in (OURS, *self._peers.environments)}
         self.absent = self._peers.absent
 

@@ -53,10 +53,10 @@ class Measured(msgspec.Struct):
 class Lines:
     """Everybody who is installed and runs the command, measured in turns."""
 
-    def __init__(self, place: Place, cache: Path, wanted: list[str]) -> None:
+    def __init__(self, place: Place, cache: Path, names: list[str]) -> None:
         self._place = place
         self._console = ConsolePlace(place, cache)
-        self._peers = PeerScreens(place, wanted)
+        self._peers = PeerScreens(place, names)
         self._found = {name: Measured() for name in (OURS, *self._peers.environments)}
         self.absent = self._peers.absent
 
@@ -86,14 +86,14 @@ class Lines:
 
 
 def _until_over(program: OnPty, server: StandIn) -> None:
-    """Until the model was told the last line that was printed, and what is shown in the end has been written."""
+    """Until the model was sent the last line that was printed, and what is shown in the end has been written."""
     deadline = time.monotonic() + _PATIENCE
     heard = 0
     while not any(live_lines.LAST.encode() in msgspec.json.encode(one.body) for one in server.conversations[heard:]):
         heard = len(server.conversations)
         if program.over or time.monotonic() > deadline:
-            asked = "never told the model what was printed" if heard else "never asked the model"
-            raise NotMeasured(f"it {asked}; on its screen is {screen_in_a_line(program)}")
+            problem = "never told the model what was printed" if heard else "never asked the model"
+            raise NotMeasured(f"it {problem}; on its screen is {screen_in_a_line(program)}")
         program.watch(0.1)
     program.watch(_AFTERWARDS)
 

@@ -1,8 +1,8 @@
 """Going back to 600 KB of conversation, side by side: from exec until its last lines can be read on the screen.
 
 A part of `python -m bench.peers`. Each makes its session itself, without a screen: three prompts with long answers,
-which the stand-in gives to the peers and a script to us. Then it goes back to it on a terminal, as its own help tells a
-person to. Readable is what stands on the screen of the emulator after a whole update: all of the last lines, whatever
+which the stand-in gives to the peers and a script to us. Then it opens the session on a terminal, as its help has it.
+Readable is what stands on the screen of the emulator after a whole update: all of the last lines, whatever
 is still being written above them.
 """
 
@@ -32,10 +32,10 @@ _SESSION = "00000600-0000-4000-8000-000000000600"
 
 
 class Way(msgspec.Struct, frozen=True):
-    """How a peer begins a session and goes on with it without a screen, and how a person gets back to it."""
+    """How a peer begins a session and resumes it without a screen, and how a user returns to it."""
 
     begin: tuple[str, ...]
-    go_on: tuple[str, ...]
+    resume: tuple[str, ...]
     back: tuple[str, ...]
 
 
@@ -66,10 +66,10 @@ WAYS = {
 class Resumes:
     """Everybody who is installed and gets back to a session of its own, measured in turns."""
 
-    def __init__(self, place: Place, cache: Path, wanted: list[str]) -> None:
+    def __init__(self, place: Place, cache: Path, names: list[str]) -> None:
         self._place = place
         self._console = ConsolePlace(place, cache)
-        self._peers = PeerScreens(place, wanted)
+        self._peers = PeerScreens(place, names)
         self._seconds: dict[str, list[float]] = {name: [] for name in (OURS, *self._peers.environments)}
         self.absent = self._peers.absent
 
@@ -91,9 +91,9 @@ class Resumes:
             self._peers.prompt_shown(program, name)
         way = WAYS[name]
         for number in range(resuming.ANSWERS):
-            self._say(name, way.go_on if number else way.begin)
+            self._prompt(name, way.resume if number else way.begin)
 
-    def _say(self, name: str, argv: tuple[str, ...]) -> None:
+    def _prompt(self, name: str, argv: tuple[str, ...]) -> None:
         env = self._peers.environments[name]
         try:
             done = subprocess.run(
@@ -102,8 +102,8 @@ class Resumes:
         except subprocess.TimeoutExpired:
             raise NotMeasured(f"`{argv[0]}` took more than {_PATIENCE:.0f} s to make its session") from None
         if done.returncode:
-            said = " ".join((done.stdout + done.stderr).decode(errors="replace").split())[-200:]
-            raise NotMeasured(f"`{argv[0]}` made no session, exit code {done.returncode}: {said}")
+            printed = " ".join((done.stdout + done.stderr).decode(errors="replace").split())[-200:]
+            raise NotMeasured(f"`{argv[0]}` made no session, exit code {done.returncode}: {printed}")
 
     def _ours(self, session: str) -> None:
         with self._console.opened("--resume", session) as program:

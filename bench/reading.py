@@ -69,9 +69,9 @@ def _ratio(file: Path, first: int) -> float:
             ours = min(ours, time.perf_counter() - start)
             start = time.perf_counter()
             argv = ["sed", "-n", f"{first},{first + 99}p;{first + 99}q", str(file)]
-            wanted = subprocess.run(argv, check=True, capture_output=True, text=True).stdout.splitlines()  # noqa: ASYNC221
+            expected = subprocess.run(argv, check=True, capture_output=True, text=True).stdout.splitlines()  # noqa: ASYNC221
             sed = min(sed, time.perf_counter() - start)
-            assert all(f"\n{first + at}:{line}" in text for at, line in enumerate(wanted)), "other lines than sed's"
+            assert all(f"\n{first + at}:{line}" in text for at, line in enumerate(expected)), "other lines than sed's"
 
     asyncio.run(measure())
     return ours / sed

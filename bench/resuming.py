@@ -39,8 +39,8 @@ class Resumed(NamedTuple):
 
 def rows(console: ConsolePlace) -> Iterator[Row]:
     for name, texts, session in (("3 answers", *long_answers(console)), ("60 turns", *many_turns(console))):
-        wanted = [marker for text in texts for marker in _marker.findall(text)]
-        rounds = [_resumed(console, session, wanted) for _ in range(ROUNDS)]
+        expected = [marker for text in texts for marker in _marker.findall(text)]
+        rounds = [_resumed(console, session, expected) for _ in range(ROUNDS)]
         readable, whole = (median(one[index] for one in rounds) * 1000 for index in (0, 1))
         yield Row(f"600 KB, {name}: last screenful readable, median", READABLE_GOAL, readable, "ms")
         yield Row(f"600 KB, {name}: all in the scrollback, median", WHOLE_GOAL, whole, "ms")
@@ -54,7 +54,7 @@ def long_answers(console: ConsolePlace) -> tuple[list[str], str]:
     model = console.script("answers", answering(texts))
     session = ""
     for number in range(ANSWERS):
-        session = console.said(f"prompt {number}", model, session)
+        session = console.prompt_once(f"prompt {number}", model, session)
     return texts, session
 
 
@@ -67,7 +67,7 @@ def long_texts() -> list[str]:
 
 
 def answering(texts: list[str]) -> list[list[dict[str, Any]]]:
-    """What the model says, one text to a prompt."""
+    """The model's answers, one text to a prompt."""
     return [[{"text": text, "chunk": _CHUNK}] for text in texts]
 
 
@@ -83,17 +83,17 @@ def many_turns(console: ConsolePlace) -> tuple[list[str], str]:
         command = f"for n in $(seq 60); do echo output {number} row $n {'-' * 40}; done"
         turns.append([{"text": text, "chunk": _CHUNK}, {"tool": "bash", "args": {"command": command}}])
     turns.append([{"text": LAST_LINE}])
-    return texts, console.said("do it all", console.script("turns", turns))
+    return texts, console.prompt_once("do it all", console.script("turns", turns))
 
 
 def _lettered(text: str, number: int) -> str:
-    """With markers nobody else has."""
+    """With unique markers."""
     return re.sub(r"m(\d{5})", rf"{chr(ord('m') + number)}\1", text)
 
 
-def _resumed(console: ConsolePlace, session: str, wanted: list[str]) -> Resumed:
+def _resumed(console: ConsolePlace, session: str, expected: list[str]) -> Resumed:
     with console.opened("--resume", session) as program:
-        program.until(_all_written(program, set(wanted)), quiet=1.0)
+        program.until(_all_written(program, set(expected)), quiet=1.0)
         chunks = list(program.chunks)
     readable = whole = None
     still: list[str] = []
@@ -111,7 +111,7 @@ def _resumed(console: ConsolePlace, session: str, wanted: list[str]) -> Resumed:
     assert readable, "the last line was never shown"
     assert whole, "nothing stands above the screen"
     counted = Counter(_marker.findall("\n".join(tape_of(chunks))))
-    not_once = sum(counted[marker] != 1 for marker in wanted)
+    not_once = sum(counted[marker] != 1 for marker in expected)
     return Resumed(readable - program.began, whole - program.began, not_once, moved)
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """A figure that must not exceed its goal; without one it is there to compare with, or says why it is missing."""
+    """A figure that must not exceed its goal; without one it is there to compare with, or has why it is missing."""
 
     what: str
     goal: float | None

@@ -1,6 +1,6 @@
 """Commands as they run: how soon their output is seen, what a flood costs, what two hundred jobs cost.
 
-Output is timed from the child's own clock: it prints the moment at which it writes, and whoever sees it subtracts.
+Output is timed from the child's own clock: it prints the moment at which it writes, and the reader subtracts.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from bench.program import SIGHTLINE
 from bench.row import Row
 
 RUNS = 200
-SAYS_WHEN = "import os, time; time.sleep(0.02); os.write(1, b'%d.' % time.monotonic_ns()); time.sleep(0.05)"
+PRINTS_TIME = "import os, time; time.sleep(0.02); os.write(1, b'%d.' % time.monotonic_ns()); time.sleep(0.05)"
 FLOOD = "head -c 1G /dev/zero | base64"
 PRINTER = "import time\nfor i in range({lines}):\n    print('line', i, flush=True); time.sleep(0.1)"
 MEGABYTES = 80.0
@@ -41,7 +41,7 @@ def rows() -> Iterator[Row]:
 
 @contextmanager
 def busy_core() -> Iterator[None]:
-    """One core of the machine kept busy."""
+    """One busy core of the machine."""
     busy = subprocess.Popen([sys.executable, "-I", "-c", "while True: pass"])
     os.sched_setaffinity(busy.pid, {max(os.sched_getaffinity(0))})
     try:
@@ -60,13 +60,13 @@ def _seen_on_a_terminal() -> float:
     """Milliseconds from a child's write to the bytes at the other side of the terminal."""
     pid, screen = pty.fork()
     if pid == 0:
-        os.execv(SIGHTLINE, [SIGHTLINE, "exec", "--", sys.executable, "-I", "-c", SAYS_WHEN])
+        os.execv(SIGHTLINE, [SIGHTLINE, "exec", "--", sys.executable, "-I", "-c", PRINTS_TIME])
     return _time_of(screen, pid)
 
 
 def _seen_as_event() -> float:
     read, write = os.pipe()
-    argv = [SIGHTLINE, "exec", "--output-format", "events", "--", sys.executable, "-I", "-c", SAYS_WHEN]
+    argv = [SIGHTLINE, "exec", "--output-format", "events", "--", sys.executable, "-I", "-c", PRINTS_TIME]
     process = subprocess.Popen(argv, stdout=write, stderr=subprocess.DEVNULL)
     os.close(write)
     return _time_of(read, process.pid)
@@ -104,9 +104,9 @@ def _flood() -> Iterator[Row]:
             wall, most, job = _detached_flood()
             detached, peak = min(detached, wall), max(peak, most)
             with target.open("rb") as file:
-                wanted = hashlib.file_digest(file, "sha256").hexdigest()
+                expected = hashlib.file_digest(file, "sha256").hexdigest()
             with _artifact(job).open("rb") as file:
-                assert hashlib.file_digest(file, "sha256").hexdigest() == wanted, "the artifact differs"
+                assert hashlib.file_digest(file, "sha256").hexdigest() == expected, "the artifact differs"
             subprocess.run([SIGHTLINE, "jobs", "prune", "--older-than", "0s"], check=True, stdout=subprocess.DEVNULL)
             piped = min(piped, _wall(["sh", "-c", f"{SIGHTLINE} exec -- sh -c '{FLOOD}' | cat > /dev/null"]))
             subprocess.run([SIGHTLINE, "jobs", "prune", "--older-than", "0s"], check=True, stdout=subprocess.DEVNULL)

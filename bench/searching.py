@@ -1,6 +1,6 @@
 """The search and find tools against ripgrep itself, on a gigabyte of text in twenty thousand files.
 
-Both are asked in turn, many times, and the medians compared, so that what else the machine does counts for both.
+Both run in turn, many times, and the medians compared, so that what else the machine does counts for both.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Typing at the console while text streams, a command floods and eight lists of steps change: how soon a key is seen.
 
 All of it goes through a host with our own agent: the model calls eight tools of an extension and a shell at once, and
-while they run the host tells an answer as the fastest models write. `python -c` runs that host, as it runs this
+while they run the host publishes an answer as fast as any model writes. `python -c` runs that host, as it runs this
 project's others.
 """
 
@@ -122,7 +122,7 @@ def _host(console: ConsolePlace, agent: str) -> Iterator[str]:
 
 
 def run(model: str, agent: str) -> None:
-    """The host: a session with an agent whose calls run, while it, or another below it, says something."""
+    """The host: a session with an agent whose calls run, while it, or another below it, writes an answer."""
     asyncio.run(_run(model, agent))
 
 
@@ -140,7 +140,7 @@ async def _run(model: str, agent: str) -> None:
     async with working(Store(data_folder()), wanted_in(Path.cwd(), model=model), attended=True) as it:
         await it.session.submit(Prompt("begin"))
         print(it.session.id, flush=True)
-        await asyncio.sleep(1.0)  # the calls have begun by now: what is said from here on stands below them
+        await asyncio.sleep(1.0)  # the calls have begun by now: what is published from here on stands below them
         if agent:
             it.session.publish(AgentStarted(agent, agent, "to write"))
         place = 0

@@ -3,7 +3,7 @@
 - *streaming*: 200 KB of markdown in 2,000 chunks, a frame for each, a spinner and a prompt below it.
 - *one long block*: a fence, a list, a table of 30 KB in 300 chunks.
 - *scale*: a spinner's tick and a key on a million rows of history, against the same on none.
-- *a kept session*: 600 KB in 300 messages; its last screenful, then all of it above, while the loop is free for keys.
+- *a stored session*: 600 KB in 300 messages; its last screenful, then all of it above, while the loop is free for keys.
 - *typing*: keys while text streams, on 100,000 rows of history, through a real pseudo-terminal.
 """
 
@@ -20,7 +20,7 @@ from sightline.tty.components import BlockColumn, Editor, Loader, Markdown, Text
 
 STREAMED_CHUNKS = 2000
 BLOCK_CHUNKS = 300
-KEPT_BLOCKS = 300
+STORED_BLOCKS = 300
 WIDTH, HEIGHT = 100, 40
 
 
@@ -83,19 +83,19 @@ def rows() -> Iterator[Row]:
         yield from _long_block(name, text)
     yield from _scale()
     yield _full_window()
-    yield from _kept_session()
+    yield from _stored_session()
 
 
-def _kept_session() -> Iterator[Row]:
+def _stored_session() -> Iterator[Row]:
     text = mixed_markdown(lines=600, size=600_000)
-    size = -(-len(text) // KEPT_BLOCKS)
+    size = -(-len(text) // STORED_BLOCKS)
     blocks = [Markdown(text[at : at + size], theme=Screen().theme) for at in range(0, len(text), size)]
     for block in blocks:
         block.finish()
     shown, whole, longest = asyncio.run(_shown_again(blocks))
-    yield Row("600 KB kept, the last screenful: CPU", 50, shown * 1000, "ms")
-    yield Row("600 KB kept, all of it in the scrollback: CPU", 1000, whole * 1000, "ms")
-    yield Row("600 KB kept, the longest a key had to wait: CPU", 16, longest * 1000, "ms")
+    yield Row("600 KB stored, the last screenful: CPU", 50, shown * 1000, "ms")
+    yield Row("600 KB stored, all of it in the scrollback: CPU", 1000, whole * 1000, "ms")
+    yield Row("600 KB stored, the longest a key had to wait: CPU", 16, longest * 1000, "ms")
 
 
 async def _shown_again(blocks: list[Markdown]) -> tuple[float, float, float]:
@@ -171,7 +171,7 @@ def _scale() -> Iterator[Row]:
 
 
 class _Source(Component):
-    """A block that keeps nothing but its number."""
+    """A block that holds nothing but its number."""
 
     __slots__ = ("number",)
 
@@ -204,9 +204,9 @@ def _bytes_per_row() -> float:
             screen.display.request_render()
             screen.display.render_now()
     gc.collect()
-    kept = tracemalloc.get_traced_memory()[0] - before
+    held = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
-    return kept / rows
+    return held / rows
 
 
 def _ratio(loaded: Callable[[], None], reference: Callable[[], None], runs: int = 2000, rounds: int = 9) -> float:

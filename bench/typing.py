@@ -55,11 +55,11 @@ def _program(what: str) -> Iterator[int]:
         os.close(ours)
 
 
-def _read_until(fd: int, wanted: bytes, seconds: float) -> None:
+def _read_until(fd: int, expected: bytes, seconds: float) -> None:
     tail, deadline = b"", time.monotonic() + seconds
-    while wanted not in tail:
+    while expected not in tail:
         if not select.select([fd], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            raise TimeoutError(f"{wanted!r} was not seen within {seconds:.0f} s")
+            raise TimeoutError(f"{expected!r} was not seen within {seconds:.0f} s")
         tail = tail[-200:] + os.read(fd, 1 << 20)
 
 
@@ -97,7 +97,7 @@ def _cpu(pid: int) -> float:
 
 
 def run(streaming: bool) -> None:
-    """The program: a transcript of many rows, a spinner and a prompt, and perhaps an answer that goes on and on."""
+    """The program: a transcript of many rows, a spinner and a prompt, and perhaps an endless answer."""
     from sightline.testing.documents import mixed_markdown
     from sightline.tty import Application, run_application
     from sightline.tty.components import BlockColumn, Editor, Loader, Markdown, TextComponent

@@ -62,7 +62,7 @@ def _of_module(changed: Path, root: Path) -> list[Path]:
 
 
 def _importing(changed: Path, root: Path) -> list[Path]:
-    """The tests anywhere that name this very module when they import; a package is imported by too many to say much."""
+    """The tests anywhere that name this very module when they import; a package is imported by too many."""
     if changed.suffix != ".py" or changed.stem == "__init__":
         return []
     package, name = ".".join(changed.parent.relative_to("src").parts), changed.stem

@@ -80,8 +80,8 @@ def page_picture() -> None:
 
 
 def _branching() -> list[tuple[str, str]]:
-    """Two things said, one of them said differently, a label on the better one, and the tree open."""
-    (first, one), (second, two), (third, three) = [(said, answer[-16:]) for said, answer in _TALK]
+    """Two prompts, one of them rewritten, a label on the better one, and the tree open."""
+    (first, one), (second, two), (third, three) = [(prompt, answer[-16:]) for prompt, answer in _TALK]
     return [
         ("", "medium"),
         (f"{first}\r", one),
@@ -98,7 +98,7 @@ def _branching() -> list[tuple[str, str]]:
 
 @contextmanager
 def _shop(turns: list[Any]) -> Iterator[list[str]]:
-    """How to start the console in a project of a short name, whoever takes the picture; its sessions end with it."""
+    """How to start the console in a project of a short name, on any machine; its sessions end with it."""
     script = {"files": demo_script()["files"], "turns": turns}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)

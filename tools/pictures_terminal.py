@@ -38,7 +38,7 @@ def record(
     moving: bool = False,
 ) -> None:
     """The screen after these keys; each step is keys, and what must then be in sight. `argv`: what is run, if not what
-    the title says. `moving`: it is never still, so the picture is taken as soon as the last is in sight."""
+    the title has. `moving`: it is never still, so the picture is taken as soon as the last is in sight."""
     emulator = open_emulator("xterm", COLUMNS, rows)
     master, slave = os.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, COLUMNS, 0, 0))
@@ -70,7 +70,7 @@ def _watch(emulator: Emulator, master: int, sight: str, *, still: bool) -> None:
 
 
 def _drain(master: int) -> None:
-    """What a program says while it ends must find a reader."""
+    """What a program writes while it ends must find a reader."""
     try:
         while os.read(master, 65536):
             pass

@@ -42,17 +42,17 @@ def tools_page(page: str) -> str:
 
 
 def _sentence(tool: Tool[Any]) -> str:
-    """The first of what the model is told."""
+    """The first sentence of the description."""
     return re.split(r"(?<=\.)\s", tool.description, maxsplit=1)[0]
 
 
 def _arguments(params: type[msgspec.Struct]) -> Iterator[str]:
-    """Each argument; one that need not be given with its default, when it has one that says something."""
+    """Each argument; one that need not be given with its default, when that is not empty."""
     schema = schema_of(params)
     for name, kind in schema["properties"].items():
         default = kind.get("default")
-        said = "" if default in (None, "", []) else f" = {json.dumps(default)}"
-        yield f"`{name}{said}`" if name in schema.get("required", ()) or said else f"`{name}`?"
+        shown = "" if default in (None, "", []) else f" = {json.dumps(default)}"
+        yield f"`{name}{shown}`" if name in schema.get("required", ()) or shown else f"`{name}`?"
 
 
 def _keys(scopes: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

@@ -41,6 +41,25 @@ async def test_with_nobody_there_it_is_refused_at_once(tmp_path: Path) -> None:
         assert not here.of(Request)
 
 
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        ({"tool": "write", "args": {"path": "a.txt", "content": "x"}}, "allow changes with --approval edit"),
+        ({"tool": "bash", "args": {"command": "ls"}}, "allow commands in the sandbox with --approval auto"),
+        (outside("make it"), "to allow it: --approval edit --allow 'exec(make it)'"),
+    ],
+)
+async def test_what_plan_refuses_names_what_would_allow_it(
+    tmp_path: Path, call: dict[str, object], hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hint is no help unless it works: edit allows no command."""
+    monkeypatch.setattr("sightline.tools.bash._tool.sandbox_status", lambda: SandboxStatus(kind="bubblewrap"))
+    settings = {"permissions.sandbox": "true"}
+    async with lab(tmp_path, [[call], [{"text": "ok"}]], approval="plan", settings=settings) as here:
+        assert (await here.run()).exit_code == 3
+        assert [notice.hint for notice in here.of(Notice)] == [hint]
+
+
 async def test_a_rule_lets_it_pass(tmp_path: Path) -> None:
     """The rule that was suggested is the one that allows it."""
     rules = ["exec(echo out)"]

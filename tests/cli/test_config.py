@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from sightline.settings._about import about
+from sightline.settings.editing import about
 from tests.cli.support import sightline
 
 

@@ -51,6 +51,8 @@ def test_only_the_newest_are_listed(tmp_path):
     assert (len(rows), rows[-1]) == (32, "… 9970 more: sightline jobs --all")
     assert len(sightline("jobs", "--all").stdout.splitlines()) == 10_001
     assert len(json.loads(sightline("jobs", "--json").stdout)) == 10_000
+    assert sightline("jobs", "--limit", "2").stdout.decode().splitlines()[3:] == ["… 9998 more: sightline jobs --all"]
+    assert len(json.loads(sightline("jobs", "--json", "--limit", "2").stdout)) == 2
 
 
 def test_one_sessions_jobs():

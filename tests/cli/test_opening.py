@@ -36,6 +36,12 @@ def test_words_in_quotes_open_the_console(argv: list[str], opening: str, model: 
         (["atach"], "no command atach", "did you mean attach?"),
         (["atach", "k3m9qz"], "no command atach", "did you mean attach?"),
         (["hello"], "no command hello", "for a prompt: sightline -p hello; commands: sightline --help"),
+        (["-p", "fix", "the", "tests"], "no command the", "a prompt goes in quotes: sightline -p 'fix the tests'"),
+        (
+            ["-p", "fix", "the", "tests", "--model", "m"],
+            "no command the",
+            "a prompt goes in quotes: sightline -p 'fix the tests' --model m",
+        ),
         (["hello", "-v"], "no command hello", "for a prompt: sightline -p hello; commands: sightline --help"),
         (["fix", "the", "tests"], "no command fix", "a prompt goes in quotes: sightline 'fix the tests'"),
         ([" "], "no command  ", "for a prompt: sightline -p ' '; commands: sightline --help"),

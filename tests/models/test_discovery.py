@@ -229,7 +229,9 @@ async def test_where_an_answer_ends(answer: bytes, models: list[str], why: str) 
 def test_a_named_server_that_does_not_answer_is_told() -> None:
     """With its name and the reason, in the list and where a model of it was wanted."""
     named = settings(servers={"mine": {"base_url": "http://127.0.0.1:9/v1"}})
-    assert usable(named, {}).notes == ["the server mine does not list its models: connection refused"]
+    refused, hint = "the server mine did not answer: connection refused", "is it running at http://127.0.0.1:9/v1?"
+    assert usable(named, {}).notes == [f"{refused}; {hint}"]
     for name in ("", "qwen"):
-        with pytest.raises(UserMistake, match=r"the server mine does not .*: connection refused"):
+        with pytest.raises(UserMistake, match=refused) as raised:
             open_model(name, named, {})
+        assert raised.value.hint == hint

@@ -10,6 +10,7 @@ import pytest
 
 from sightline.exceptions import UserMistake
 from sightline.models import Model, open_model, vision_model
+from sightline.models.choice._discovery import DiscoveryAnswers
 from tests.models.support import listing, settings
 
 KEYS = {
@@ -233,8 +234,10 @@ def test_names_of_nothing(name: str, environ: dict[str, str], said: str, hint: s
     assert hint in raised.value.hint
 
 
-def test_a_server_that_does_not_say_what_it_has() -> None:
+def test_a_server_that_does_not_say_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then a model must be named."""
+    answers = DiscoveryAnswers(silent={"lab": "HTTP 404"})
+    monkeypatch.setattr("sightline.models.choice._available.ask", lambda places: answers)
     here = settings(servers={"lab": {"base_url": "http://127.0.0.1:9/v1"}})
     with pytest.raises(UserMistake, match="does not list its models") as raised:
         open_model("", here, {})

@@ -7,6 +7,7 @@ import msgspec
 
 from sightline.settings import Settings
 from sightline.tools import Outcome, Tool, ToolContext, Workplace
+from sightline.tools.files._selectors import Selector
 
 
 class Shelf:
@@ -38,6 +39,14 @@ def make_context(folder: Path, **sections: dict[str, Any]) -> ToolContext:
         work, settings=make_settings(**sections), artifacts=Shelf(folder / "artifacts"), local=folder / "local"
     )
     return ToolContext("aaaaaa-1", workplace)
+
+
+def spelled(selector: Selector | None) -> str:
+    """A selector as it stands behind a path."""
+    if selector is None:
+        return ""
+    ranges = ",".join(f"{one.first}-{'' if one.last is None else one.last}" for one in selector.ranges)
+    return "".join(f":{part}" for part in (ranges, "raw" * selector.raw, "conflicts" * selector.conflicts) if part)
 
 
 async def run(tool: Tool[Any], context: ToolContext, **args: Any) -> Outcome:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sightline.tools import ToolError
 from sightline.tools.files._selectors import LineRange, Selector, merge_ranges, parse_ranges, split_selector
+from tests.tools.support import spelled
 
 FORMS = [
     pytest.param(":raw", Selector(raw=True), id="read.md/Selector grammar/:raw"),
@@ -112,4 +113,4 @@ def test_no_text_raises_anything_but_a_tool_error(text: str) -> None:
     except ToolError:
         return
     if selector is not None and selector.ranges:
-        assert split_selector(path + str(selector)) == (path, selector)
+        assert split_selector(path + spelled(selector)) == (path, selector)

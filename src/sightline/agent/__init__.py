@@ -5,7 +5,6 @@ from sightline._later import later
 TYPE_CHECKING = False
 # An extension's file needs a few of these names in the console too, which runs no agent.
 if TYPE_CHECKING:
-    from sightline.agent._agent import PROMPT_AT_MOST as PROMPT_AT_MOST
     from sightline.agent._agent import Agent as Agent
     from sightline.agent._build import AgentSpec as AgentSpec
     from sightline.agent._build import agent_spec as agent_spec

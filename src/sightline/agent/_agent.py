@@ -11,7 +11,7 @@ and what follows from it), the model, and the loop (what waits, runs, calls). Ru
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sightline.actors import Actor
 from sightline.agent._current_model import CurrentModel
@@ -22,7 +22,7 @@ from sightline.agent.loop._calls import CallRunner
 from sightline.agent.loop._command_run import CommandRun, named
 from sightline.agent.loop._model_request import ModelRequests
 from sightline.agent.loop._queue import How, Inbox, PromptQueue, QueuedPrompt, ReturnedPrompts
-from sightline.agent.loop._requests import OpenRequests
+from sightline.agent.loop._requests import UserRequests
 from sightline.agent.loop._run import AgentRun, RunOutcome
 from sightline.agent.permissions._permissions import SessionPermissions
 from sightline.conversation import ImagePart, ToolMessage
@@ -41,11 +41,10 @@ class Agent:
     def __init__(
         self,
         actor: Actor,
-        *,
         model: CurrentModel,
         conversation: AgentConversation,
         permissions: SessionPermissions,
-        requests: OpenRequests,
+        requests: UserRequests,
         model_requests: ModelRequests,
         tools: ToolRegistry,
         workplace: Workplace,
@@ -70,10 +69,10 @@ class Agent:
         self._inbox = Inbox(self._queue, conversation.add_prompt, tools, workplace, took_prompt=model.note_chosen)
         self._run: AgentRun | CommandRun | None = None
         self._task: asyncio.Task[RunOutcome] | None = None
-        self._rearranging: asyncio.Task[Any] | None = None  # a compaction or a move the user requested
+        self._rearranging: asyncio.Task[object] | None = None  # a compaction or a move the user requested
         self._closed = False
         self._when_idle: list[Callable[[], None]] = []
-        self.commands: dict[str, Callable[[str], Awaitable[Any]]] = {}  # of extensions
+        self.commands: dict[str, Callable[[str], Awaitable[object]]] = {}  # of extensions
         self.notices: list[str] = []  # about what was read for its start, to be published with it
 
     @property
@@ -93,8 +92,7 @@ class Agent:
         files: tuple[str, ...] = (),
         origin: str = "",
     ) -> None:
-        """Start a run with this, or add it to the current one. Returns when it is accepted. `files`: artifact URLs of
-        what is no image."""
+        """Start a run with this, or add it to the current one. `files`: artifact URLs of what is no image."""
         self._refuse_when_closed()
         if not text.strip() and not images and not files:
             raise UserMistake("the prompt is empty", "write what the agent should do")
@@ -131,20 +129,24 @@ class Agent:
         return self._queue.take_back()
 
     async def deliver(self, job: JobSnapshot) -> None:
-        """A job has ended: the model reads of it after what it is doing, or now."""
+        """A job has ended: the model reads of it after what it is doing, or now. One that the user cancelled (a job the
+        model cancels is not delivered) starts no run: the model reads of it with the next request."""
         result = job.result_text if job.status == "completed" else job.error_text
         text = f"Background job {job.id} ({job.label}) has ended: {job.status}.\n\n{result or ''}".rstrip()
-        self._accept(QueuedPrompt(text=text, how="follow_up", origin="job", job=job.id))
+        if job.status == "cancelled":
+            self.add_unshown_message(text, "job", job.id)
+        else:
+            self._accept(QueuedPrompt(text=text, how="follow_up", origin="job", job=job.id))
 
     async def compact(self, instructions: str = "") -> bool:
         """Compact the conversation; false when there is nothing to gain."""
         return await self._alone(lambda: self.conversation.compact(instructions, why="asked"))
 
-    async def move(self, target: str, *, summarize: bool = False, instructions: str = "") -> dict[str, Any]:
+    async def move(self, target: str, *, summarize: bool = False, instructions: str = "") -> dict[str, object]:
         """Continue from another entry of the tree."""
         return await self._alone(lambda: self.conversation.move(target, summarize=summarize, instructions=instructions))
 
-    async def _alone(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def _alone(self, work: Callable[[], Coroutine[object, object, T]]) -> T:
         """Do something to the conversation while nothing else does."""
         self._refuse_when_closed()
         if self.busy or self._rearranging is not None:
@@ -163,7 +165,7 @@ class Agent:
             if self._queue and not self.busy and not self._closed:
                 self._begin()
 
-    async def invoke(self, name: str, args: str) -> Any:
+    async def invoke(self, name: str, args: str) -> object:
         """Run a command an extension brought."""
         command = self.commands.get(name)
         if command is None:
@@ -178,10 +180,9 @@ class Agent:
         else:
             self.conversation.add_extension_message(origin, text)
 
-    def add_unshown_message(self, text: str, origin: str) -> None:
-        """Add a text that the model reads with the next request and no view shows: views saw it happen, or it is a
-        reminder."""
-        self._queue.add(QueuedPrompt(text=text, origin=origin, shown=False))
+    def add_unshown_message(self, text: str, origin: str, job: str = "") -> None:
+        """Add a text for the next request that no view shows: views saw it happen, or it is a reminder."""
+        self._queue.add(QueuedPrompt(text=text, origin=origin, job=job, shown=False))
         self._take_unshown()
 
     async def close(self) -> None:
@@ -198,7 +199,7 @@ class Agent:
         await self.hooks.notify("session_end")
         await self.model.close()
 
-    def store_value(self, name: str, value: Any, shown: StateFact | None = None) -> None:
+    def store_value(self, name: str, value: object, shown: StateFact | None = None) -> None:
         """Store a value with the conversation, for a tool or an extension."""
         self.conversation.store_value(name, value, shown)
         self.todo.on_stored(name)

@@ -17,7 +17,7 @@ from sightline.agent.conversation._instructions import find_context_files, syste
 from sightline.agent.conversation._memory import Memory
 from sightline.agent.extensions._hooks import Hooks
 from sightline.agent.loop._model_request import ModelRequests
-from sightline.agent.loop._requests import OpenRequests, question_asker
+from sightline.agent.loop._requests import UserRequests, question_asker
 from sightline.agent.permissions._known_rules import KnownRule, known_rules
 from sightline.agent.permissions._permissions import SessionPermissions
 from sightline.events import Notice
@@ -73,7 +73,7 @@ def agent_spec(options: StartOptions, *, tools: Iterable[Tool[Any]] = (), may_la
     )
 
 
-def _one_of(kind: Any, word: str, what: str) -> Any:
+def _one_of(kind: object, word: str, what: str) -> Any:
     try:
         return msgspec.convert(word, kind) if word else None
     except msgspec.ValidationError:
@@ -99,7 +99,7 @@ def build(
         )
         return actor.secrets.masked(encodable(text))
 
-    requests, memory, had = OpenRequests(actor), Memory(actor.log, tree), model_of(tree)
+    requests, memory, had = UserRequests(actor), Memory(actor.log, tree), model_of(tree)
     hooks = Hooks(lambda text: actor.publish(Notice(text, "warning")))
     workplace = Workplace(
         spec.cwd,
@@ -129,23 +129,14 @@ def build(
         actor=actor,
         chosen=bool(spec.options.model) and spec.options.model != had,
     )
-    tools = ToolRegistry([*_offered(settings), *spec.tools])
+    offered = [tool for tool in builtin_tools() if tool.name != "todo" or settings.todo.enabled]
+    tools = ToolRegistry([*offered, *spec.tools])
     model_requests = ModelRequests(lambda: system(permissions.limits().sandbox), tools, artifacts, actor.log.id)
     conversation = AgentConversation(
         memory, model, actor=actor, hooks=hooks, settings=current, system=lambda: model_requests.system
     )
     workplace.stored = conversation.stored
-    agent = Agent(
-        actor,
-        model=model,
-        conversation=conversation,
-        permissions=permissions,
-        requests=requests,
-        model_requests=model_requests,
-        tools=tools,
-        workplace=workplace,
-        hooks=hooks,
-    )
+    agent = Agent(actor, model, conversation, permissions, requests, model_requests, tools, workplace, hooks)
     agent.notices = found.notices
     return agent
 
@@ -157,10 +148,6 @@ def _opened_or_missing(opened: Callable[[str], Model], name: str, spec: AgentSpe
         if not spec.may_lack_model:
             raise
         return MissingModel(error)
-
-
-def _offered(settings: Settings) -> list[Tool[Any]]:
-    return [tool for tool in builtin_tools() if tool.name != "todo" or settings.todo.enabled]
 
 
 def model_of(tree: SessionTree) -> str:

@@ -104,8 +104,11 @@ def open_session(session: str) -> int:
 
 
 def choose_session() -> int:
-    """Open the console with a choice of the sessions that are open in this folder."""
-    return _opened({"cwd": str(current_folder())})
+    """Open the console with a choice of the sessions that are open in this folder. No host boots meanwhile: no new
+    session was asked for."""
+    from sightline.views.console._run import run
+
+    return run(options={"cwd": str(current_folder())}, attach=True)
 
 
 def pick_session() -> int:

@@ -122,15 +122,16 @@ def jobs(arguments: argparse.Namespace) -> int:
     from sightline.host import find
     from sightline.journal import session_of
     from sightline.views.plain import write_all, write_text
-    from sightline.views.plain.commands.jobs import jobs_json, jobs_table
+    from sightline.views.plain.commands.jobs import NEWEST, jobs_json, jobs_table
 
     store = open_store()
     found = find(store, arguments.session) if arguments.session else ""
     session = session_of(found) or found
+    limit = None if arguments.all else arguments.limit or NEWEST
     if arguments.json:
-        write_all(1, jobs_json(store, session))
+        write_all(1, jobs_json(store, session, arguments.limit))
     else:
-        write_text(1, jobs_table(store, session, palette_of(arguments), everything=arguments.all))
+        write_text(1, jobs_table(store, session, palette_of(arguments), limit=limit))
     return 0
 
 

@@ -57,8 +57,11 @@ def _add_exec(subparsers: "Subparsers") -> None:
 def _add_jobs(subparsers: "Subparsers") -> None:
     parser = subparsers.add_parser("jobs", help="list running and finished commands, newest first")
     parser.add_argument("--session", default="", metavar="ID", help="only the jobs of this session")
-    parser.add_argument("--all", action="store_true", help="all jobs, not only the newest 30")
-    parser.add_argument("--json", action="store_true", help="all jobs, as a JSON array")
+    many = parser.add_mutually_exclusive_group()
+    many.add_argument("--all", action="store_true", help="all jobs, not only the newest 30")
+    count = whole_number(1, 10**9 - 1, "not a number above 0")
+    many.add_argument("--limit", type=count, metavar="N", help="how many to list (default: 30; with --json: all)")
+    parser.add_argument("--json", action="store_true", help="as a JSON array")
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.jobs)
     parts = parser.add_subparsers(title="commands", metavar="COMMAND")

@@ -34,7 +34,7 @@ class CommandOrPrompt(argparse._SubParsersAction):  # type: ignore[type-arg]
 
             prompt_parser().parse_args(rest, namespace)
         else:
-            raise _no_command(word, rest, list(self._name_parser_map))
+            raise _no_command(namespace.prompt, word, rest, list(self._name_parser_map))
 
 
 def is_prompt(word: str) -> bool:
@@ -57,15 +57,21 @@ def unknown_option(argv: Sequence[str], options: Collection[str]) -> UserMistake
     return None
 
 
-def _no_command(word: str, rest: list[str], commands: list[str]) -> NoCommand:
+def _no_command(prompt: str | None, word: str, rest: list[str], commands: list[str]) -> NoCommand:
+    """`prompt`: that of -p before it, of which these words are the rest."""
     import difflib
     import shlex
+    from itertools import takewhile
 
+    words = [word, *takewhile(lambda each: not each.startswith("-"), rest)]
+    if prompt and prompt != "-":
+        quoted = shlex.join(["-p", " ".join([prompt, *words]), *rest[len(words) - 1 :]])
+        return NoCommand(f"no command {word}", f"a prompt goes in quotes: sightline {quoted}")
     near = difflib.get_close_matches(word, commands, 1)
     if near:
         hint = f"did you mean {near[0]}?"
-    elif rest and not rest[0].startswith("-"):
-        hint = f"a prompt goes in quotes: sightline {shlex.quote(' '.join([word, *rest]))}"
+    elif len(words) > 1:
+        hint = f"a prompt goes in quotes: sightline {shlex.join([' '.join(words), *rest[len(words) - 1 :]])}"
     else:
         hint = f"for a prompt: sightline -p {shlex.quote(word)}; commands: sightline --help"
     return NoCommand(f"no command {word}", hint)

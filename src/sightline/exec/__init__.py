@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from sightline.exec._jobs import JobSnapshot as JobSnapshot
     from sightline.exec._spec import CommandSpec as CommandSpec
     from sightline.exec._spec import PassOn as PassOn
-    from sightline.exec._spec import Sink as Sink
     from sightline.exec.cells._cell import Cells as Cells
     from sightline.exec.process._descent import descends_from_command as descends_from_command
     from sightline.exec.process._orphans import as_guest as as_guest

@@ -23,7 +23,7 @@ from sightline.exceptions import SightlineError
 from sightline.exec._output import OutputPublisher, tool_use
 from sightline.exec._spec import CommandSpec, PassOn, Sink
 from sightline.exec.process import _guard, _orphans
-from sightline.exec.process._pipes import HELD_SECONDS, PIPE_CAPACITY, Output
+from sightline.exec.process._pipes import HELD_SECONDS, PIPE_CAPACITY, ExitWatch, Output
 from sightline.exec.process._process import GRACE
 from sightline.exec.process._spawn import CannotStart, Spawned, check_program, spawn
 from sightline.exec.process._tree import ProcessTree, TreeEnd
@@ -65,7 +65,7 @@ class Command:
         self._began = 0.0
         self._soon: asyncio.TimerHandle | None = None  # what waits to be shown
         self._later: asyncio.TimerHandle | None = None  # silence, the timeout, the end of the drain
-        self._pidfd = -1
+        self._exit_watch: ExitWatch | None = None
         self._drain_until: float | None = None  # None while the process runs
         self._drained: asyncio.Future[None]
         self._stopped = ""  # "cancelled" or "timeout"
@@ -143,16 +143,8 @@ class Command:
             handover=handover,
         )
         self._outputs = [Output(stream, fd, self._on_read) for stream, fd in self._spawned.outputs.items()]
-        self._notice_end(self._spawned)
+        self._exit_watch = ExitWatch(self._spawned.process, self._on_exit)
         self._arm_later()
-
-    def _notice_end(self, spawned: Spawned) -> None:
-        try:
-            self._pidfd = os.pidfd_open(spawned.process.pid)
-        except (AttributeError, OSError):  # not Linux, or an old one
-            self._loop.run_in_executor(None, spawned.process.wait).add_done_callback(lambda _: self._on_exit())
-        else:
-            self._loop.add_reader(self._pidfd, self._on_exit)
 
     async def _finished(self) -> ToolResult:
         """Waits for the end. When the task that waits is cancelled the command is, and its result still comes first."""
@@ -304,7 +296,7 @@ class Command:
         assert self._spawned is not None
         if self._drain_until is not None or self._spawned.process.poll() is None:
             return
-        self._close_pidfd()
+        self._close_exit_watch()
         _orphans.run_ends(self._spawned.process.pid)
         leaves_children = self._box is not None and self._box.leaves_children
         if leaves_children and self._end_task is None and _orphans.any_left():
@@ -312,6 +304,10 @@ class Command:
         elif not self._stopped:
             _guard.unwatch(self._spawned.mark)
         self._drain()
+
+    def _close_exit_watch(self) -> None:
+        if self._exit_watch is not None:
+            self._exit_watch.close()
 
     def _drain(self) -> None:
         self._drain_until = self._loop.time() + _DRAIN_SECONDS
@@ -360,7 +356,7 @@ class Command:
             if self._spawned.process.poll() is not None:
                 _guard.unwatch(self._spawned.mark)
             if self._drain_until is None:  # stuck in the kernel; it is not waited for
-                self._close_pidfd()
+                self._close_exit_watch()
                 self._drain()
 
     def _closed(self) -> ToolResult:
@@ -411,9 +407,3 @@ class Command:
         )
         self._emit(result)
         return result
-
-    def _close_pidfd(self) -> None:
-        if self._pidfd >= 0:
-            self._loop.remove_reader(self._pidfd)
-            os.close(self._pidfd)
-            self._pidfd = -1

@@ -272,8 +272,7 @@ class Jobs:
             )
 
     async def _deliver_until_taken(self, job: _Job, deliver: Callable[[JobSnapshot], Awaitable[None]]) -> None:
-        """Until it succeeds. A watcher that comes in between takes over; its wait restarts this if it reported
-        nothing."""
+        """Until it succeeds, or a watcher takes over: its wait restarts this if it reported nothing."""
         failures = 0
         try:
             while not job.reported and not job.watchers:

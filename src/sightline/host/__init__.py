@@ -10,13 +10,10 @@ if TYPE_CHECKING:
     from sightline.host.native._run import native_run as native_run
     from sightline.host.native._working import NativeSession as NativeSession
     from sightline.host.native._working import working as working
-    from sightline.host.process._console_launch import start_host as start_host
     from sightline.host.process._console_options import launch_agent as launch_agent
     from sightline.host.process._console_options import started as started
-    from sightline.host.process._process import host as host
     from sightline.host.process._process import launch as launch
     from sightline.host.provider._levels import level_left_in as level_left_in
-    from sightline.host.provider._memory import ProviderConversation as ProviderConversation
     from sightline.host.provider._memory import conversation_in as conversation_in
     from sightline.host.provider._memory import last_conversation as last_conversation
     from sightline.host.provider._memory import native_id as native_id
@@ -34,7 +31,6 @@ if TYPE_CHECKING:
     from sightline.host.session._commands import CommandReply as CommandReply
     from sightline.host.session._commands import Compact as Compact
     from sightline.host.session._commands import EditTodo as EditTodo
-    from sightline.host.session._commands import Invoke as Invoke
     from sightline.host.session._commands import Label as Label
     from sightline.host.session._commands import MoveTo as MoveTo
     from sightline.host.session._commands import Outline as Outline
@@ -47,7 +43,6 @@ if TYPE_CHECKING:
     from sightline.host.session._commands import Stop as Stop
     from sightline.host.session._commands import Unqueue as Unqueue
     from sightline.host.session._life import hosting as hosting
-    from sightline.host.session._session import MOST_JOBS as MOST_JOBS
     from sightline.host.session._session import HostSession as HostSession
     from sightline.host.session._subscription import Frame as Frame
     from sightline.host.session._subscription import Subscription as Subscription

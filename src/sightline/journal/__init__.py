@@ -25,6 +25,7 @@ from sightline.journal._shelf import artifact_file as artifact_file
 from sightline.journal._shelf import is_private as is_private
 from sightline.journal._shelf import store_file as store_file
 from sightline.journal._store import Store as Store
+from sightline.journal._store import still_running as still_running
 from sightline.journal._writer import Busy as Busy
 from sightline.journal._writer import EntryPlace as EntryPlace
 from sightline.journal._writer import JournalWriter as JournalWriter

@@ -230,7 +230,7 @@ class Store:
     def delete(self, session: str) -> None:
         """For good, with its jobs and their output. UserMistake when it is running."""
         if not self.remove(session):
-            raise UserMistake(f"session {session} is running", f"stop it first: sightline stop {session}")
+            raise still_running(session)
         self._marks.forget(session)
         self.index.rewrite(lambda jobs: [job for job in jobs.values() if job.session != session])
 
@@ -334,6 +334,10 @@ class Store:
 
 LONGEST_TITLE = 500
 _WHERE = "list all with `sightline sessions`"
+
+
+def still_running(session: str) -> UserMistake:
+    return UserMistake(f"session {session} is running", f"stop it first: sightline stop {session}")
 
 
 def _not_ours(error: NotOurs) -> OutsideFailure:

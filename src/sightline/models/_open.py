@@ -162,9 +162,9 @@ def _loose(name: str, available: Available) -> Offer:
 
 
 def _not_found(name: str, available: Available) -> UserMistake:
-    silent = "".join(f"; the server {server} does not answer: {why}" for server, why in available.silent().items())
+    silent = "".join(f"; {server.text}" for server in available.silent())
     if silent and not available.offers() and not available.asked():
-        return UserMistake(f"no model {name}{silent}", "start it, or see `sightline models`")
+        return UserMistake(f"no model {name}{silent}", available.silent()[0].hint)
     if not available.offers() and not available.asked():
         return UserMistake(f"no model {name}: there is no key and no model server", _NOTHING_HINT)
     from difflib import get_close_matches
@@ -185,7 +185,6 @@ def _best(available: Available) -> Offer:
     for offers in (available.offers, available.asked):
         if found := offers():
             return found[0]
-    for name, why in available.silent().items():
-        hint = f"name a model: --model {name}/MODEL, or models.servers.{name}.models in the settings"
-        raise UserMistake(f"the server {name} does not list its models: {why}", hint)
+    for server in available.silent():
+        raise UserMistake(server.text, server.hint)
     raise NoModel("there is no model to work with", _NOTHING_HINT)

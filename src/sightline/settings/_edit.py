@@ -15,12 +15,12 @@ from sightline.settings._sources import parse_toml, read_settings_text
 from sightline.settings._toml import TomlEntry, entries, join_key, line_of, written
 
 
-def set_in_file(path: Path, key: Key, value: Any, *, private: bool = True) -> None:
+def set_in_file(path: Path, key: Key, value: object, *, private: bool = True) -> None:
     """Write a value that has passed its type."""
     change_in_file(path, key, lambda _: value, private=private)
 
 
-def change_in_file(path: Path, key: Key, change: Callable[[Any], Any], *, private: bool = True) -> None:
+def change_in_file(path: Path, key: Key, change: Callable[[object], object], *, private: bool = True) -> None:
     """Write what `change` makes of the value that is there (None: there is none). No other process writes meanwhile."""
     with held(path, private=private):
         text = read_settings_text(path) or ""
@@ -43,7 +43,7 @@ def unset_in_file(path: Path, key: Key, *, private: bool = True) -> bool:
         return True
 
 
-def with_value(text: str, key: Key, value: Any) -> str:
+def with_value(text: str, key: Key, value: object) -> str:
     found = entries(text)
     there = next((entry for entry in found if entry.key == key and not entry.is_header), None)
     if there is not None:
@@ -123,7 +123,7 @@ def _write_checked(path: Path, before: str, after: str, key: Key, expected: dict
     replace(path, after.encode(), private=private)
 
 
-def _put(tree: dict[str, Any], key: Key, value: Any) -> None:
+def _put(tree: dict[str, object], key: Key, value: object) -> None:
     for name in key[:-1]:
         below = tree.setdefault(name, {})
         if not isinstance(below, dict):
@@ -132,13 +132,13 @@ def _put(tree: dict[str, Any], key: Key, value: Any) -> None:
     tree[key[-1]] = value
 
 
-def _get(tree: Any, key: Key) -> Any:
+def _get(tree: object, key: Key) -> object:
     for name in key:
         tree = tree.get(name) if isinstance(tree, dict) else None
     return tree
 
 
-def _drop(tree: Any, key: Key) -> bool:
+def _drop(tree: object, key: Key) -> bool:
     for name in key[:-1]:
         tree = tree.get(name) if isinstance(tree, dict) else None
     if not isinstance(tree, dict) or key[-1] not in tree:
@@ -147,7 +147,7 @@ def _drop(tree: Any, key: Key) -> bool:
     return True
 
 
-def _without_empty(tree: Any) -> Any:
+def _without_empty(tree: object) -> object:
     """Without empty tables."""
     if not isinstance(tree, dict):
         return tree

@@ -46,7 +46,7 @@ def is_table(kind: Kind) -> bool:
     return is_section(kind) or _origin(kind) is dict
 
 
-def _origin(kind: Kind) -> Any:
+def _origin(kind: Kind) -> object:
     return get_origin(kind)
 
 
@@ -64,18 +64,18 @@ def _keys(section: Kind, above: Key) -> list[Key]:
     return found
 
 
-def value_at(settings: Any, key: Key) -> Any:
+def value_at(settings: object, key: Key) -> object:
     for name in key:
         settings = settings[name] if isinstance(settings, dict) else getattr(settings, name)
     return settings
 
 
-def leaves(key: Key, kind: Kind, value: Any) -> list[tuple[Key, Any]]:
+def leaves(key: Key, kind: Kind, value: object) -> list[tuple[Key, object]]:
     """The settings in a value of a file. A key below that the tree does not have is one of them."""
     open_table = kind is Any or is_table(kind)
     if not isinstance(value, dict) or not open_table or not value:
         return [(key, value)]
-    found: list[tuple[Key, Any]] = []
+    found: list[tuple[Key, object]] = []
     for name, below in value.items():
         inner = (*key, name)
         inner_kind = kind_at(inner)
@@ -83,7 +83,7 @@ def leaves(key: Key, kind: Kind, value: Any) -> list[tuple[Key, Any]]:
     return found
 
 
-def checked(kind: Kind, value: Any) -> Any:
+def checked(kind: Kind, value: object) -> object:
     """The value in the type of the tree. ValueError with a description of that type."""
     if kind is Any:
         return value

@@ -42,8 +42,7 @@ def refuse_large(path: Path, data: bytes) -> None:
 
 
 def replace(path: Path, data: bytes, *, private: bool = True) -> None:
-    """The file is the old one until it is the new one. A link stays one, an old file's mode too; a private new file is
-    for its owner alone."""
+    """Replace a file whole. A link stays one, an old file's mode too; a private new file is for its owner only."""
     import tempfile
 
     path = Path(os.path.realpath(path))
@@ -84,8 +83,7 @@ def _unwritable(path: Path, error: OSError) -> OutsideFailure:
 
 @contextlib.contextmanager
 def held(path: Path, *, private: bool = True) -> Iterator[None]:
-    """A lock against other changes: one for all such files of a user, beside none of them. OutsideFailure when another
-    process has it for too long."""
+    """One lock for all such files of a user. OutsideFailure when another process has it for too long."""
     lock = data_folder() / "settings.lock"
     try:
         _make_folder(path.parent, private=private)

@@ -76,7 +76,10 @@ def _files(cwd: Path, environ: Mapping[str, str], notices: list[str]) -> "list[t
     folder = project_of(project)
     trusted, content = trusted_files(folder)
     if trusted == "trusted":
-        return [*files, ("project", project, content.get(_real_file(folder), b""))]
+        return [
+            *files,
+            ("project", project, content.get(Path(os.path.realpath(folder), PROJECT_FOLDER, FILE_NAME), b"")),
+        ]
     import shlex
 
     trust = f"sightline config trust {shlex.quote(str(folder))}"
@@ -89,10 +92,6 @@ def _files(cwd: Path, environ: Mapping[str, str], notices: list[str]) -> "list[t
     return files
 
 
-def _real_file(folder: Path) -> Path:
-    return Path(os.path.realpath(folder), PROJECT_FOLDER, FILE_NAME)
-
-
 def _is_in_the_environment(environ: Mapping[str, str]) -> bool:
     return any(name.startswith("SIGHTLINE_") and name != "SIGHTLINE_HOME" for name in environ)
 
@@ -100,7 +99,7 @@ def _is_in_the_environment(environ: Mapping[str, str]) -> bool:
 def _built(given: "dict[Key, list[SourcedValue]]", mistakes: "list[SettingMistake]") -> Settings:
     from sightline.settings._fields import EXTENDED
 
-    tree: dict[str, Any] = {}
+    tree: dict[str, object] = {}
     for key, values in given.items():
         value = values[-1].value
         if key in EXTENDED:
@@ -114,7 +113,7 @@ def _built(given: "dict[Key, list[SourcedValue]]", mistakes: "list[SettingMistak
     return msgspec.convert(tree, Settings)
 
 
-def _put(tree: dict[str, Any], key: "Key", value: Any) -> None:
+def _put(tree: dict[str, object], key: "Key", value: object) -> None:
     for name in key[:-1]:
         below = tree.get(name)
         if not isinstance(below, dict):

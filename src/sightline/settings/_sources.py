@@ -149,7 +149,7 @@ def may_hold_headers(key: Key) -> bool:
     return key[:2] == ("models", "servers") and key[3:4] in ((), ("headers",))
 
 
-def _type_hint(key: Key, value: Any, kind: Any) -> str:
+def _type_hint(key: Key, value: object, kind: object) -> str:
     """For the slip that is made most: quotes where none belong, or none where they do."""
     if may_hold_headers(key):
         return "put it in quotes" if is_text(kind) and not isinstance(value, (dict, list)) else ""
@@ -166,7 +166,7 @@ def _type_hint(key: Key, value: Any, kind: Any) -> str:
     return ""
 
 
-def _short(key: Key, value: Any) -> str:
+def _short(key: Key, value: object) -> str:
     if isinstance(value, dict):
         return "a table"
     if may_hold_headers(key):

@@ -6,7 +6,6 @@ leaves comments alone. This walks over a text that it has already read without c
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -90,7 +89,7 @@ def join_key(key: Key) -> str:
     return ".".join(name if _bare_key(name) else written(name) for name in key)
 
 
-def written(value: Any) -> str:
+def written(value: object) -> str:
     """A value as TOML, on one line."""
     match value:
         case bool():

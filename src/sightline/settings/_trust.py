@@ -31,8 +31,7 @@ def trust_of(folder: Path) -> Trust:
 
 
 def trusted_files(folder: Path) -> tuple[Trust, dict[Path, bytes]]:
-    """Whether it is trusted, and its settings and extensions as they were found to be the trusted ones, by their paths
-    below the folder's real path. Nothing of one that is not."""
+    """Whether it is trusted, and the content of its trusted settings and extensions, by their real paths."""
     real = Path(os.path.realpath(folder))
     try:
         known = {each: digest for each, digest in _digests().items() if not _is_too_much(each)}

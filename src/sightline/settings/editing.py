@@ -1,14 +1,17 @@
 """For `sightline config`: every setting with all its sources, and changing settings in files."""
 
 import os
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from sightline.exceptions import UserMistake
+from sightline.settings import _tree
 from sightline.settings._edit import change_in_file, set_in_file, unset_in_file
 from sightline.settings._fields import (
     EXTENDED,
@@ -26,35 +29,22 @@ from sightline.settings._load import Loaded, load
 from sightline.settings._mistakes import kind_of_setting, unknown_hint
 from sightline.settings._places import new_project_file, project_file, project_of, user_file
 from sightline.settings._sources import PASSED, SettingOrigin, may_hold_headers
-from sightline.settings._toml import join_key, split_key, written
+from sightline.settings._toml import join_key
+from sightline.settings._toml import split_key as split_key
+from sightline.settings._toml import written as written
 from sightline.settings._tree import Settings
-from sightline.settings._trust import trust, trust_of, trust_preserved, trusted_folders, untrust
+from sightline.settings._trust import trust as trust
+from sightline.settings._trust import trust_of as trust_of
+from sightline.settings._trust import trust_preserved
+from sightline.settings._trust import trusted_folders as trusted_folders
+from sightline.settings._trust import untrust as untrust
 from sightline.settings.rules._rules import checked_variable, parse_rule
 from sightline.text import without_credentials
 
-__all__ = [
-    "HIDDEN",
-    "EffectiveSetting",
-    "SettingSource",
-    "add_to_setting",
-    "change_setting",
-    "changed_settings",
-    "project_folder",
-    "put_setting",
-    "remove_from_setting",
-    "remove_setting",
-    "settings_file",
-    "shown_settings",
-    "shown_value",
-    "split_key",
-    "trust",
-    "trust_of",
-    "trusted_folders",
-    "untrust",
-    "written",
-]
-
 HIDDEN = "[set]"
+_class = re.compile(r"class (\w+)\(")
+_setting = re.compile(r"    (\w+): [^#]+?(?:  # (.+))?")
+_above = re.compile(r"    # (.+)")
 
 
 class SettingSource(msgspec.Struct, frozen=True):
@@ -94,7 +84,7 @@ def _keys(loaded: Loaded) -> list[Key]:
     return found
 
 
-def _below(key: Key, kind: Any, value: Any) -> list[Key]:
+def _below(key: Key, kind: object, value: object) -> list[Key]:
     if is_section(kind):
         names = list(kind.__annotations__)
     elif isinstance(value, dict) and value:
@@ -115,7 +105,7 @@ def _shown(loaded: Loaded, key: Key) -> EffectiveSetting:
     return EffectiveSetting(join_key(key), value, _default(key), describe(kind_at(key)), tuple(sources))
 
 
-def _default(key: Key) -> Any:
+def _default(key: Key) -> object:
     if key in all_keys():
         return value_at(Settings(), key)
     section: Any = kind_at(key[:-1])
@@ -127,14 +117,14 @@ def _default(key: Key) -> Any:
     return field.default_factory() if callable(field.default_factory) else None
 
 
-def shown_value(key: Key, value: Any) -> Any:
+def shown_value(key: Key, value: object) -> object:
     """Headers hold keys of servers more often than not, and addresses passwords: they are not for the screen."""
     if len(key) > 3 and may_hold_headers(key) and value:
         return HIDDEN
     return _without_credentials(value)
 
 
-def _without_credentials(value: Any) -> Any:
+def _without_credentials(value: object) -> object:
     if isinstance(value, str):
         return without_credentials(value)
     if isinstance(value, dict):
@@ -157,12 +147,12 @@ def project_folder(cwd: Path) -> Path:
     return project_of(file) if file else cwd
 
 
-def change_setting(path: Path, name: str, text: str, *, project: bool, replace: bool = True) -> tuple[Any, Any]:
-    """Write a value, given as text, into a file: it as it was understood, and what was there before, None for nothing.
+def change_setting(path: Path, name: str, text: str, *, project: bool, replace: bool = True) -> tuple[object, object]:
+    """Write a value, given as text, into a file. Returns it as parsed, and the one before, None for none.
     Without `replace` a list that would lose a value is left alone."""
     key = split_key(name)
     value = _understood(name, key, text)
-    before: list[Any] = [None]
+    before: list[object] = [None]
 
     def change(there: Any) -> Any:
         before[0] = there
@@ -217,7 +207,7 @@ def _change_list(path: Path, key: Key, change: Callable[[list[str]], list[str]],
     return changed
 
 
-def _listed(there: Any) -> list[Any]:
+def _listed(there: object) -> list[Any]:
     return there if isinstance(there, list) else []
 
 
@@ -230,7 +220,7 @@ def _understood_list(name: str, key: Key, text: str) -> list[str]:
     return values
 
 
-def _understood(name: str, key: Key, text: str) -> Any:
+def _understood(name: str, key: Key, text: str) -> object:
     try:
         value = from_text(kind_of_setting(name, key), text)
     except ValueError as error:
@@ -243,7 +233,7 @@ def _understood(name: str, key: Key, text: str) -> Any:
     return value
 
 
-def put_setting(path: Path, name: str, value: Any, *, project: bool) -> None:
+def put_setting(path: Path, name: str, value: object, *, project: bool) -> None:
     """Write a value that is no text, such as the keys of an action, into a file."""
     key = split_key(name)
     try:
@@ -269,3 +259,31 @@ def remove_setting(path: Path, name: str, *, project: bool) -> None:
         removed = bool(key) and unset_in_file(path, key, private=not project)
     if not removed:
         raise UserMistake(f"{name} is not in {path}", f"`sightline config {name}` shows its source")
+
+
+def about(key: tuple[str, ...]) -> str:
+    """What a setting is for, from the comment beside it in `_tree`; empty for a name the user chose."""
+    section = kind_at(key[:-1])
+    name = section.__name__ if section is not None and is_section(section) else ""
+    return _comments().get((name, key[-1]), "")
+
+
+@cache
+def _comments() -> dict[tuple[str, str], str]:
+    """By section and setting."""
+    try:
+        lines = Path(_tree.__file__ or "").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return {}
+    found: dict[tuple[str, str], str] = {}
+    section = before = ""
+    for line in lines:
+        if begun := _class.match(line):
+            section = begun[1]
+        elif comment := _above.fullmatch(line):
+            before = f"{before} {comment[1]}".strip()
+            continue
+        elif setting := _setting.fullmatch(line):
+            found[section, setting[1]] = setting[2] or before
+        before = ""
+    return found

@@ -25,7 +25,7 @@ from sightline.actors import Actor, RunningCommand
 from sightline.agent.conversation._instructions import find_context_files
 from sightline.agent.extensions._hooks import Hooks
 from sightline.agent.loop._calls import CallRunner
-from sightline.agent.loop._requests import OpenRequests
+from sightline.agent.loop._requests import UserRequests
 from sightline.agent.permissions._approvals import Approvals
 from sightline.agent.permissions._permissions import denying
 from sightline.conversation import CallPart, TextPart, ToolMessage
@@ -132,7 +132,7 @@ class Track:
         )
         self._results: list[ToolMessage] = []
         actor = Actor(_Log(folder), "agent", Secrets({}))
-        approvals = Approvals(policy, actor, OpenRequests(actor))
+        approvals = Approvals(policy, actor, UserRequests(actor))
         self._calls = CallRunner(
             actor, ToolRegistry(builtin_tools()), self.workplace, approvals, Hooks(lambda text: None),
             self._results.append,

@@ -53,38 +53,25 @@ class Limits(msgspec.Struct, frozen=True):
     """Whether a rule forbids reading a file; None: there is no such rule."""
 
 
-class Workplace:
+class Workplace(msgspec.Struct, eq=False):
     """What all calls of one session share. `shared(Kind)` is one instance per class, made without arguments."""
 
-    def __init__(
-        self,
-        cwd: Path,
-        *,
-        settings: Settings,
-        artifacts: ArtifactShelf,
-        local: Path,
-        history: StoredHistory | None = None,
-        jobs: "Jobs | None" = None,
-        ask: Callable[[Question], Awaitable[Answer]] | None = None,
-        attended: Callable[[], bool] = lambda: False,
-        limits: Callable[[], Limits] = Limits,
-        gateway: "Gateway | None" = None,
-        network: Callable[[str, int], Decision] | None = None,
-    ) -> None:
-        work_in(cwd)
-        self.cwd = cwd  # the workspace: commands run here, relative paths mean this, only here is written unasked
-        self.settings = settings
-        self.artifacts = artifacts
-        self.local = local  # the folder behind local://
-        self.history = history
-        self.jobs = jobs
-        self.ask = ask
-        self.attended = attended
-        self.limits = limits  # as of now: the level and the rules can change while the session runs
-        self.gateway = gateway  # the network of commands in the sandbox; None: they have none
-        self.network = network  # the rules' decision on a host and port that a page leads to; None: no rules
-        self.stored: dict[str, Any] = {}  # values stored with the conversation, by name; they follow the branch
-        self._shared: dict[type[object], object] = {}
+    cwd: Path  # the workspace: commands run here, relative paths mean this, only here is written unasked
+    settings: Settings
+    artifacts: ArtifactShelf
+    local: Path  # the folder behind local://
+    history: StoredHistory | None = None
+    jobs: "Jobs | None" = None
+    ask: Callable[[Question], Awaitable[Answer]] | None = None
+    attended: Callable[[], bool] = lambda: False
+    limits: Callable[[], Limits] = Limits  # as of now: the level and the rules can change while the session runs
+    gateway: "Gateway | None" = None  # the network of commands in the sandbox; None: they have none
+    network: Callable[[str, int], Decision] | None = None  # the rules on a host and port that a page leads to
+    stored: dict[str, Any] = {}  # values stored with the conversation, by name; they follow the branch
+    _shared: dict[type[object], object] = {}
+
+    def __post_init__(self) -> None:
+        work_in(self.cwd)
 
     def shared(self, kind: type[T]) -> T:
         found = self._shared.get(kind)

@@ -14,6 +14,12 @@ def title_of(record: "SessionRecord") -> str:
     return clean_line(record.title or record.first_prompt or record.last_text)
 
 
+def listed_title(record: "SessionRecord") -> str:
+    """The title in a list. A fork has that of its original: it says first whose fork it is, so that no cut hides it."""
+    title, origin = title_of(record), clean_line(record.parent_session)
+    return f"fork of {origin}{': ' if title else ''}{title}" if origin else title
+
+
 def from_home(path: str) -> str:
     """A path as people write it: with `~` for the home folder."""
     home = os.path.expanduser("~")

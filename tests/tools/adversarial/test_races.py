@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sightline.tools import ToolContext, ToolError, parameters
-from sightline.tools.edit import EditTool, _commit
+from sightline.tools.edit import EditTool, _work
 from sightline.tools.read import ReadTool
 from sightline.tools.search import SearchTool
 from sightline.tools.write import WriteTool
@@ -38,7 +38,7 @@ async def test_a_change_at_the_last_moment_is_not_overwritten(
     path = context.cwd / "a.txt"
     path.write_text("one\ntwo\n")
     tag = (await run(ReadTool(), context, path="a.txt")).text.splitlines()[0]
-    real = _commit.commit
+    real = _work.commit
 
     def late(plans: list) -> None:
         (context.cwd / "new").write_text("ONE\nTWO\n")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sightline.tools.conflicts import find_regions
+from sightline.tools.conflicts._regions import find_regions
 
 TWO = "a\n<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> branch\nb\n"
 THREE = "<<<<<<< HEAD\nours\n||||||| 1234abc\nbase\n=======\ntheirs\n>>>>>>> branch\n"

@@ -9,7 +9,7 @@ from sightline.tools import ToolContext, parameters
 from sightline.tools.edit import EditTool
 from sightline.tools.read import ReadTool
 from sightline.tools.write import WriteTool
-from sightline.tools.write._diff import diff
+from sightline.tools.write._file import diff
 from sightline.tty.components._diff_lines import read_diff
 from tests.tools.support import make_context, run
 

@@ -100,16 +100,41 @@ async def test_cancelling_a_job_ends_its_processes_and_keeps_its_words(tmp_path:
         assert not [event for event in here.of(User) if event.source == "job"]
 
 
-async def test_a_job_the_person_ended_is_told_as_cancelled(tmp_path: Path) -> None:
-    """Not as failed: nobody of the session's had cancelled it, so the model hears of it."""
+async def test_a_job_the_user_cancelled_starts_no_run(tmp_path: Path) -> None:
+    """The user knows: no request is made for it. The model reads of it, as cancelled, with the next prompt."""
     turns = [[bash("sleep 60", **IN_BACKGROUND)], [{"text": "begun"}], [{"text": "heard"}]]
     async with lab(tmp_path, turns) as here:
         await here.run()
         began = results(here, "bash")[0].details["job"]
+        jobs = here.agent.workplace.jobs
+        assert jobs is not None
+        work = jobs._work[began]
         assert (await here.session.submit(CancelJob(began))).ok
-        told = await here.first(User, lambda event: event.source == "job")
-        assert told.text == f"Background job {began} (sleep 60) has ended: cancelled."
-        assert (await here.ended()).text == "heard"
+        await asyncio.wait([work], timeout=10)
+        ending = f"Background job {began} (sleep 60) has ended: cancelled."
+        async with asyncio.timeout(10):
+            while text_of(here.messages[-1]) != ending:  # noqa: ASYNC110, it is delivered without an event
+                await asyncio.sleep(0.01)
+        assert not here.agent.busy
+        assert not [event for event in here.of(User) if event.source == "job"]
+        assert (await here.run("and now?")).text == "heard"
+        assert [text_of(message) for message in here.messages[-3:]] == [ending, "and now?", "heard"]
+
+
+async def test_a_job_cancelled_while_the_agent_works_starts_no_turn(tmp_path: Path) -> None:
+    """What waits for the model until it has answered does not make it answer again."""
+    waits = bash("until [ -e go ]; do sleep 0.01; done")
+    turns = [[bash("sleep 60", **IN_BACKGROUND)], [waits], [{"text": "done"}], [{"text": "never asked for"}]]
+    async with lab(tmp_path, turns) as here:
+        await here.agent.prompt("go")
+        job = await here.first(ToolUse, lambda event: event.job)
+        await here.first(ToolUse, lambda event: event.args == {"command": waits["args"]["command"]})
+        assert (await here.session.submit(CancelJob(job.id))).ok
+        await here.first(ToolResult, lambda event: event.id == job.id)
+        (tmp_path / "work" / "go").touch()
+        assert (await here.ended()).text == "done"
+        assert len(here.requests) == 3
+        assert any("has ended: cancelled" in text_of(message) for message in here.messages)
 
 
 async def test_no_more_jobs_than_may_run(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from sightline.tools import ToolContext
 from sightline.tools.hashline import Snapshots
-from sightline.tools.read import ReadTool, _summary
-from sightline.tools.read._summary import summarize
+from sightline.tools.read import ReadTool, _local
+from sightline.tools.read._local import summarize
 from tests.tools.support import make_context, run
 
 BODY = "".join(f"    x{number} = {number}\n" for number in range(20))
@@ -77,8 +77,8 @@ async def test_otherwise_the_text_itself_is_shown(
 )
 def test_a_file_that_is_too_big_is_not_summarized(monkeypatch: pytest.MonkeyPatch, limit: str, value: int) -> None:
     """Each limit alone."""
-    assert (_summary.MAX_SUMMARY_BYTES, _summary.MAX_SUMMARY_LINES) == (2 * 1024**2, 20_000)
+    assert (_local.MAX_SUMMARY_BYTES, _local.MAX_SUMMARY_LINES) == (2 * 1024**2, 20_000)
     lines = PYTHON.split("\n")[:-1]
     assert summarize(PYTHON, lines, Path("a.py"), mode="hash") is not None
-    monkeypatch.setattr(_summary, limit, value)
+    monkeypatch.setattr(_local, limit, value)
     assert summarize(PYTHON, lines, Path("a.py"), mode="hash") is None

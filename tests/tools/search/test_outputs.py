@@ -89,7 +89,7 @@ async def test_pages_of_dense_matches_are_in_the_same_order(
     for folder in ("b", "a", "a.b", "c"):
         make_files(context.cwd / folder, 12, lines=3)
     before = [(await search("hit", ["a", "b", "a.b", "c"], skip=skip)).text for skip in (0, 20, 40)]
-    for module in ("sightline.tools.search._query", "sightline.tools.search._collect"):
+    for module in ("sightline.tools.search._query", "sightline.tools.search._engine"):
         monkeypatch.setattr(f"{module}.MATCHES_IN_ANY_ORDER", 5)
     assert [(await search("hit", ["a", "b", "a.b", "c"], skip=skip)).text for skip in (0, 20, 40)] == before
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from sightline.tools import ToolError
-from sightline.tools.sqlite import (
+from sightline.tools.sqlite._read import validate_where
+from sightline.tools.sqlite._selection import (
     DatabasePath,
     DatabaseQuery,
     RowTarget,
@@ -19,7 +20,6 @@ from sightline.tools.sqlite import (
     parse_selection,
     parse_target,
 )
-from sightline.tools.sqlite._where import validate_where
 
 from .make import make_users
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from sightline.tools import ToolError
-from sightline.tools.sqlite import TableReading, parse_selection, read
+from sightline.tools.sqlite import parse_selection, read
+from sightline.tools.sqlite._selection import TableReading
 
 from .make import make_database, make_users
 

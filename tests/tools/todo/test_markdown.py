@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.tools.todo import PlannedPhase, PlannedTask, from_markdown, normalized, to_markdown
+from sightline.tools.todo import PlannedPhase, PlannedTask, from_markdown, to_markdown
+from sightline.tools.todo._list import normalized
 
 _WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=8)
 _LINE = st.lists(_WORDS, min_size=1, max_size=3).map(" ".join)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sightline.tools import ToolError
 from sightline.tools.web import is_web_url, needs_of
 from sightline.tools.web._address import follow, is_same_site, parse
+from tests.tools.support import spelled
 
 FORMS = [
     ("scheme/http", "http://example.com/a", "http://example.com/a", ""),
@@ -48,7 +49,7 @@ def test_an_address_and_its_lines(written: str, url: str, selector: str) -> None
     """The port rule, and what of it is sent."""
     address, found = parse(written)
     assert is_web_url(written)
-    assert (str(address), str(found or "")) == (url, selector)
+    assert (str(address), spelled(found)) == (url, selector)
 
 
 @pytest.mark.parametrize(

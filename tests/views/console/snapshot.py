@@ -6,7 +6,7 @@ ESC stands as ␛, so that colours are seen in a difference and no terminal obey
 from pathlib import Path
 
 from sightline.views.console.gallery._printed import printed
-from sightline.views.console.gallery._registry import SCENES
+from sightline.views.console.gallery.scenes import SCENES
 
 FILE = Path(__file__).with_name("gallery-dark-true-80.txt")
 

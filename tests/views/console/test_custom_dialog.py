@@ -9,8 +9,7 @@ import pytest
 from sightline.tty import PLAIN, Capabilities, Component, Display, Key
 from sightline.tty.components import CancellableLoader
 from sightline.tty.input._keys import is_release, is_repeat
-from sightline.views.console.extensions._custom_dialog import CustomDialog
-from sightline.views.console.extensions._extensions import ConsoleExtensions, is_custom
+from sightline.views.console.extensions._extensions import ConsoleExtensions, CustomDialog, is_custom
 from tests.views.console.dialogs.support import Bench, drawing, released
 from tests.views.console.extending import Surface, custom
 

@@ -7,11 +7,13 @@ import pytest
 
 from sightline.testing.emulators import open_emulator
 from sightline.tty import measure
+from sightline.views.console.gallery._command import find
 from sightline.views.console.gallery._printed import printed
-from sightline.views.console.gallery._registry import SCENES, find, names
+from sightline.views.console.gallery.scenes import SCENES
 from tests.cli.support import SIGHTLINE, InTerminal, sightline
 from tests.views.console.snapshot import FILE, snapshot
 
+NAMES = [scene.name for scene in SCENES]
 ALLOWED = re.compile(r"\x1b\[[0-9;:]*m|\x1b\]8;[^\x1b\x07]*(?:\x1b\\|\x07)")
 
 
@@ -57,7 +59,7 @@ def test_into_a_pipe_it_is_plain(own_home):
     done = sightline("gallery")
     assert done.returncode == 0
     assert b"\x1b" not in done.stdout
-    for name in names():
+    for name in NAMES:
         assert f"## {name}: ".encode() in done.stdout
 
 
@@ -73,7 +75,7 @@ def test_scenes_widths_and_colours_can_be_chosen(own_home):
 def test_the_list_names_every_scene(own_home):
     """One line each, the name first."""
     done = sightline("gallery", "--list")
-    assert [line.split()[0] for line in done.stdout.decode().splitlines()] == names()
+    assert [line.split()[0] for line in done.stdout.decode().splitlines()] == NAMES
 
 
 @pytest.mark.parametrize(

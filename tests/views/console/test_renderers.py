@@ -146,7 +146,7 @@ def test_widgets_stand_where_they_belong() -> None:
             "c.z": {"lines": [str(number) for number in range(30)], "placement": "above"},
         }
     }
-    above, below = Widgets(drawing(), "above"), Widgets(drawing(), "below")
+    above, below = Widgets("above"), Widgets("below")
     assert above.update(state)
     assert below.update(state)
     assert not above.update(state)
@@ -161,7 +161,7 @@ def test_widgets_stand_where_they_belong() -> None:
 )
 def test_state_that_is_none_shows_nothing_bad(value: Any) -> None:
     """It came over a wire."""
-    widgets = Widgets(drawing(), "above")
+    widgets = Widgets("above")
     widgets.update({"ui.widgets": value})
     assert all(measure(row) <= 20 for row in widgets.render(20))
     status_texts({"ui.status": value})
@@ -171,6 +171,6 @@ def test_state_that_is_none_shows_nothing_bad(value: Any) -> None:
 
 def test_widgets_are_clean_and_fit() -> None:
     """Whatever an extension says."""
-    widgets = Widgets(drawing(), "above")
+    widgets = Widgets("above")
     widgets.update({"ui.widgets": {"a.x": {"lines": [HOSTILE * 9, "日本語" * 30], "placement": "above"}}})
     check_rows(widgets, 20)  # type: ignore[arg-type]

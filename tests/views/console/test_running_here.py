@@ -16,6 +16,7 @@ from sightline.settings import StartOptions
 from sightline.views.console.input import Drafts
 from sightline.views.console.input._drafts import PromptDraft
 from sightline.views.console.session import _sessions
+from tests.journal.conversations import Talk, user
 from tests.views.console.sitting import Sitting
 
 
@@ -94,13 +95,15 @@ async def test_ctrl_c_in_the_moment_the_question_is_drawn_leaves_it(sat: Sitting
     assert not hosts.begun
 
 
-async def test_the_host_that_boots_meanwhile_is_held_while_the_user_chooses(
+async def test_the_host_that_boots_meanwhile_is_ended_while_the_user_chooses(
     sat: Sitting, hosts: Hosts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that no view comes to ends by itself after ten seconds: a new session would begin with a stopped one."""
+    """Its session is empty: no list shall have it. A new session has a host of its own."""
     store = sat.console.store
     writer = store.create(cwd=sat.console.cwd)
     own = HostSession(writer, store.index)
+    stopped = asyncio.Event()
+    own.on_stopped = stopped.set
     server = SocketServer(own, listen(own.id), cwd=sat.console.cwd, started=1.0)
     await server.open()
 
@@ -112,14 +115,32 @@ async def test_the_host_that_boots_meanwhile_is_held_while_the_user_chooses(
     try:
         sat.console.spawn(sat.console.sessions.begin(7))
         await sat.until(lambda: "Running here" in sat.rows)
-        await sat.until(lambda: server.connections == 1, "a connection")
+        await asyncio.wait_for(stopped.wait(), 10)
+        assert not hosts.begun
         sat.press("2")
-        await sat.until(lambda: sat.console.sessions.session == own.id, "the new session")
-        await sat.until(lambda: server.connections == 1, "the session to be followed")
+        await sat.until(lambda: hosts.begun, "the new session")
     finally:
         await own.stop()
         await server.close()
         writer.close()
+
+
+@pytest.mark.parametrize(("attach", "marked"), [(True, "Resume “later”"), (False, "Start a new session")])
+async def test_attach_preselects_the_session_that_changed_last(
+    sat: Sitting, hosts: Hosts, attach: bool, marked: str
+) -> None:
+    """Whoever attaches does not want a new one; a console that is opened among idle sessions begins one."""
+    store = sat.console.store
+    for title, time in (("later", 5e9), ("earlier", 4e9)):
+        talk = Talk(store, cwd=sat.console.cwd, title=title)
+        talk.step(user("fix it"), time=time)
+        talk.writer.append([stamp(User("fix it"), 99, time)])
+        talk.close()
+        hosts.hellos.insert(0, Hello(talk.id, __version__, 1, cwd=sat.console.cwd, started=9e9 - time, agent=True))
+    hosts.has(State("model", "m"))
+    sat.console.spawn(sat.console.sessions.begin(None, attach=attach))
+    await sat.until(lambda: "Running here" in sat.rows and sat.console.screen.is_answered)
+    assert next(row for row in sat.rows.splitlines() if "1. " in row).split("1. ")[1].startswith(marked), sat.rows
 
 
 async def test_options_that_a_running_session_does_not_take_are_named(sat: Sitting, hosts: Hosts) -> None:

@@ -113,6 +113,8 @@ def test_waiting_to_ask_again_is_told(detail: Detail) -> None:
     value = {"attempt": 1, "attempts": 5, "seconds": 5.0, "reason": "the server is overloaded"}
     assert renderer.render([State("retry", value, source="agent"), State("retry", None, source="agent")]) == ""
     assert renderer.messages() == "warning: the server is overloaded; retrying in 5 s (1 of 5)\n"
+    renderer.render([State("retry", {**value, "seconds": 0.924765}, source="agent")])
+    assert renderer.messages() == "warning: the server is overloaded; retrying in 0.9 s (1 of 5)\n"
     renderer.render([State("retry", {**value, "seconds": 75.0}, source="agent")])
     assert renderer.messages() == "warning: the server is overloaded; retrying in 1 min 15 s (1 of 5)\n"
 

@@ -50,6 +50,16 @@ def test_a_conversation_is_a_row(store, monkeypatch):
     assert second.split() == [two, "Sightline", "3", "days", "ago", "2", folder, "A", "title"]
 
 
+def test_a_fork_says_whose_it_is(store):
+    """Before its title, which is that of its original and may be cut."""
+    one = conversation(store, "fix it", cwd="/here")
+    fork = store.fork(one)
+    rows = {row.split()[0]: row for row in table(store).splitlines()}
+    assert rows[fork].endswith(f"fork of {one}: fix it")
+    assert "fork of" not in rows[one]
+    assert {row["title"] for row in json.loads(conversations_json(store, "", cwd=None, limit=None))} == {""}
+
+
 def test_the_agent_of_a_session_is_listed(store):
     """The one it began with, or that took over since; in the JSON by the same name."""
     began = conversation(store, "a", provider="claude")

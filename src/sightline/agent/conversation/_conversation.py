@@ -8,7 +8,6 @@ Rules:
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 
@@ -74,7 +73,7 @@ class AgentConversation:
         parts = [encodable_call(part) if isinstance(part, CallPart) else part for part in message.parts]
         self.memory.add(msgspec.structs.replace(message, parts=parts, error=error))
 
-    def store_value(self, name: str, value: Any, shown: StateFact | None = None) -> None:
+    def store_value(self, name: str, value: object, shown: StateFact | None = None) -> None:
         """Store a value with the conversation, for a tool or an extension: plain data. `shown`: what views receive."""
         masked = self._secrets.masked_value(msgspec.to_builtins(value, str_keys=True))
         self.memory.note("custom", masked, name)
@@ -124,7 +123,7 @@ class AgentConversation:
         self._actor.publish(CompactionState(False, why, before, after, summary).as_state())
         return True
 
-    async def move(self, target: str, *, summarize: bool, instructions: str) -> dict[str, Any]:
+    async def move(self, target: str, *, summarize: bool, instructions: str) -> dict[str, object]:
         """Continue from another entry of the tree."""
         tree = self.memory.tree
         move = tree.move(target)
@@ -161,7 +160,7 @@ class AgentConversation:
                 await model.close()
 
     def _report_wait(self, wait: Retrying) -> None:
-        text = f"{wait.reason}; retrying in {wait.seconds:.0f} s"
+        text = f"{wait.reason}; retrying in {round(wait.seconds, 1):g} s"
         self._actor.publish(Notice(text))
 
     def _recent_tokens(self, why: str) -> int:

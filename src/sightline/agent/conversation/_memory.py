@@ -40,7 +40,7 @@ class Memory:
         self.messages.append(message)
         self._ids.append(entry.id)
 
-    def note(self, type: EntryType, data: Any, custom: str = "") -> None:
+    def note(self, type: EntryType, data: object, custom: str = "") -> None:
         """Something about the conversation that the model does not read as a message."""
         self._entry(type, data=data, custom=custom)
 
@@ -61,7 +61,7 @@ class Memory:
     def label(self, target: str, label: str) -> None:
         self._entry("label", data={"target": target, "label": label})
 
-    def stored_values(self) -> dict[str, Any]:
+    def stored_values(self) -> dict[str, object]:
         """The values tools and extensions stored on this branch: the last of each name."""
         custom = [node for node in self.tree.path() if node.type == "custom"]
         return {entry.custom: entry.data for entry in self.tree.read(custom)}
@@ -86,18 +86,32 @@ class Memory:
         return set(path[path.index(id) :])
 
     def _entry(self, type: EntryType, *, message: Message | None = None, data: Any = None, custom: str = "") -> Entry:
-        entry = Entry(
-            id=self.tree.next_id(),
-            parent=self.tree.leaf,
-            type=type,
-            time=self._clock(),
-            seq=self._log.seq,
-            message=message,
-            custom=custom,
-            data=data,
-        )
-        self.tree.add(entry, self._log.store_entry(entry))
-        return entry
+        return add_entry(self._log, self.tree, type, message=message, data=data, custom=custom, clock=self._clock)
+
+
+def add_entry(
+    log: Log,
+    tree: SessionTree,
+    type: EntryType,
+    *,
+    message: Message | None = None,
+    data: Any = None,
+    custom: str = "",
+    clock: Callable[[], float] = time.time,
+) -> Entry:
+    """Store a new leaf of a session's tree."""
+    entry = Entry(
+        id=tree.next_id(),
+        parent=tree.leaf,
+        type=type,
+        time=clock(),
+        seq=log.seq,
+        message=message,
+        custom=custom,
+        data=data,
+    )
+    tree.add(entry, log.store_entry(entry))
+    return entry
 
 
 def remembered(entry: Entry) -> Message | None:

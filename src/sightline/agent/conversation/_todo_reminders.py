@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 
 from sightline.actors import Actor
 from sightline.conversation import ToolMessage, text_of
@@ -31,7 +30,7 @@ class TodoReminders:
         self,
         actor: Actor,
         workplace: Workplace,
-        store_value: Callable[[str, Any, StateFact | None], None],
+        store_value: Callable[[str, object, StateFact | None], None],
         add_unshown_message: Callable[[str, str], None],
     ) -> None:
         self._actor = actor

@@ -25,7 +25,7 @@ from sightline.tools import Access, Tool
 if TYPE_CHECKING:
     from sightline.agent._agent import Agent
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 T = TypeVar("T", bound=ToolFunction)
 
 _tool_name = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch  # what every model API takes

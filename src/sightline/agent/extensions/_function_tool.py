@@ -79,7 +79,7 @@ def _params_of(function: ToolFunction) -> type[msgspec.Struct]:
     return params
 
 
-def _arguments(function: Callable[..., Any], params: Any, context: ToolContext) -> dict[str, Any]:
+def _arguments(function: Callable[..., object], params: Any, context: ToolContext) -> dict[str, Any]:
     arguments = {name: getattr(params, name) for name in params.__struct_fields__}
     if CONTEXT in inspect.signature(function).parameters:
         arguments[CONTEXT] = context

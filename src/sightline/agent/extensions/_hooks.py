@@ -52,7 +52,7 @@ class Summary(msgspec.Struct, frozen=True):
     text: str
 
 
-Hook: TypeAlias = Callable[..., Any]
+Hook: TypeAlias = Callable[..., object]
 Complain: TypeAlias = Callable[[str], None]
 
 
@@ -95,20 +95,20 @@ class Hooks:
                 text = answer
         return text
 
-    async def before_tree(self, details: dict[str, Any]) -> Cancelled | Summary | None:
+    async def before_tree(self, details: dict[str, object]) -> Cancelled | Summary | None:
         for owner, hook in self._hooks.get("before_tree", ()):
             answer = await self._ask(owner, hook, details)
             if isinstance(answer, Cancelled | Summary):
                 return answer
         return None
 
-    async def notify(self, moment: Moment, *args: Any) -> None:
+    async def notify(self, moment: Moment, *args: object) -> None:
         if moment == "session_end":
             self.patience = min(self.patience, _PATIENCE_AT_END)
         for owner, hook in self._hooks.get(moment, ()):
             await self._ask(owner, hook, *args)
 
-    async def _ask(self, owner: str, hook: Hook, *args: Any) -> Any:
+    async def _ask(self, owner: str, hook: Hook, *args: object) -> object:
         try:
             answer = hook(*args)
             return await self._answer(answer) if isinstance(answer, Awaitable) else answer
@@ -116,7 +116,7 @@ class Hooks:
             self.report(clean_line(f"extension {owner or 'hook'}: {type(error).__name__}: {error}"))
             return None
 
-    async def _answer(self, answer: Awaitable[Any]) -> Any:
+    async def _answer(self, answer: Awaitable[object]) -> object:
         try:
             async with asyncio.timeout(self.patience) as waiting:
                 return await answer

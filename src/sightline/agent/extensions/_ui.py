@@ -21,7 +21,7 @@ from sightline.text import clean_line, clean_text
 
 if TYPE_CHECKING:
     from sightline.actors import Actor
-    from sightline.agent.loop._requests import OpenRequests
+    from sightline.agent.loop._requests import UserRequests
     from sightline.secrets import Secrets
 
 Placement = Literal["above", "below"]
@@ -65,7 +65,7 @@ class ExtensionUi:
     """`extension.ui`: one extension's dialogs and widgets."""
 
     def __init__(
-        self, name: str, actor: "Actor", requests: "OpenRequests", secrets: "Secrets", shown: ExtensionWidgets
+        self, name: str, actor: "Actor", requests: "UserRequests", secrets: "Secrets", shown: ExtensionWidgets
     ) -> None:
         self._name = name
         self._actor = actor
@@ -104,7 +104,7 @@ class ExtensionUi:
         answer = await self._ask("editor", title, [], {"message": message, "text": text})
         return answer if isinstance(answer, str) else None
 
-    async def custom(self, name: str, props: Any = None, *, overlay: bool = False, title: str = "") -> Any:
+    async def custom(self, name: str, props: object = None, *, overlay: bool = False, title: str = "") -> Any:
         """A component of this extension's own, which its `console` half registered under this name. `props` and the
         answer are plain data. In place of the editor, or over the screen."""
         fields = {"name": name, "props": msgspec.to_builtins(props, str_keys=True), "overlay": overlay}
@@ -144,7 +144,7 @@ class ExtensionUi:
         return clean_line(self._secrets.masked(str(text)))[:_LINE_AT_MOST]
 
 
-def _value(answer: Any) -> Any:
+def _value(answer: object) -> object:
     return answer["value"] if isinstance(answer, dict) and answer.keys() == {"value"} else answer
 
 

@@ -63,7 +63,7 @@ class CallRunner:
         approvals: Approvals,
         hooks: Hooks,
         on_result: Callable[[ToolMessage], None],
-        store_value: Callable[[str, Any, StateFact | None], None],
+        store_value: Callable[[str, object, StateFact | None], None],
     ) -> None:
         self._actor = actor
         self._tools = tools
@@ -99,7 +99,7 @@ class CallRunner:
                 task.cancel()
         return bool(found)
 
-    def preview(self, call: str, name: str, written: str) -> dict[str, Any] | None:
+    def preview(self, call: str, name: str, written: str) -> dict[str, object] | None:
         """What to show of arguments that are still being written; never fails."""
         if name not in self._tools:
             return None
@@ -137,7 +137,8 @@ class CallRunner:
 
     async def _outcome(self, call: CallPart) -> Outcome:
         if call.broken:
-            raise ToolError(f"the arguments of {call.name} are not a JSON object: {self._quoted(call.broken)}")
+            quoted = cut_graphemes(self._secrets.masked(call.broken), 200)
+            raise ToolError(f"the arguments of {call.name} are not a JSON object: {quoted}")
         tool = self._tools.get(call.name)
         hooked = await self._hooks.before_call(Call(call.id, call.name, call.args)) if self._hooks else call
         if isinstance(hooked, Block):
@@ -167,9 +168,6 @@ class CallRunner:
         if self._hooks:
             outcome = await self._hooks.after_call(Call(call.id, call.name, hooked.args), outcome)
         return outcome
-
-    def _quoted(self, text: str) -> str:
-        return cut_graphemes(self._secrets.masked(text), 200)
 
     def _needs(self, tool: Tool[Any], params: Any, context: ToolContext) -> list[Need]:
         return [need for need in tool.needs(params, context) if not self._is_own(need)]
@@ -212,14 +210,7 @@ class CallRunner:
     def _tool_use(self, call: CallPart) -> ToolUse:
         args = call.args if not call.broken else call.broken
         name, native_name = shown_names(call.name)
-        return ToolUse(
-            call.id,
-            name,
-            native_name,
-            self._arg(call),
-            args,
-            clean_line(call.native_id),
-        )
+        return ToolUse(call.id, name, native_name, self._arg(call), args, clean_line(call.native_id))
 
     def _arg(self, call: CallPart) -> str:
         try:

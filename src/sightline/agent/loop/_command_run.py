@@ -11,7 +11,6 @@ Rules:
 import asyncio
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
 
 from sightline.actors import Actor
 from sightline.agent._bugs import log_bug
@@ -37,7 +36,7 @@ class CommandRun:
     """A command under way."""
 
     def __init__(
-        self, actor: Actor, cwd: Path, text: str, invoke: Callable[[str, str], Coroutine[Any, Any, Any]]
+        self, actor: Actor, cwd: Path, text: str, invoke: Callable[[str, str], Coroutine[object, object, object]]
     ) -> None:
         """`invoke` runs a command by its name, with what follows it."""
         self._actor = actor
@@ -45,7 +44,7 @@ class CommandRun:
         self._text = text
         self._invoke = invoke
         self._stopped = ""
-        self._task: asyncio.Task[Any] | None = None
+        self._task: asyncio.Task[object] | None = None
 
     def stop(self, reason: str = "cancelled") -> None:
         self._stopped = self._stopped or reason

@@ -5,7 +5,7 @@ A command of an extension with the same name has precedence.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -53,7 +53,7 @@ _INSTEAD = {
 }
 
 
-def headless_commands(agent: "Agent", store: Store) -> dict[str, Callable[[str], Awaitable[Any]]]:
+def headless_commands(agent: "Agent", store: Store) -> dict[str, Callable[[str], Awaitable[object]]]:
     """The commands by name."""
 
     def bound(command: _Command) -> Callable[[str], Awaitable[str]]:
@@ -63,7 +63,7 @@ def headless_commands(agent: "Agent", store: Store) -> dict[str, Callable[[str],
     return {**refused, **{name: bound(command) for name, (command, _) in _WORKING.items()}}
 
 
-def _refusing(name: str, hint: str) -> Callable[[str], Awaitable[Any]]:
+def _refusing(name: str, hint: str) -> Callable[[str], Awaitable[object]]:
     async def refuse(args: str) -> None:
         raise UserMistake(f"/{name} works only in the console", hint)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal
+from typing import Literal
 
 from sightline.actors import Actor
 from sightline.events import Event, Notice, Request, RequestResolved
@@ -10,22 +10,22 @@ from sightline.text import clean_line
 from sightline.tools import Answer, Question
 
 
-class OpenRequests:
+class UserRequests:
     """Those that are open. One that is given up (its call was cancelled) is resolved as moot."""
 
     def __init__(self, actor: Actor) -> None:
         self._actor = actor
-        self._open: dict[str, asyncio.Future[Any]] = {}
+        self._open: dict[str, asyncio.Future[object]] = {}
 
     async def ask(
         self,
         what: Literal["approval", "question", "dialog"],
         text: str,
         choices: list[str],
-        details: dict[str, Any],
+        details: dict[str, object],
         *,
         id: str = "",
-    ) -> Any:
+    ) -> object:
         """The answer. `id`: from `new_id`, for a caller that needs it before."""
         id = id or self.new_id()
         future = self._open[id] = asyncio.get_running_loop().create_future()
@@ -41,7 +41,7 @@ class OpenRequests:
     def new_id(self) -> str:
         return self._actor.new_request()
 
-    def answer(self, id: str, answer: Any) -> bool:
+    def answer(self, id: str, answer: object) -> bool:
         """False when it is no longer open."""
         future = self._open.get(id)
         if future is None or future.done():
@@ -56,7 +56,7 @@ class OpenRequests:
 
 
 def question_asker(
-    requests: OpenRequests, attended: Callable[[], bool], publish: Callable[[Event], None]
+    requests: UserRequests, attended: Callable[[], bool], publish: Callable[[Event], None]
 ) -> Callable[[Question], Awaitable[Answer]]:
     """How a tool asks the user. With no user there it is answered at once, and a notice is published."""
 
@@ -78,7 +78,7 @@ def question_asker(
     return ask
 
 
-def _read(answer: Any) -> Answer:
+def _read(answer: object) -> Answer:
     """A text is a choice or free text; a list, several choices; a mapping names both; None: it was dismissed."""
     match answer:
         case None:

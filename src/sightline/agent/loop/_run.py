@@ -10,7 +10,7 @@ Rules:
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -21,8 +21,7 @@ from sightline.agent.conversation._conversation import AgentConversation
 from sightline.agent.loop._calls import CallRunner
 from sightline.agent.loop._model_request import ModelRequests
 from sightline.agent.loop._queue import Inbox
-from sightline.agent.loop._retry import ShownAnswer
-from sightline.agent.loop._turn import ModelTurn
+from sightline.agent.loop._turn import ModelTurn, ShownAnswer
 from sightline.agent.permissions._approvals import Approvals
 from sightline.conversation import AssistantMessage, CallPart
 from sightline.events import CallEnding, Error, Notice, RetryState, RunEnded, RunStarted, ToolResult, Usage
@@ -76,7 +75,7 @@ class AgentRun:
         self._approvals = approvals
         self._workplace = workplace
         self._turn: ModelTurn | None = None
-        self._aside: asyncio.Task[Any] | None = None  # what is done between turns and calls
+        self._aside: asyncio.Task[object] | None = None  # what is done between turns and calls
         self._stopped = ""  # why: cancelled or timeout
         self._usage: Usage | None = None
         self._cost: float | None = None
@@ -205,7 +204,7 @@ class AgentRun:
             return None
         raise error
 
-    async def _unless_stopped(self, work: Coroutine[Any, Any, T]) -> T | None:
+    async def _unless_stopped(self, work: Coroutine[object, object, T]) -> T | None:
         """Its result; None when the run is stopped before that."""
         task: asyncio.Task[T] = asyncio.get_running_loop().create_task(work)
         self._aside = task

@@ -20,7 +20,6 @@ import msgspec
 from sightline.actors import Actor
 from sightline.agent._bugs import log_bug
 from sightline.agent._names import shown_names
-from sightline.agent.loop._retry import ShownAnswer
 from sightline.conversation import AssistantMessage, CallPart
 from sightline.events import (
     CallEnding,
@@ -50,7 +49,45 @@ from sightline.text import StreamFilter
 _SECONDS_BETWEEN_PREVIEWS = 0.1
 _UNFINISHED = "not run: the model did not finish writing the call"
 
-Preview = Callable[[str, str, str], dict[str, Any] | None]  # call, tool name, arguments so far → details
+Preview = Callable[[str, str, str], dict[str, object] | None]  # call, tool name, arguments so far → details
+
+
+class ShownAnswer:
+    """What was shown of an answer, over all the attempts to get it.
+
+    While a new attempt repeats the old answer literally, nothing is published; what follows continues the block that
+    was cut. Where it differs, it is another answer, and all of it is published."""
+
+    def __init__(self) -> None:
+        self.block = 0  # the number of the block that was cut; 0: words begin a block of their own
+        self._shown = ""
+        self._heard = ""
+        self._comparing = False
+
+    def begin(self) -> None:
+        """A request begins, the first or a retry."""
+        self._heard = ""
+        self._comparing = bool(self._shown)
+
+    def interrupted(self) -> None:
+        """Something else was shown in between: a block is never reopened after that."""
+        self.block = 0
+
+    def new(self, text: str) -> str:
+        """The part of this text that was not shown yet."""
+        if not self._comparing:
+            self._shown += text
+            return text
+        self._heard += text
+        if self._shown.startswith(self._heard):
+            return ""
+        self._comparing = False
+        if self._heard.startswith(self._shown):
+            more = self._heard[len(self._shown) :]
+            self._shown = self._heard
+            return more
+        self._shown, self.block = self._heard, 0
+        return self._heard
 
 
 class ModelTurn:
@@ -59,8 +96,7 @@ class ModelTurn:
     def __init__(
         self, actor: Actor, model: Model, preview: Preview, again: ShownAnswer, *, retrying: bool = False
     ) -> None:
-        """`again`: what was shown of the answer when it was cut. `retrying`: views show a retry, whose end is to be
-        published."""
+        """`again`: what was shown of the answer when it was cut. `retrying`: views show a retry that is to end."""
         self._actor = actor
         self._model = model
         self._preview = preview

@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Literal
 
 from sightline.actors import Actor
-from sightline.agent.loop._requests import OpenRequests
+from sightline.agent.loop._requests import UserRequests
 from sightline.agent.permissions._known_rules import KnownRule, all_known
 from sightline.events import CallEnding, Notice
 from sightline.exceptions import UserMistake
@@ -47,7 +47,7 @@ class Refusal(ToolError):
 class Approvals:
     """Decides for one session what its calls may do."""
 
-    def __init__(self, policy: Policy, actor: Actor, requests: OpenRequests, rules: Iterable[KnownRule] = ()) -> None:
+    def __init__(self, policy: Policy, actor: Actor, requests: UserRequests, rules: Iterable[KnownRule] = ()) -> None:
         """`rules`: where those of the policy come from."""
         self.policy = policy
         self._actor = actor
@@ -59,15 +59,9 @@ class Approvals:
         self.refused: list[str] = []  # the rules that would have allowed what no user was there to allow
 
     async def ask(
-        self,
-        tool: str,
-        call: str,
-        needs: list[Need],
-        args: dict[str, Any],
-        changes: Changes | None = None,
+        self, tool: str, call: str, needs: list[Need], args: dict[str, Any], changes: Changes | None = None
     ) -> None:
-        """Returns when everything the call needs is allowed; raises Refusal otherwise. `changes`: what it would write,
-        for the user to see."""
+        """Returns when everything the call needs is allowed; else raises Refusal. `changes`: what it would write."""
         for need in needs:  # the user is not asked about one need of a call when another is denied
             self._decided(need)
         for need in needs:
@@ -91,8 +85,19 @@ class Approvals:
             return
         self.refused.append(decision.rule)
         by_rule = f"the rule {shown_rule(decision.rule)} denies it"
-        hint = "allow changes with --approval edit" if decision.by_level else by_rule
+        hint = self._way_past_plan(need) if decision.by_level else by_rule
         self._actor.publish(Notice(f"refused: {_words(need)}", "warning", hint))
+
+    def _way_past_plan(self, need: Need) -> str:
+        """The lowest level that allows it by itself; where none does, edit with the rule that allows it there."""
+        levels: dict[Approval, str] = {"edit": "changes", "auto": "commands in the sandbox"}
+        for level, words in levels.items():
+            decision = self.policy.having(level, self.policy.allow, self.policy.deny).decide(need)
+            if decision.verdict == "allow":
+                return f"allow {words} with --approval {level}"
+        if not decision.suggestion:
+            return _NO_RULE
+        return f"to allow it: --approval edit --allow {_for_a_shell(decision.suggestion)}"
 
     def _judged(self, need: Need) -> Decision:
         """A rule names a program by its word. Where that leads to a file in the workspace, the rule does not apply: any
@@ -143,7 +148,7 @@ class Approvals:
             answer = {"choice": SESSION, "rule": prefix}
         await self._apply_answer(answer, need, rule)
 
-    async def _apply_answer(self, answer: Any, need: Need, rule: str) -> None:
+    async def _apply_answer(self, answer: object, need: Need, rule: str) -> None:
         """An answer is one of the choices, or `{"choice": …, "rule": …, "reason": …}`."""
         fields = answer if isinstance(answer, dict) else {"choice": answer}
         choice = fields.get("choice")
@@ -178,8 +183,7 @@ class Approvals:
         return [*self._given, *self._answered]
 
     def renew(self, policy: Policy, rules: Iterable[KnownRule] = ()) -> None:
-        """Other rules from now on. What was allowed for this session still is, and what was denied when it began: a
-        file that is not trusted any more must not open what it had closed."""
+        """New rules. Answers for this session stay, and what was denied when it began: losing trust opens nothing."""
         given = all_known(rules, policy)
         denied = {each.rule for each in given if each.verdict == "deny"}
         self._given = [*given, *(e for e in self._given if e.verdict == "deny" and e.rule not in denied)]
@@ -217,7 +221,7 @@ class Approvals:
         deny = dict.fromkeys(each.rule for each in self.rules if each.verdict == "deny")
         self.policy = self.policy.having(level, allow, deny)
 
-    def _folder(self, args: dict[str, Any]) -> str:
+    def _folder(self, args: dict[str, object]) -> str:
         """Where it would happen: the workspace, or the folder a call names."""
         named = args.get("cwd")
         folder = os.path.expanduser(named) if isinstance(named, str) else ""
@@ -262,7 +266,7 @@ def _planted_words(need: Need, rule: str) -> str:
     return f"{shown_rule(rule) if rule else 'a rule'} does not apply: PATH leads to {files} in the workspace"
 
 
-def _proposed(proposal: Proposal, need: Need, args: dict[str, Any]) -> dict[str, Any]:
+def _proposed(proposal: Proposal, need: Need, args: dict[str, object]) -> dict[str, Any]:
     """The fields of a request about the change it is for."""
     fields = {name: getattr(proposal, name) for name in ("diff", "about", "unseen") if getattr(proposal, name)}
     if proposal.diff:

@@ -30,10 +30,7 @@ class KnownRule(msgspec.Struct, frozen=True):
 def known_rules(
     loaded: Loaded, remembered: Remembered, allow: Iterable[str], deny: Iterable[str]
 ) -> tuple[KnownRule, ...]:
-    return (
-        *_of("allow", loaded, remembered.allow, allow),
-        *_of("deny", loaded, remembered.deny, deny),
-    )
+    return (*_of("allow", loaded, remembered.allow, allow), *_of("deny", loaded, remembered.deny, deny))
 
 
 def _of(verdict: Verdict, loaded: Loaded, remembered: Iterable[str], flags: Iterable[str]) -> Iterator[KnownRule]:

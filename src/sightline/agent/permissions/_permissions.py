@@ -10,11 +10,10 @@ Rules:
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from sightline.actors import Actor
 from sightline.agent.conversation._memory import Memory
-from sightline.agent.loop._requests import OpenRequests
+from sightline.agent.loop._requests import UserRequests
 from sightline.agent.permissions._approvals import Approvals
 from sightline.agent.permissions._known_rules import KnownRule
 from sightline.agent.permissions._network import NetworkJudge
@@ -45,7 +44,7 @@ class SessionPermissions:
         rules: Iterable[KnownRule],
         *,
         actor: Actor,
-        requests: OpenRequests,
+        requests: UserRequests,
         memory: Memory,
         settings: Callable[[], Settings],
     ) -> None:
@@ -92,7 +91,7 @@ class SessionPermissions:
     def publish_level(self) -> None:
         self._actor.publish(ApprovalState(self.level).as_state())
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Level and rules, for a view."""
         rows = dict.fromkeys((each.rule, each.verdict, each.origin, each.where) for each in self.approvals.rules)
         rules = [dict(zip(("rule", "verdict", "origin", "where"), row, strict=True)) for row in rows]

@@ -319,7 +319,8 @@ _shtab_sightline_jobs_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--session[only the jobs of this session]:ID:"
   "--all[all jobs, not only the newest 30]"
-  "--json[all jobs, as a JSON array]"
+  "--limit[how many to list (default\: 30\; with --json\: all)]:N:"
+  "--json[as a JSON array]"
   "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
   "--debug-log[write details for bug reports to FILE]:FILE:_files"
 )

@@ -36,7 +36,7 @@ def main(requests: int, answers: int) -> None:
                 return
 
 
-def run(code: str, number: int, namespace: "dict[str, Any]") -> "dict[str, Any]":
+def run(code: str, number: int, namespace: "dict[str, object]") -> "dict[str, object]":
     """Run one cell; the value of its last line, if it has one, is shown and is `_`."""
     name = f"<cell {number}>"
     linecache.cache[name] = (len(code), None, code.splitlines(True), name)
@@ -57,7 +57,7 @@ def run(code: str, number: int, namespace: "dict[str, Any]") -> "dict[str, Any]"
     return {"ended": "ok", "code": 0}
 
 
-def execute(code: str, name: str, namespace: "dict[str, Any]") -> None:
+def execute(code: str, name: str, namespace: "dict[str, object]") -> None:
     tree = ast.parse(code, name)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, name, "exec"), namespace)

@@ -14,7 +14,7 @@ import msgspec
 
 from sightline.exec.cells import _child as _cell_child
 from sightline.exec.process import _guard, _orphans
-from sightline.exec.process._pipes import PIPE_CAPACITY, Output
+from sightline.exec.process._pipes import PIPE_CAPACITY, ExitWatch, Output
 from sightline.exec.process._spawn import CannotStart, Spawned, spawn
 from sightline.exec.process._tree import ProcessTree, TreeEnd
 from sightline.exec.sandbox._programs import UntrustedProgram, find_program, is_trusted
@@ -56,7 +56,7 @@ class CellProcess:
         self._ending: asyncio.Task[None] | None = None
         self._in_use = asyncio.Lock()
         self._gone: asyncio.Future[None] = self._loop.create_future()
-        self._notice_end()
+        self._exit_watch = ExitWatch(self._spawned.process, self._on_exit)
 
     @property
     def exit_code(self) -> int | None:
@@ -117,21 +117,9 @@ class CellProcess:
             for output in self._outputs:
                 output.close()
 
-    def _notice_end(self) -> None:
-        try:
-            self._pidfd = os.pidfd_open(self._spawned.process.pid)
-        except (AttributeError, OSError):  # not Linux, or an old one
-            self._pidfd = -1
-            self._loop.run_in_executor(None, self._spawned.process.wait).add_done_callback(lambda _: self._on_exit())
-        else:
-            self._loop.add_reader(self._pidfd, self._on_exit)
-
     def _on_exit(self) -> None:
         self._spawned.process.poll()
-        if self._pidfd >= 0:
-            self._loop.remove_reader(self._pidfd)
-            os.close(self._pidfd)
-            self._pidfd = -1
+        self._exit_watch.close()
         _done(self._gone)
 
     async def _send(self, data: bytes) -> None:

@@ -11,7 +11,7 @@ Rules:
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -27,7 +27,7 @@ class Entrance:
     def __init__(
         self,
         id: str,
-        args: Mapping[str, Any],
+        args: Mapping[str, object],
         publish: Callable[[Event], None],
         *,
         argv: tuple[str, ...] = (),
@@ -44,7 +44,7 @@ class Entrance:
         self.failed: dict[str, str] = {}  # likewise, of those that were allowed and came to nothing
         self._publish = publish
         self._on_leave = on_leave
-        self._open: dict[ProxyConnection, asyncio.Task[Any] | None] = {}
+        self._open: dict[ProxyConnection, asyncio.Task[object] | None] = {}
         self._made = 0
         self._last_report = 0.0
         self._unreported = 0

@@ -13,7 +13,7 @@ Rules:
 import asyncio
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sightline.events import Event, Notice
 from sightline.exec.gateway._entrance import Entrance
@@ -42,7 +42,7 @@ class Gateway:
         self._entrances: dict[str, Entrance] = {}  # by address
         self._unknown = Entrance("", {}, publish)  # of those who came to another address
 
-    async def enter(self, call: str, args: Mapping[str, Any]) -> Entrance | None:
+    async def enter(self, call: str, args: Mapping[str, object]) -> Entrance | None:
         """For one command of this call. None where the system does not allow it: `problem` has the reason."""
         if self._opening is None:
             self._opening = asyncio.create_task(self._open())

@@ -15,7 +15,6 @@ Rules:
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from sightline.exec.gateway._entrance import Entrance, ProxyConnection
 from sightline.exec.gateway._judge import ConnectionPolicy, Ruling
@@ -42,7 +41,7 @@ class Proxy:
         self._entrance_at = entrance_at
         self._upstream = Upstream(_PIECE)
         self._questions: dict[tuple[str, str, int], _Question] = {}
-        self._clients: dict[asyncio.Task[Any], _Client] = {}  # oldest first
+        self._clients: dict[asyncio.Task[object], _Client] = {}  # oldest first
         self._made = 0
 
     def close(self) -> None:

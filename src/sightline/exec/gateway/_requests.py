@@ -59,8 +59,7 @@ class BadRequest(Exception):
 
 
 class ConnectionRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A requested connection. `head` is what to send first; of the client `body` bytes may follow it, -1: as
-    many chunks as there are."""
+    """A requested connection. `head` is sent first; `body` bytes of the client may follow it, -1: chunks."""
 
     protocol: Protocol
     host: str

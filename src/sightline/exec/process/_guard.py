@@ -89,8 +89,7 @@ _owner = 0
 
 @contextlib.contextmanager
 def starting(mark: str) -> Iterator[None]:
-    """What is started inside ends with us from its first moment. Where there is no room for one more process, it is
-    not watched over."""
+    """What is started inside ends with us from its first moment, where there is room for a guard."""
     _watch(mark, f"+ {mark} {int(mark, 16)}\n")
     try:
         yield

@@ -1,4 +1,4 @@
-"""One stream of a running command, read as it writes.
+"""What an event loop reads of a running command: its streams as it writes, and its end.
 
 - A read takes at most what one turn of the loop can bear, so that a flood starves no other.
 - The pipe and the reads grow when they are found full: a hundred commands that print a line now and then have the
@@ -11,6 +11,7 @@ import asyncio
 import errno
 import fcntl
 import os
+import subprocess
 from collections.abc import Callable
 
 from sightline.text import complete_prefix
@@ -103,3 +104,24 @@ class Output:
                 fcntl.fcntl(self._fd, _F_SETPIPE_SZ, PIPE_CAPACITY)
             except OSError:  # a terminal, or more than this user may have
                 return
+
+
+class ExitWatch:
+    """Calls `on_exit` when a process ends, until it is closed."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", on_exit: Callable[[], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._pidfd = -1
+        try:
+            self._pidfd = os.pidfd_open(process.pid)
+        except (AttributeError, OSError):  # not Linux, or an old one
+            self._loop.run_in_executor(None, process.wait).add_done_callback(lambda _: on_exit())
+        else:
+            self._loop.add_reader(self._pidfd, on_exit)
+
+    def close(self) -> None:
+        """A second time, nothing."""
+        if self._pidfd >= 0:
+            self._loop.remove_reader(self._pidfd)
+            os.close(self._pidfd)
+            self._pidfd = -1

@@ -21,6 +21,8 @@ from sightline.exec.sandbox._launching import Handover, trusted_environment
 if TYPE_CHECKING:
     import asyncio
 
+    from sightline.exec.process._pipes import ExitWatch
+
 GRACE = 5.0  # seconds between SIGTERM and SIGKILL
 
 _CHUNK = 256 * 1024
@@ -46,8 +48,7 @@ class Process:
         handover: Handover | None = None,
         pass_fds: Sequence[int] = (),
     ) -> None:
-        """`keep_stdin`: more will be written; its input ends when it is ended. `handover`: how what runs in a sandbox
-        gets its environment. `pass_fds`: what it has open besides."""
+        """`keep_stdin`: more will be written. `handover`: how a sandboxed program gets its environment."""
         self._grace = grace
         self._keep_stdin = keep_stdin
         self._mark = _marks.new_mark()
@@ -83,7 +84,7 @@ class Process:
         self._exited: asyncio.Future[None] | None = None
         self._readable: asyncio.Future[None] | None = None
         self._ending: asyncio.Task[None] | None = None
-        self._pidfd = -1
+        self._exit_watch: ExitWatch | None = None
         self._draining_until: float | None = None
         self._late_bytes = _PIPE_CAPACITY
         self._write()
@@ -138,11 +139,10 @@ class Process:
     def close(self) -> None:
         """Release everything. The process must have ended."""
         if self._loop is not None:
-            for fd in (self._stdout.fileno(), self._stderr.fileno(), self._pidfd):
-                if fd >= 0:
-                    self._loop.remove_reader(fd)
+            for pipe in (self._stdout, self._stderr):
+                self._loop.remove_reader(pipe.fileno())
             self._close_stdin()
-        self._close_pidfd()
+        self._close_exit_watch()
         self._dismiss_guard()
         if self._popen.poll() is not None:
             _orphans.forget(self._popen.pid)
@@ -154,6 +154,8 @@ class Process:
         """From now on the event loop feeds it, empties its stderr and notices its end."""
         import asyncio
 
+        from sightline.exec.process._pipes import ExitWatch
+
         if self._loop is not None:
             return
         self._loop = loop = asyncio.get_running_loop()
@@ -161,12 +163,7 @@ class Process:
         if not self._stdin.closed and self._unwritten:
             loop.add_writer(self._stdin.fileno(), self._write)
         loop.add_reader(self._stderr.fileno(), self._read_stderr)
-        try:
-            self._pidfd = os.pidfd_open(self._popen.pid)
-        except (AttributeError, OSError):  # not Linux, or an old one
-            loop.run_in_executor(None, self._popen.wait).add_done_callback(lambda _: self._on_exit())
-        else:
-            loop.add_reader(self._pidfd, self._on_exit)
+        self._exit_watch = ExitWatch(self._popen, self._on_exit)
 
     def _exit(self) -> "asyncio.Future[None]":
         assert self._exited is not None
@@ -175,9 +172,7 @@ class Process:
     def _on_exit(self) -> None:
         if self._popen.poll() is None or self._loop is None or self._exit().done():
             return
-        if self._pidfd >= 0:
-            self._loop.remove_reader(self._pidfd)
-            self._close_pidfd()
+        self._close_exit_watch()
         self._exit().set_result(None)
         _orphans.run_ends(self._popen.pid)
         self._draining_until = self._loop.time() + _DRAIN_SECONDS
@@ -269,7 +264,6 @@ class Process:
     def _dismiss_guard(self) -> None:
         _guard.unwatch(self._mark)
 
-    def _close_pidfd(self) -> None:
-        if self._pidfd >= 0:
-            os.close(self._pidfd)
-            self._pidfd = -1
+    def _close_exit_watch(self) -> None:
+        if self._exit_watch is not None:
+            self._exit_watch.close()

@@ -18,8 +18,7 @@ _ENOUGH = 4096
 
 
 class ProcessRow(msgspec.Struct, frozen=True):
-    """One process. `born` is in ticks since the system started (no clock can be set back there) and distinguishes it
-    from another that has the same id later."""
+    """One process. `born`, in ticks since the system started, distinguishes it from a later one with the same id."""
 
     pid: int
     parent: int
@@ -80,8 +79,7 @@ def ignores(pid: int, signal: int) -> bool:
 
 
 def marks(row: ProcessRow) -> bytes:
-    """The marks in its environment; none when it is another user's. A child has its parent's environment from the
-    moment it is born, so what was once read stays good."""
+    """The marks in its environment, inherited at birth: a cached value stays good. None of another user's process."""
     key = (row.pid, row.born)
     known = _marks.get(key)
     if known is None:

@@ -47,8 +47,8 @@ class ProcessTree:
         return self.alive()
 
     def ask_again(self) -> None:
-        """While all of them ignore it (a sandbox that is being set up does), it is lost. Once one has heard it, others
-        that appear are what it winds up with, and are left alone."""
+        """Signal all again. A signal that all ignore (a sandbox being set up does) is lost; once one has heard it, new
+        processes are part of its winding up."""
         self._look_after = time.monotonic()
         self._signalled.clear()
         self.terminate()
@@ -81,7 +81,7 @@ class ProcessTree:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._root, number)
         # The oldest first: a shell that sees its child end before its own signal would continue with its next line.
-        for member in sorted(members, key=_birth):
+        for member in sorted(members, key=lambda member: member[::-1]):
             try:
                 if _is_alive(member):
                     os.kill(member[0], number)
@@ -155,10 +155,6 @@ class TreeEnd:
         deadline = time.monotonic() + _SECONDS_TO_DIE
         while self._tree.kill() and time.monotonic() < deadline:  # noqa: ASYNC110, there is no event for the death of others' children
             await asyncio.sleep(_PAUSE / 2)
-
-
-def _birth(member: Member) -> tuple[int, int]:
-    return member[1], member[0]
 
 
 def _is_alive(member: Member) -> bool:

@@ -32,8 +32,7 @@ def known() -> frozenset[str]:
 
 
 def remember(workspace: str) -> None:
-    """Before a command runs in it. Where the data folder cannot be written, nothing is remembered: a command is refused
-    for that reason elsewhere."""
+    """Before a command runs in it. Where the data folder cannot be written, the command is refused elsewhere."""
     if workspace in known():
         return
     file = str(paths.data_folder() / _NAME)

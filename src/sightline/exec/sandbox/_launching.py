@@ -43,8 +43,7 @@ def out_of_the_way(descriptor: int) -> int:
 
 
 class Handover:
-    """The way of a command's environment past what starts it. Made before the command line that names it, filled and
-    closed by the caller that starts it."""
+    """Carries a command's environment past what starts it. Filled and closed by the caller that starts it."""
 
     def __init__(self) -> None:
         self.descriptor = out_of_the_way(os.memfd_create("environment", os.MFD_CLOEXEC))

@@ -177,8 +177,7 @@ def _holds_home(workspace: str) -> bool:
 
 
 def _is_on_path(path: str) -> bool:
-    """Which is read-only for commands where home is the workspace: one session there must not cost a person all the
-    programs in folders of home that are not hidden."""
+    """Read-only for commands where home is the workspace: one session there must not cost the user these programs."""
     folders = os.environ.get("PATH", "").split(os.pathsep)
     return any(_is_below(path, os.path.realpath(folder)) for folder in folders if os.path.isabs(folder))
 

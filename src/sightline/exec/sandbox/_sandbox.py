@@ -213,12 +213,7 @@ def _in_landlock(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: st
     words += ["network" if spec.network else "no-network", filter_file(network=spec.network), workspace, temp]
     words += ["--", *argv]
     return SandboxedCommand(
-        argv=tuple(words),
-        env=_environment(temp),
-        message=message,
-        temp=temp,
-        handover=handover,
-        leaves_children=True,
+        argv=tuple(words), env=_environment(temp), message=message, temp=temp, handover=handover, leaves_children=True
     )
 
 

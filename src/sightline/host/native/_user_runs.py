@@ -9,7 +9,7 @@ Rules:
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -97,7 +97,7 @@ class UserRuns:
 
     def _begin(self, name: str, typed: str, field: str, *, private: bool) -> str:
         call = self._session.new_call()
-        args: dict[str, Any] = {field: self._actor.secrets.masked(typed)[:_TYPED_AT_MOST]}
+        args: dict[str, object] = {field: self._actor.secrets.masked(typed)[:_TYPED_AT_MOST]}
         if private:
             args["private"] = True
         self._actor.publish(ToolUse(call, name, name, first_line(typed), args))

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import get_args
 
 from sightline.actors import bounded_value
 from sightline.agent import Agent, AgentSpec, ReturnedPrompts, take_settings
@@ -11,28 +11,9 @@ from sightline.events import LabelState
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.host.native._user_runs import UserRuns
 from sightline.host.recovery._outline import outlined
+from sightline.host.session import _commands as commands
 from sightline.host.session._attachments import Attachments
-from sightline.host.session._commands import (
-    Abort,
-    AgentCommand,
-    AnswerRequest,
-    Attach,
-    CancelCall,
-    Cell,
-    CommandReply,
-    Compact,
-    EditTodo,
-    Invoke,
-    Label,
-    MoveTo,
-    Outline,
-    Prompt,
-    Reload,
-    SetApproval,
-    SetModel,
-    Shell,
-    Unqueue,
-)
+from sightline.host.session._commands import AgentCommand, CommandReply
 from sightline.host.session._session import HostSession
 from sightline.settings import Thinking
 from sightline.text import clean_line
@@ -74,23 +55,23 @@ class AgentWorker:
     async def _taken(self, command: AgentCommand) -> CommandReply:
         agent = self.agent
         match command:
-            case Prompt():
+            case commands.Prompt():
                 images, files = self._attachments.sorted(command.attachments)
                 await agent.prompt(command.text, how=command.how, images=images, files=files)
-            case Attach():
+            case commands.Attach():
                 return CommandReply(True, await self._attachments.store(command.name, command.data))
-            case Unqueue():
+            case commands.Unqueue():
                 return CommandReply(True, data=_returned(agent.unqueue()))
-            case Abort():
+            case commands.Abort():
                 return CommandReply(True, data=_returned(agent.stop()))
-            case Shell():
+            case commands.Shell():
                 return CommandReply(True, self._user_runs.shell(_typed(command.text), private=command.private))
-            case Cell():
+            case commands.Cell():
                 return CommandReply(True, self._user_runs.cell(_typed(command.code), private=command.private))
-            case CancelCall():
+            case commands.CancelCall():
                 if not agent.calls.cancel(command.id) and not self._user_runs.cancel(command.id):
                     return CommandReply(False, command.id, "it has already ended")
-            case AnswerRequest():
+            case commands.AnswerRequest():
                 if not agent.requests.answer(command.id, command.answer):
                     return CommandReply(False, command.id, "this question is no longer open")
             case _:
@@ -100,39 +81,39 @@ class AgentWorker:
     async def _about_the_conversation(self, command: AgentCommand) -> CommandReply:
         agent = self.agent
         match command:
-            case MoveTo():
+            case commands.MoveTo():
                 data = await agent.move(command.to, summarize=command.summarize, instructions=command.instructions)
                 agent.todo.publish()
                 return CommandReply(True, data=data)
-            case Label():
+            case commands.Label():
                 self._label(command)
-            case Outline():
+            case commands.Outline():
                 self._session.flush()
                 folder = self._session.folder
                 return CommandReply(
                     True, data=await asyncio.to_thread(outlined, folder, command.filter, command.search)
                 )
-            case Compact():
+            case commands.Compact():
                 return CommandReply(True, data={"compacted": await agent.compact(command.instructions)})
-            case EditTodo():
+            case commands.EditTodo():
                 return CommandReply(True, data={"markdown": self._todo(command)})
-            case Reload():
+            case commands.Reload():
                 return CommandReply(True, data={"later": await self._reload()})
-            case SetModel():
+            case commands.SetModel():
                 return self._set_model(command)
-            case SetApproval():
+            case commands.SetApproval():
                 return self._set_approval(command)
-            case Invoke():
+            case commands.Invoke():
                 return CommandReply(True, data=bounded_value(await agent.invoke(command.name, command.args)))
         return CommandReply(True)
 
-    def _label(self, command: Label) -> None:
+    def _label(self, command: commands.Label) -> None:
         memory, label = self.agent.memory, clean_line(command.label)
         memory.tree.node(command.target)
         memory.label(command.target, label)
         self.agent.actor.publish(LabelState(command.target, label).as_state())
 
-    def _todo(self, command: EditTodo) -> str:
+    def _todo(self, command: commands.EditTodo) -> str:
         todo = self.agent.todo
         return todo.markdown() if command.markdown is None else todo.edit(command.markdown)
 
@@ -141,7 +122,7 @@ class AgentWorker:
             raise UserMistake("the settings of this session were given by the program that started it")
         return take_settings(self.agent, await asyncio.to_thread(self.reload_settings))
 
-    def _set_model(self, command: SetModel) -> CommandReply:
+    def _set_model(self, command: commands.SetModel) -> CommandReply:
         if command.thinking and command.thinking not in get_args(Thinking):
             return CommandReply(
                 False, error=f"no thinking level {command.thinking}", hint=", ".join(get_args(Thinking))
@@ -152,7 +133,7 @@ class AgentWorker:
             self.agent.model.think(command.thinking)  # type: ignore[arg-type]
         return CommandReply(True, data={"model": self.agent.model.name, "thinking": self.agent.model.thinking})
 
-    def _set_approval(self, command: SetApproval) -> CommandReply:
+    def _set_approval(self, command: commands.SetApproval) -> CommandReply:
         permissions = self.agent.permissions
         if command.level:
             permissions.set_level(command.level)
@@ -161,7 +142,7 @@ class AgentWorker:
         return CommandReply(True, data=permissions.facts())
 
 
-def _returned(queued: ReturnedPrompts) -> dict[str, Any]:
+def _returned(queued: ReturnedPrompts) -> dict[str, object]:
     return {"queued": queued.texts, "attachments": queued.attachments}
 
 

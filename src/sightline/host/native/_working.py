@@ -42,11 +42,7 @@ class NativeSession(msgspec.Struct, frozen=True):
 
 @asynccontextmanager
 async def working(
-    store: Store,
-    spec: AgentSpec,
-    *,
-    attended: bool = False,
-    remove_unused: bool = False,
+    store: Store, spec: AgentSpec, *, attended: bool = False, remove_unused: bool = False
 ) -> AsyncIterator[NativeSession]:
     """A new session, or a stored one that is resumed; on the way out its work is ended, and every viewer receives that.
 

@@ -12,8 +12,7 @@ starting: dict[int, int] = {}  # by the pipe it answers through, the process tha
 
 
 def start_host(options: str, folder: str = "") -> int:
-    """Start a host with these options (a `StartOptions` as JSON) in `folder` (default: ours); returns the pipe it
-    answers through."""
+    """Start a host with these options (`StartOptions` as JSON) in `folder` (default: ours); returns the answer pipe."""
     answer, its_end = os.pipe()
     null = os.devnull
     argv = [*python_words("sightline.host.process._console_host"), options]

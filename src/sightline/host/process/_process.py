@@ -17,11 +17,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sightline.exec import CommandSpec
-from sightline.host.session._life import opened, served
+from sightline.host.session._life import Journal, open_journal, opened, served
 from sightline.host.session._session import HostSession
 from sightline.host.socket._runtime import listen
 from sightline.host.socket._server import SocketServer
-from sightline.journal import JournalWriter, SessionTree, Store
+from sightline.journal import JournalWriter, Store
 
 # With nothing to do and no viewer. A session made for one command has its first viewer coming.
 LINGER_AFTER_A_COMMAND = 1.0
@@ -30,8 +30,8 @@ LINGER = 600.0
 
 def launch(store: Store, spec: CommandSpec | None, *, cwd: str, title: str = "") -> str:
     """Start a host for a new session and, with a spec, its first job. Returns its id once it can be connected to."""
-    writer = store.create(cwd=cwd, title=title)
-    session = writer.folder.name
+    journal = open_journal(store, cwd=cwd, title=title)
+    writer, session = journal[0], journal[0].folder.name
     listener = listen(session)
     if between := os.fork():
         os.waitpid(between, 0)  # it is gone at once
@@ -41,26 +41,24 @@ def launch(store: Store, spec: CommandSpec | None, *, cwd: str, title: str = "")
     try:
         _leave(writer, listener)
         if os.fork() == 0:
-            asyncio.run(host(store, writer, listener, spec, cwd=cwd))
+            asyncio.run(host(store, journal, listener, spec, cwd=cwd))
     except BaseException:
         _log_bug()
         os._exit(1)
     os._exit(0)
 
 
-async def host(
-    store: Store, writer: JournalWriter, listener: socket.socket, spec: CommandSpec | None, *, cwd: str
-) -> None:
+async def host(store: Store, journal: Journal, listener: socket.socket, spec: CommandSpec | None, *, cwd: str) -> None:
     """Be the host of a session until nothing runs and no view is attached, or until it is stopped."""
     over = asyncio.Event()
     stop_on_signals(over)
-    async with opened(store, (writer, SessionTree.load(writer.folder))) as session:
+    async with opened(store, journal) as session:
         async with served(session, cwd=cwd, listener=listener) as server:
             if spec is not None:
                 session.start(spec)
             stop_when_idle(over, session, server, LINGER if spec is None else LINGER_AFTER_A_COMMAND)
             await over.wait()
-        remove_empty_log(writer.folder)
+        remove_empty_log(session.folder)
 
 
 def stop_on_signals(over: asyncio.Event) -> None:

@@ -12,7 +12,6 @@ Rules:
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 
 from sightline.actors import Actor
 from sightline.events import Notice
@@ -34,13 +33,7 @@ _SECONDS_TO_TAKE = 2.0
 class ProviderConnection:
     """`own_run`: called with each run that the provider begins by itself; false when it will not be read."""
 
-    def __init__(
-        self,
-        actor: Actor,
-        provider: Provider,
-        ask: ProviderPrompt,
-        own_run: Callable[[Run], bool],
-    ) -> None:
+    def __init__(self, actor: Actor, provider: Provider, ask: ProviderPrompt, own_run: Callable[[Run], bool]) -> None:
         """`ask`: what all prompts have in common."""
         self._actor = actor
         self._provider = provider
@@ -117,7 +110,7 @@ class ProviderConnection:
     async def stop_agent(self, path: str) -> bool:
         return isinstance(self._channel, StopsAgents) and await self._channel.stop_agent(path)
 
-    def answer(self, request: str, answer: Any) -> bool:
+    def answer(self, request: str, answer: object) -> bool:
         return self._channel is not None and self._channel.answer(request, answer)
 
     async def close(self) -> None:

@@ -26,8 +26,7 @@ def level_left_in(store: Store, session: str, provider: Provider) -> Approval:
 def first_level(
     provider: Provider, requested: str, tree: SessionTree, *, named: bool
 ) -> tuple[Approval, Notice | None]:
-    """The requested level; where it was not named for this session, as with our own agent, the one it was left with
-    if that is lower."""
+    """The requested level; where it was not named for this session, the one it was left with if that is lower."""
     had, now = level_left(tree), level_of(provider, requested or "auto")
     if had is None or (requested and named):
         return now, None

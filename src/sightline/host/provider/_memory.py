@@ -4,26 +4,17 @@ and what is needed to resume it (the provider's own session id, and how many sub
 A session's agent is the one that answered last. Where another one takes over, that is reported.
 """
 
-import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from sightline.conversation import AssistantMessage, Message, StopReason, TextPart, UserMessage
+from sightline.agent.conversation._memory import add_entry
+from sightline.conversation import AssistantMessage, StopReason, TextPart, UserMessage
 from sightline.events import Event, Notice, ProviderState, SteeringState, StopsAgentsState
 from sightline.host.session._session import HostSession
-from sightline.journal import (
-    NATIVE,
-    PROVIDER_NOTE,
-    Entry,
-    EntryType,
-    SessionReader,
-    SessionTree,
-    Store,
-    events_since_message,
-)
+from sightline.journal import NATIVE, PROVIDER_NOTE, SessionReader, SessionTree, Store, events_since_message
 from sightline.providers import get_provider
 
 _WORDS_AT_MOST = 4_000_000  # characters of an answer
@@ -79,14 +70,8 @@ def take_over(session: HostSession, tree: SessionTree) -> None:
         actor.publish(ProviderState("").as_state())
         actor.publish(SteeringState(True).as_state())
         actor.publish(StopsAgentsState(True).as_state())
-        last = next(_notes(tree), _ProviderNote())
-        _add(
-            session,
-            tree,
-            "custom",
-            data=msgspec.to_builtins(_ProviderNote(NATIVE, "", last.agents)),
-            custom=PROVIDER_NOTE,
-        )
+        note = _ProviderNote(NATIVE, "", next(_notes(tree), _ProviderNote()).agents)
+        add_entry(session, tree, "custom", data=msgspec.to_builtins(note), custom=PROVIDER_NOTE)
 
 
 def _new_agent(now: str, before: str) -> Notice:
@@ -113,6 +98,7 @@ class ProviderMemory:
         session.agents.update(last.agents)
         self._noted = last
         self._provider = provider
+        self._add = partial(add_entry, session, tree)
 
     def take_over(self) -> list[Event]:
         """Report it when another agent answered here so far."""
@@ -149,31 +135,6 @@ class ProviderMemory:
         if now != self._noted:
             self._noted = now
             self._add("custom", data=msgspec.to_builtins(now), custom=PROVIDER_NOTE)
-
-    def _add(self, type: EntryType, *, message: Message | None = None, data: Any = None, custom: str = "") -> None:
-        _add(self._session, self._tree, type, message=message, data=data, custom=custom)
-
-
-def _add(
-    session: HostSession,
-    tree: SessionTree,
-    type: EntryType,
-    *,
-    message: Message | None = None,
-    data: Any = None,
-    custom: str = "",
-) -> None:
-    entry = Entry(
-        id=tree.next_id(),
-        parent=tree.leaf,
-        type=type,
-        time=time.time(),
-        seq=session.seq,
-        message=message,
-        custom=custom,
-        data=data,
-    )
-    tree.add(entry, session.store_entry(entry))
 
 
 def _notes(tree: SessionTree) -> Iterator[_ProviderNote]:

@@ -11,7 +11,7 @@ Rules:
 
 import logging
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 
 import msgspec
@@ -26,7 +26,6 @@ from sightline.host.session._life import open_journal, opened
 from sightline.host.session._session import HostSession
 from sightline.journal import Store
 from sightline.providers import (
-    DisplayEventSource,
     EventStream,
     Provider,
     ProviderOutcome,
@@ -61,27 +60,33 @@ class ProviderRun:
         await self._run.cancel()
 
     async def events(self) -> AsyncGenerator[list[Event], None]:
-        async with self._recorded() as record, aclosing(self._run.events()) as batches:
-            if record.first:
-                yield [msgspec.structs.replace(event, seq=0) for event in record.first]
+        async with self._recorded() as (recording, first), aclosing(self._run.events()) as batches:
+            if first:
+                yield [msgspec.structs.replace(event, seq=0) for event in first]
             async for batch in batches:
-                record.add([msgspec.structs.replace(event) for event in batch])  # the session numbers its own copies
+                if recording is not None:  # the session numbers its own copies
+                    recording.add([msgspec.structs.replace(event) for event in batch])
                 yield batch
 
     async def raw(self) -> AsyncGenerator[bytes, None]:
         """Its lines, unread. They are read for the record only: a bug there costs the record, never a line."""
-        async with self._recorded() as record, aclosing(self._run.raw()) as chunks:
+        async with self._recorded() as (recording, _), aclosing(self._run.raw()) as chunks:
+            stream: EventStream | None = None
             with _reported():
-                record.read_with(self._provider.source)
+                if recording is not None and self._provider.source is not None:
+                    stream = EventStream(self._provider.source())
             async for chunk in chunks:
                 with _reported():
-                    record.read(chunk)
+                    if recording is not None and stream is not None:
+                        recording.add(stream.feed(chunk))
                 yield chunk
             with _reported():
-                record.read_to_the_end()
+                if recording is not None and stream is not None:
+                    recording.add(stream.end())
 
     @asynccontextmanager
-    async def _recorded(self) -> AsyncIterator["_Record"]:
+    async def _recorded(self) -> AsyncIterator[tuple["_Recording | None", list[Event]]]:
+        """The recording, if it can be stored; and what the reader gets before the run's own events."""
         secrets = Secrets(dict(os.environ), stored_keys())
         prompt = clean_text(secrets.masked(self._ask.prompt))
         title = without_credentials(cut_graphemes(clean_line(first_line(prompt)), _TITLE))
@@ -94,7 +99,7 @@ class ProviderRun:
             raise
         except OutsideFailure as problem:
             text = f"this conversation is not stored: {problem.message}"
-            yield _Record(None, of_source("sightline", [Notice(clean_text(text), "warning", problem.hint)]))
+            yield None, of_source("sightline", [Notice(clean_text(text), "warning", problem.hint)])
             return
         async with opened(self._store, journal) as session:
             self.session = session.id
@@ -108,7 +113,7 @@ class ProviderRun:
                 memory.chose_level(self._ask.approval)
             recording = _Recording(session, memory, secrets, self._provider.name, prompt, self._ask)
             try:
-                yield _Record(recording, changed)
+                yield recording, changed
             finally:
                 recording.end(self._run)
 
@@ -119,30 +124,6 @@ def _reported() -> Iterator[None]:
         yield
     except Exception:
         logging.getLogger("sightline").debug("a line could not be read for the record", exc_info=True)
-
-
-class _Record:
-    """Where a batch is put on its way to the reader. `first`: what the reader gets before the run's own events."""
-
-    def __init__(self, recording: "_Recording | None", first: list[Event]) -> None:
-        self._recording = recording
-        self._stream: EventStream | None = None
-        self.first = first
-
-    def read_with(self, source: Callable[[], DisplayEventSource] | None) -> None:
-        self._stream = None if source is None else EventStream(source())
-
-    def read(self, chunk: bytes) -> None:
-        if self._stream is not None:
-            self.add(self._stream.feed(chunk))
-
-    def read_to_the_end(self) -> None:
-        if self._stream is not None:
-            self.add(self._stream.end())
-
-    def add(self, events: list[Event]) -> None:
-        if self._recording is not None and events:
-            self._recording.add(events)
 
 
 class _Recording:

@@ -15,8 +15,11 @@ Rules:
 
 import asyncio
 import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 from msgspec.structs import replace
 
 from sightline.agent import level_left
@@ -26,6 +29,7 @@ from sightline.events import (
     ModelState,
     Notice,
     ProviderState,
+    QueuedMessage,
     QueueState,
     RunEnded,
     RunStarted,
@@ -41,22 +45,8 @@ from sightline.host.provider._connection import ProviderConnection
 from sightline.host.provider._events import Translation
 from sightline.host.provider._levels import allows_less, first_level, level_of
 from sightline.host.provider._memory import ProviderMemory
-from sightline.host.provider._queue import WaitingMessage, name_of, returned_prompts, waiting
-from sightline.host.session._commands import (
-    Abort,
-    AgentCommand,
-    AnswerRequest,
-    Attach,
-    CancelCall,
-    Cell,
-    CommandReply,
-    Outline,
-    Prompt,
-    SetApproval,
-    SetModel,
-    Shell,
-    Unqueue,
-)
+from sightline.host.session import _commands as commands
+from sightline.host.session._commands import AgentCommand, CommandReply
 from sightline.host.session._session import HostSession
 from sightline.journal import SessionTree
 from sightline.providers import Provider, ProviderOutcome, ProviderPrompt, Run, get_provider, provider_names
@@ -68,6 +58,37 @@ from sightline.tools import ArtifactShelf
 _QUEUED_AT_MOST = 100
 _USER_RUNS_AT_MOST = 20
 _PROMPT_AT_MOST = 4_000_000  # characters
+_SHOWN = 2000  # characters of what waits
+
+
+class WaitingMessage(msgspec.Struct, frozen=True):
+    """A prompt of the user, or a run that the provider began by itself."""
+
+    text: str = ""
+    how: Literal["prompt", "steer", "follow_up"] = "prompt"
+    attachments: list[str] = []
+    run: Run | None = None  # begun by the provider, without a prompt
+
+
+def returned_prompts(queue: Iterable[WaitingMessage]) -> dict[str, Any]:
+    """What is returned to the user: their own prompts."""
+    theirs = [queued for queued in queue if queued.run is None]
+    return {
+        "queued": [queued.text for queued in theirs],
+        "attachments": [url for queued in theirs for url in queued.attachments],
+    }
+
+
+def waiting(queue: Iterable[WaitingMessage], masked: Callable[[str], str]) -> QueueState:
+    """As views show it during a run."""
+    return QueueState([QueuedMessage(masked(q.text)[:_SHOWN], q.how) for q in queue if q.how != "prompt"])
+
+
+def name_of(attached: str, number: str) -> str:
+    """The name a file is stored under. A plain suffix stays: programs go by it."""
+    suffix = Path(attached).suffix.lower()
+    plain = suffix[1:].isascii() and suffix[1:].isalnum() and len(suffix) < 10
+    return f"attached-{number}{suffix if plain else ''}"
 
 
 async def open_provider(
@@ -79,13 +100,7 @@ async def open_provider(
     except KeyError:
         raise UserMistake(f"no provider {options.provider}", f"one of {', '.join(provider_names())}") from None
     level, notice = first_level(provider, options.approval, tree, named=options.approval_named)
-    ask = ProviderPrompt(
-        prompt="",
-        model=options.model,
-        approval=level,
-        cwd=options.cwd,
-        options=dict(options.option),
-    )
+    ask = ProviderPrompt(prompt="", model=options.model, approval=level, cwd=options.cwd, options=dict(options.option))
     memory = ProviderMemory(session, tree, provider.name)
     memory.repair()
     memory.take_over()
@@ -164,29 +179,29 @@ class ProviderWorker:
 
     async def _taken(self, command: AgentCommand) -> CommandReply:
         match command:
-            case Prompt():
+            case commands.Prompt():
                 return await self._prompt(command)
-            case Attach():
+            case commands.Attach():
                 return await self._attach(command)
-            case Unqueue():
+            case commands.Unqueue():
                 return CommandReply(True, data=self._unqueue())
-            case Shell(text=text) | Cell(code=text) if not text.strip():
+            case commands.Shell(text=text) | commands.Cell(code=text) if not text.strip():
                 return CommandReply(False, error="there is nothing to run", hint="type it after the ! or the $")
-            case Shell():
+            case commands.Shell():
                 return CommandReply(True, self._user_runs.shell(command.text, private=command.private))
-            case Cell():
+            case commands.Cell():
                 return CommandReply(True, self._user_runs.cell(command.code, private=command.private))
-            case Outline():
+            case commands.Outline():
                 return await self._outline(command)
-            case Abort():
+            case commands.Abort():
                 return self._abort()
-            case AnswerRequest():
+            case commands.AnswerRequest():
                 return self._answer(command)
-            case SetModel():
+            case commands.SetModel():
                 return self._set_model(command)
-            case SetApproval():
+            case commands.SetApproval():
                 return await self._set_approval(command)
-            case CancelCall():
+            case commands.CancelCall():
                 if self._user_runs.cancel(command.id) or await self._stop_agent(command.id):
                     return CommandReply(True, command.id)
                 return self._cannot_stop_one(command.id)
@@ -224,7 +239,7 @@ class ProviderWorker:
 
     # Commands
 
-    async def _prompt(self, command: Prompt) -> CommandReply:
+    async def _prompt(self, command: commands.Prompt) -> CommandReply:
         if self._closed:
             return CommandReply(False, error="the session is ending", hint="resume it when it has ended")
         if not command.text.strip() and not command.attachments:
@@ -247,7 +262,7 @@ class ProviderWorker:
             self._task = asyncio.get_running_loop().create_task(self._work())
             self._task.add_done_callback(lambda _: self._session.report_if_idle())
 
-    async def _steered(self, command: Prompt) -> bool:
+    async def _steered(self, command: commands.Prompt) -> bool:
         """Whether the provider took it into what it is doing."""
         if self._run is None or command.attachments or self._stopped:
             return False
@@ -261,7 +276,7 @@ class ProviderWorker:
             self._actor.observed_by("person").publish(event)
         return True
 
-    async def _attach(self, command: Attach) -> CommandReply:
+    async def _attach(self, command: commands.Attach) -> CommandReply:
         self._attached += 1
         name = name_of(command.name, f"{self._session.seq}-{self._attached}")
         try:
@@ -269,7 +284,7 @@ class ProviderWorker:
         except OSError as problem:
             return CommandReply(False, error=clean_line(f"it cannot be stored: {problem}"), hint="free some disk space")
 
-    def _unqueue(self) -> dict[str, Any]:
+    def _unqueue(self) -> dict[str, object]:
         theirs = returned_prompts(self._queue)
         self._queue = [queued for queued in self._queue if queued.run is not None]
         self._publish_queue()
@@ -288,13 +303,13 @@ class ProviderWorker:
         elif self._cancelling is None or self._cancelling.done():
             self._cancelling = asyncio.get_running_loop().create_task(self._run.cancel())
 
-    def _answer(self, command: AnswerRequest) -> CommandReply:
+    def _answer(self, command: commands.AnswerRequest) -> CommandReply:
         native = self._translation.native_request(command.id) if self._translation is not None else ""
         if native and self._connection.answer(native, command.answer):
             return CommandReply(True, command.id)
         return CommandReply(False, command.id, "this question is no longer open")
 
-    def _set_model(self, command: SetModel) -> CommandReply:
+    def _set_model(self, command: commands.SetModel) -> CommandReply:
         if command.thinking:
             return self._refusal("its own setting for how much it thinks", "choose it there")
         if command.model:
@@ -302,7 +317,7 @@ class ProviderWorker:
             self._know_model(clean_line(command.model))
         return CommandReply(True, data={"model": self._ask.model, "thinking": ""})
 
-    async def _set_approval(self, command: SetApproval) -> CommandReply:
+    async def _set_approval(self, command: commands.SetApproval) -> CommandReply:
         """The current run has the level it began with; the next has the new one. What else the provider still does
         under a higher level is ended."""
         if command.forget:
@@ -323,7 +338,7 @@ class ProviderWorker:
         self._published_level = self._ask.approval
         self._actor.publish(ApprovalState(self._ask.approval).as_state())
 
-    async def _outline(self, command: Outline) -> CommandReply:
+    async def _outline(self, command: commands.Outline) -> CommandReply:
         from sightline.host.recovery._outline import outlined
 
         self._session.flush()
@@ -443,8 +458,7 @@ class ProviderWorker:
             self._actor.publish(ModelState(model).as_state())
 
     def _prompted(self, queued: WaitingMessage, pending: list[str]) -> str:
-        """Publish and store a prompt. Returns it after the commands the user ran, with attached files named at its
-        end: the provider's tools read them."""
+        """Publish and store a prompt. Returns it after what the user ran, and with the paths of attached files."""
         text = clean_text(self._secrets.masked(queued.text))
         self._actor.observed_by("person").publish(User(text, queued.attachments, queued.how))
         self._memory.prompted(text)

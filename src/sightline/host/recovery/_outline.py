@@ -1,7 +1,7 @@
 """The tree of a conversation, for a view that lists it."""
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import msgspec
 
@@ -12,7 +12,7 @@ from sightline.text import clean_line, cut_graphemes
 _TEXT_AT_MOST = 500
 
 
-def outlined(folder: Path, filter: str, search: str) -> dict[str, Any]:
+def outlined(folder: Path, filter: str, search: str) -> dict[str, object]:
     """What a filter leaves and a search finds of a stored session, depth first. Reads the journal: blocking."""
     try:
         chosen: Filter = msgspec.convert(filter, Filter)
@@ -26,7 +26,7 @@ def outlined(folder: Path, filter: str, search: str) -> dict[str, Any]:
     return {"lines": rows, "leaf": tree.leaf}
 
 
-def _row(line: OutlineLine, text: str, depths: dict[str, int]) -> dict[str, Any]:
+def _row(line: OutlineLine, text: str, depths: dict[str, int]) -> dict[str, object]:
     node = line.node
     depths[node.id] = depths[line.above] + 1
     return {

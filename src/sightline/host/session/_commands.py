@@ -139,25 +139,9 @@ class Invoke(msgspec.Struct, frozen=True, tag_field="kind", tag="invoke"):
     args: str = ""
 
 
-AgentCommand = Union[
-    Prompt,
-    Attach,
-    Unqueue,
-    Shell,
-    Cell,
-    Outline,
-    EditTodo,
-    Reload,
-    Abort,
-    CancelCall,
-    AnswerRequest,
-    MoveTo,
-    Label,
-    Compact,
-    SetModel,
-    SetApproval,
-    Invoke,
-]
+_WorkCommand = Prompt | Attach | Unqueue | Shell | Cell | Abort | CancelCall | AnswerRequest
+_ConversationCommand = Outline | EditTodo | Reload | MoveTo | Label | Compact | SetModel | SetApproval | Invoke
+AgentCommand = Union[_WorkCommand, _ConversationCommand]
 Command = Union[Start, CancelJob, Stop, AgentCommand]
 
 

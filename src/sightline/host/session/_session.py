@@ -9,17 +9,16 @@ Rules:
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from collections.abc import Callable, Container, Coroutine
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from sightline.events import Error, Event, ToolOutput, ToolResult
-from sightline.events.stamping import stamp
+from sightline.events import Error, Event, Request, RequestResolved, ToolOutput, ToolResult, ToolUse, encode_event
+from sightline.events.stamping import in_place_of, stamp
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.exec import Command as RunningCommand
 from sightline.exec import CommandSpec, Jobs, PassOn
 from sightline.host.session._call_command import CallCommand
 from sightline.host.session._commands import AgentCommand, CancelJob, Command, CommandReply, Start, Stop
-from sightline.host.session._notes import Notes, sound
 from sightline.host.session._subscription import Recent, Subscription
 from sightline.journal import (
     Artifact,
@@ -27,8 +26,11 @@ from sightline.journal import (
     Entry,
     EntryPlace,
     JobIndex,
+    JobRecord,
     JournalWriter,
     SessionReader,
+    job_began,
+    job_ended,
     session_of,
     stored_calls,
 )
@@ -78,7 +80,7 @@ class HostSession:
         self._subscriptions: set[Subscription] = set()
         self._commands: dict[str, RunningCommand | CallCommand] = {}
         self._of_calls: dict[str, CallCommand] = {}
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: set[asyncio.Task[object]] = set()
         self.jobs = Jobs(max_running=MOST_JOBS)
         # No call of before has a higher number than the events there were.
         self._started = self._first = last_seq
@@ -150,12 +152,12 @@ class HostSession:
         """For actors: give it its number and time; it is stored and sent at the end of this turn of the loop."""
         self._seq += 1
         if not self._pending:
-            self._loop.call_soon(self._flush)
+            self._loop.call_soon(self.flush)
         self._pending.append(stamp(event, self._seq, self._clock()))
 
     def store_entry(self, entry: Entry) -> EntryPlace | None:
         """Keep an entry of the tree, after the events that were published before it. None: the disk is full."""
-        self._flush(entry)
+        self.flush(entry)
         return self._writer.place_of(entry.id)
 
     def snapshot(self) -> Snapshot:
@@ -166,7 +168,7 @@ class HostSession:
     async def fold_stored(self) -> None:
         """Have what was kept before folded when the first view asks for it. That is not done in the loop."""
         while self._transcript is None:
-            self._flush()
+            self.flush()
             found, left = await asyncio.to_thread(_folded, SessionReader(self._writer.folder), self._first)
             missed = self._recent.after(found.now.seq, self._stored_seq)
             if self._transcript is None and missed is not None:
@@ -195,7 +197,7 @@ class HostSession:
                 return self.start(command.spec)
             case CancelJob():
                 return self._cancel(command)
-            case Stop() if command.unless_watched and self._watched_by_several():
+            case Stop() if command.unless_watched and sum(each.attends for each in self._subscriptions) > 1:
                 watched = {"watched": True}
                 return CommandReply(
                     False, error="another viewer is in this session", hint="it keeps running", data=watched
@@ -209,9 +211,6 @@ class HostSession:
                 return CommandReply(
                     False, error=f"session {self.id} has no agent", hint="start one with `sightline -p`"
                 )
-
-    def _watched_by_several(self) -> bool:
-        return sum(subscription.attends for subscription in self._subscriptions) > 1
 
     def start(self, spec: CommandSpec, pass_on: PassOn | None = None) -> CommandReply:
         if self._stopping is not None:
@@ -233,7 +232,7 @@ class HostSession:
         task = self._track(self._loop.create_task(self._run(job, command)))
         return CommandReply(True, job)
 
-    def track(self, work: Coroutine[Any, Any, None]) -> None:
+    def track(self, work: Coroutine[object, object, None]) -> None:
         """Run this in the background: until it is done the session is neither idle nor over."""
         self._track(self._loop.create_task(work))
 
@@ -287,10 +286,6 @@ class HostSession:
     def forget_artifact(self, call: str) -> None:
         self._writer.forget_artifact(call)
 
-    def flush(self) -> None:
-        """Store and send what was published, now."""
-        self._flush()
-
     def adopt(self, call: str, command: CallCommand) -> str:
         """The command of a call continues as a job; returns the job's id."""
         job = self._new_job()
@@ -300,7 +295,7 @@ class HostSession:
         return job
 
     def command_ended(self, call: str, job: str) -> None:
-        self._flush()
+        self.flush()
         self._of_calls.pop(call, None)
         self._commands.pop(job, None)
         for name in (call, job):
@@ -308,7 +303,7 @@ class HostSession:
 
     async def sync(self) -> None:
         """Have it on the disk, as well as the disk allows."""
-        self._flush()
+        self.flush()
         try:
             await self._loop.run_in_executor(None, self._writer.sync)
         except OSError:
@@ -329,7 +324,7 @@ class HostSession:
         try:
             result = await command.run()
         finally:
-            self._flush()
+            self.flush()
             self._commands.pop(job, None)
             self._writer.forget_artifact(job)
         await self.sync()
@@ -363,7 +358,7 @@ class HostSession:
             command.cancel()
         await self.wait()
         await self.jobs.shutdown()
-        self._flush()
+        self.flush()
         for subscription in list(self._subscriptions):
             subscription.end()
         self.on_stopped()
@@ -376,7 +371,8 @@ class HostSession:
         self._last_job += 1
         return f"{self.id}-{self._last_job}"
 
-    def _flush(self, entry: Entry | None = None) -> None:
+    def flush(self, entry: Entry | None = None) -> None:
+        """Store and send what was published, now; `entry` is stored after it."""
         events, self._pending = self._pending, []
         if not events and entry is None:
             return
@@ -386,7 +382,7 @@ class HostSession:
             self._pending = [sound(event) for event in events]
             if entry is None and self._pending == events:
                 raise
-            self._flush()
+            self.flush()
             if entry is not None:
                 raise  # the caller has to know that it is not stored
             return
@@ -433,3 +429,43 @@ def _folded(reader: SessionReader, last: int) -> tuple[Transcript, LeftOpen]:
     if last and (is_open or any(isinstance(entry, TranscriptCall) and entry.content is None for entry in now.entries)):
         return transcript, LeftOpen(event for event in reader.events() if event.seq <= last)
     return transcript, LeftOpen()
+
+
+class Notes:
+    """The jobs and open requests of one session. Jobs are recorded in the index, too."""
+
+    def __init__(self, index: JobIndex) -> None:
+        self._index = index
+        self._records: dict[str, JobRecord] = {}
+        self.requests: set[str] = set()  # those that are open
+
+    def knows(self, job: str) -> bool:
+        return job in self._records
+
+    def take(self, event: Event, jobs: Container[str]) -> bool:
+        """`jobs`: the ids of those that run. True when the last open request was resolved."""
+        match event:
+            case ToolUse() if event.id in jobs:
+                self._record(job_began(event))
+            case ToolResult() if event.id in self._records:
+                self._record(job_ended(self._records[event.id], event))
+            case Request():
+                self.requests.add(event.id)
+            case RequestResolved():
+                self.requests.discard(event.id)
+                return not self.requests
+        return False
+
+    def _record(self, record: JobRecord) -> None:
+        self._records[record.id] = record
+        self._index.add(record)
+
+
+def sound(event: Event) -> Event:
+    """The event, or an error in its place: what cannot be encoded must not take others with it."""
+    try:
+        encode_event(event)
+    except Exception as error:
+        what = f"a {type(event).__name__} could not be published: {type(error).__name__} (this is a bug in sightline)"
+        return in_place_of(event, Error(what))
+    return event

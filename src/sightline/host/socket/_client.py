@@ -158,8 +158,7 @@ class Client:
 
 
 async def connect(session: str) -> Client:
-    """Connect to a running host; HostRefused when it does not serve this process, ConnectionError or another OSError
-    when there is none."""
+    """Connect to a running host; HostRefused when it does not serve this process, OSError when there is none."""
     reader, writer = await asyncio.open_unix_connection(sock=connected(session, _SECONDS_TO_CONNECT))
     rest = b""
     try:

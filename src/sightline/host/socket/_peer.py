@@ -77,8 +77,7 @@ def _judged(pid: int) -> Why:
 
 
 def _hold(connection: socket.socket, pid: int) -> int:
-    """A descriptor of the process. A kernel that does not hand it out with the connection gives it by id: from then on
-    it is the same one."""
+    """A descriptor of the process: with the connection, or by id from a kernel that does not hand it out."""
     try:
         return connection.getsockopt(socket.SOL_SOCKET, _SO_PEERPIDFD)
     except OSError:

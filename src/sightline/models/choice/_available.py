@@ -10,6 +10,7 @@ from sightline.models._catalogue import facts_of, known, vendor
 from sightline.models.choice._discovery import VENDORS, ModelServer, ask, configured, local, place_of
 from sightline.models.choice._names import ModelCandidate
 from sightline.settings import Settings, with_stored_keys
+from sightline.text import clean_line, without_credentials
 
 
 class Offer(msgspec.Struct, frozen=True):
@@ -27,6 +28,26 @@ class Offer(msgspec.Struct, frozen=True):
         return ModelCandidate(self.name, self.facts.id, found.released if found is not None else "", rank)
 
 
+class SilentServer(msgspec.Struct, frozen=True):
+    """A server of the settings that did not list its models, and why."""
+
+    place: ModelServer
+    why: str
+    answered: bool
+
+    @property
+    def text(self) -> str:
+        what = "does not list its models" if self.answered else "did not answer"
+        return f"the server {self.place.name} {what}: {self.why}"
+
+    @property
+    def hint(self) -> str:
+        name = self.place.name
+        if self.answered:
+            return f"name a model: --model {name}/MODEL, or models.servers.{name}.models in the settings"
+        return f"is it running at {clean_line(without_credentials(self.place.base_url))}?"
+
+
 class Available:
     """What the settings and an environment offer."""
 
@@ -34,7 +55,7 @@ class Available:
         self.settings = settings
         self.environ = with_stored_keys(environ)
         self._asked: list[Offer] | None = None
-        self._silent: dict[str, str] = {}
+        self._silent: list[SilentServer] = []
 
     @cached_property
     def keyed(self) -> list[ModelServer]:
@@ -65,12 +86,15 @@ class Available:
                 places += [place for place in local(self.environ) if _address(place) not in taken]
             answers = ask(places)
             self._asked = [Offer(place, facts) for place in places for facts in answers.models.get(place.name, [])]
-            named = {place.name for place in self.configured}
-            self._silent = {name: why for name, why in answers.silent.items() if name in named}
+            self._silent = [
+                SilentServer(place, answers.silent[place.name], answered=place.name not in answers.unreached)
+                for place in self.configured
+                if place.name in answers.silent
+            ]
         return self._asked
 
-    def silent(self) -> dict[str, str]:
-        """Servers of the settings that did not say what they have, and why."""
+    def silent(self) -> list["SilentServer"]:
+        """Servers of the settings that did not list their models."""
         self.asked()
         return self._silent
 

@@ -159,10 +159,15 @@ class DiscoveryAnswers(msgspec.Struct, frozen=True):
 
     models: dict[str, list[ModelFacts]] = {}
     silent: dict[str, str] = {}  # who did not say, and why
+    unreached: list[str] = []  # those of them that did not answer at all
 
 
 class _NoList(ValueError):
     """An answer that is no list of models; the words say why."""
+
+
+class _NoAnswer(Exception):
+    """No connection, or no answer in time; the words say why."""
 
 
 def ask(places: Iterable[ModelServer], seconds: float = ASK_SECONDS) -> DiscoveryAnswers:
@@ -182,28 +187,30 @@ def ask(places: Iterable[ModelServer], seconds: float = ASK_SECONDS) -> Discover
 async def _ask_all(places: list[ModelServer], seconds: float, answers: DiscoveryAnswers) -> None:
     replies = await asyncio.gather(*(_reply(place, seconds) for place in places))
     for place, reply in zip(places, replies, strict=True):
-        if isinstance(reply, str):
-            answers.silent[place.name] = reply
+        if isinstance(reply, _NoAnswer | _NoList):
+            answers.silent[place.name] = str(reply)
+            if isinstance(reply, _NoAnswer):
+                answers.unreached.append(place.name)
             continue
         answers.models[place.name] = listed(reply, place)
         if not answers.models[place.name]:
             answers.silent[place.name] = "its answer names no models"
 
 
-async def _reply(place: ModelServer, seconds: float) -> bytes | str:
-    """What it said; as text, why it said nothing."""
+async def _reply(place: ModelServer, seconds: float) -> "bytes | _NoAnswer | _NoList":
+    """Its reply, or why there is none."""
     try:
         async with asyncio.timeout(seconds):
             return await _get(place)
     except TimeoutError:
-        return f"no answer in {seconds * 1000:.0f} ms"
+        return _NoAnswer(f"no answer in {seconds * 1000:.0f} ms")
     except _NoList as error:
-        return str(error)
+        return error
     except OSError as error:
         named = os.strerror(error.errno) if error.errno is not None and error.errno > 0 else error.strerror
-        return (named or "it is not reachable").lower()
+        return _NoAnswer((named or "it is not reachable").lower())
     except (EOFError, ValueError, asyncio.LimitOverrunError):
-        return "its answer is not HTTP, or the address is wrong"
+        return _NoList("its answer is not HTTP, or the address is wrong")
 
 
 async def _get(place: ModelServer) -> bytes:

@@ -43,7 +43,7 @@ def usable(settings: Settings, environ: Mapping[str, str], query: str = "", *, r
     """What there is. `remote` also asks the vendors there are keys for."""
     available = Available(settings, environ)
     offers = [*available.offers(), *available.asked()]
-    notes = [f"the server {name} does not list its models: {why}" for name, why in available.silent().items()]
+    notes = [f"{server.text}; {server.hint}" for server in available.silent()]
     if remote:
         more, unheard = asyncio.run(_of_vendors(available.keyed))
         offers += more

@@ -132,7 +132,7 @@ class ChatWork:
     async def _wait(self, failure: ChatFailure, attempt: int, retries: int) -> None:
         delay = delay_before(attempt, failure)
         again = RetryState(failure.message, attempt, retries, delay).as_state()
-        text = f"{failure.message}; retrying in {delay:g} s ({attempt} of {retries})"
+        text = f"{failure.message}; retrying in {round(delay, 1):g} s ({attempt} of {retries})"
         await self._tell([again, Notice(text, "warning", failure.hint)])
         await self._sleep(delay)
 

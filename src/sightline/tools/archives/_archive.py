@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, Protocol
 
 import msgspec
@@ -26,7 +25,7 @@ LIST_LIMIT = 500
 
 
 class ArchiveEntry(msgspec.Struct, frozen=True):
-    """What an archive's own list says of one entry. `special` says why it cannot be read as a file, if it cannot."""
+    """One entry, by the archive's own list. `special`: why it cannot be read as a file, if it cannot."""
 
     name: str
     size: int
@@ -88,7 +87,7 @@ class Archive:
 
     @classmethod
     def of(cls, path: Path, file: BinaryIO) -> "Archive":
-        """Of an open file, which is closed with the archive; `path` says what it is called."""
+        """Of an open file, which is closed with the archive; `path` is for its name."""
         with trouble_named(path):
             archive = cls(path, _container(path, file))
             try:
@@ -101,9 +100,7 @@ class Archive:
     def __enter__(self) -> "Archive":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What an archive may cost. Each limit is far above what people keep beside their code, and hitting one is said.
+"""What an archive may cost. Each limit is far above what people have beside their code, and hitting one is an error.
 
 Sizes an archive declares are checked before anything is unpacked; what really comes out is counted as well, because
 what an archive declares may be a lie.
@@ -17,12 +17,16 @@ ENTRIES = 100_000
 RATIO = 200  # unpacked to packed
 RATIO_FROM_BYTES = 1024 * 1024  # small things may be packed as tightly as they like
 SECONDS = 10.0
-# One read of a tar file's headers. A header that says it is longer would be read into memory whole.
+# One read of a tar file's headers. A header that claims to be longer would be read into memory whole.
 READ_BYTES = 32 * 1024
 
 
 class ArchiveTrouble(ToolError):
     """An archive that is damaged, or made to do damage."""
+
+
+def unfaithful(why: str) -> ArchiveTrouble:
+    return ArchiveTrouble(f"it cannot be rewritten without changing more than this entry: {why}. Use a command.")
 
 
 def check_ratio(unpacked: int, packed: int, what: str) -> None:
@@ -40,16 +44,16 @@ def check_entry_size(size: int, name: str) -> None:
         )
 
 
-def unpacked(file: IO[bytes], name: str, said: int) -> bytes:
-    """What an entry really holds, which must be as much as the archive says."""
+def unpacked(file: IO[bytes], name: str, declared: int) -> bytes:
+    """What an entry really holds, which must be as much as the archive declares."""
     parts: list[bytes] = []
     size = 0
     while part := file.read(READ_BYTES):
         parts.append(part)
         size += len(part)
         check_entry_size(size, name)
-    if size != said:
-        raise ArchiveTrouble(f"entry '{name}' is {size} bytes, not {said} as the archive says.")
+    if size != declared:
+        raise ArchiveTrouble(f"entry '{name}' is {size} bytes, not {declared} as the archive says.")
     return b"".join(parts)
 
 
@@ -62,7 +66,7 @@ class GuardedFile(io.RawIOBase):
         self._deadline = time.monotonic() + SECONDS
 
     def renew(self) -> None:
-        """Start the clock again: the work so far was asked for by another call."""
+        """Start the clock again: the work so far was another call's."""
         self._deadline = time.monotonic() + SECONDS
 
     def readable(self) -> bool:
@@ -90,7 +94,7 @@ class GuardedFile(io.RawIOBase):
             return self._stream.seek(offset)
         if offset < self._stream.tell():
             self._stream.seek(0)
-        # A compressed stream would read on to any place without asking again.
+        # A compressed stream would read on to any place in one go.
         while (left := offset - self._stream.tell()) > 0 and self.read(min(left, READ_BYTES)):
             pass
         return self._stream.tell()

@@ -1,7 +1,7 @@
 """Putting one entry into an archive: the archive is rewritten whole and replaced at once.
 
 The bytes of every other entry, its place in the order and all that is recorded with it are copied as they are. An
-archive where that is not possible is left alone, and why is said.
+archive where that is not possible is left alone, and the error names the reason.
 """
 
 import io
@@ -9,20 +9,19 @@ from pathlib import Path
 
 from sightline.tools._tool import ToolError
 from sightline.tools.archives._archive import Archive, trouble_named
-from sightline.tools.archives._limits import REWRITE_BYTES, ArchiveTrouble
+from sightline.tools.archives._limits import REWRITE_BYTES
 from sightline.tools.archives._names import normalize_entry
 from sightline.tools.files._atomic import writing
 
 
 def entry_target(inner: str) -> str:
     """The entry a write is for; ToolError when it cannot be a file."""
-    if not inner.strip() or not normalize_entry(inner):
-        if inner.strip("./\\ ") == "" and inner.endswith(("/", "\\")) and inner.strip():
-            raise ToolError("Archive write path must target a file, not a directory: leave out the last /.")
-        raise ToolError("Archive write path must target a file inside the archive: archive.zip:path/inside.txt")
-    if inner.endswith(("/", "\\")):
+    name = normalize_entry(inner) if inner.strip() else ""
+    if inner.endswith(("/", "\\")) and (name or not inner.strip("./\\ ")):
         raise ToolError("Archive write path must target a file, not a directory: leave out the last /.")
-    return normalize_entry(inner)
+    if not name:
+        raise ToolError("Archive write path must target a file inside the archive: archive.zip:path/inside.txt")
+    return name
 
 
 def write_entry(path: Path, entry: str, data: bytes) -> None:
@@ -39,10 +38,10 @@ def write_entry(path: Path, entry: str, data: bytes) -> None:
 
 def _rewritten(path: Path, before: bytes, name: str, data: bytes) -> bytes:
     if path.name.lower().endswith(".zip"):
-        from sightline.tools.archives._zip_write import zip_with
+        from sightline.tools.archives._zip import zip_with
 
         return zip_with(before, name, data)
-    from sightline.tools.archives._tar_write import tar_with
+    from sightline.tools.archives._tar import tar_with
 
     return tar_with(before, name, data, packed=not path.name.lower().endswith(".tar"))
 
@@ -62,7 +61,3 @@ def _check(path: Path, before: bytes, name: str) -> None:
         for depth in range(1, len(parts)):
             if archive.is_file(folder := "/".join(parts[:depth])):
                 raise ToolError(f"'{folder}' in {path.name} is a file: nothing can be put below it.")
-
-
-def refuse_unfaithful(why: str) -> ArchiveTrouble:
-    return ArchiveTrouble(f"it cannot be rewritten without changing more than this entry: {why}. Use a command.")

@@ -1,5 +1,3 @@
 """Running commands."""
 
-from sightline.tools.bash._tool import BashTool
-
-__all__ = ["BashTool"]
+from sightline.tools.bash._tool import BashTool as BashTool

@@ -1,25 +1,14 @@
 """Merge conflicts left in files: found, given an id for the session, shown, and resolved by that id."""
 
-from sightline.tools.conflicts._regions import Region, find_regions, readable
-from sightline.tools.conflicts._registry import Conflict, Conflicts
-from sightline.tools.conflicts._render import read_conflict, render
-from sightline.tools.conflicts._resolve import MAX_BYTES, ResolvedFile, planned, resolve_all, resolve_one
-from sightline.tools.conflicts._urls import ConflictUrl, is_conflict_url, parse_url
-
-__all__ = [
-    "MAX_BYTES",
-    "Conflict",
-    "ConflictUrl",
-    "Conflicts",
-    "Region",
-    "ResolvedFile",
-    "find_regions",
-    "is_conflict_url",
-    "parse_url",
-    "planned",
-    "read_conflict",
-    "readable",
-    "render",
-    "resolve_all",
-    "resolve_one",
-]
+from sightline.tools.conflicts._regions import readable as readable
+from sightline.tools.conflicts._registry import Conflicts as Conflicts
+from sightline.tools.conflicts._registry import ConflictUrl as ConflictUrl
+from sightline.tools.conflicts._registry import is_conflict_url as is_conflict_url
+from sightline.tools.conflicts._registry import parse_url as parse_url
+from sightline.tools.conflicts._render import read_conflict as read_conflict
+from sightline.tools.conflicts._render import render as render
+from sightline.tools.conflicts._resolve import MAX_BYTES as MAX_BYTES
+from sightline.tools.conflicts._resolve import ResolvedFile as ResolvedFile
+from sightline.tools.conflicts._resolve import planned as planned
+from sightline.tools.conflicts._resolve import resolve_all as resolve_all
+from sightline.tools.conflicts._resolve import resolve_one as resolve_one

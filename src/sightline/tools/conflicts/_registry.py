@@ -1,8 +1,11 @@
-"""The conflicts a session knows, by id. An id is given out once and means one conflict as it was shown."""
+"""The conflicts a session knows, by id, and their addresses. An id is given out once and means one conflict as it was
+shown. Addresses: `conflict://ID`, `conflict://ID/ours` (or theirs, base) and `conflict://*`."""
 
+import re
 import threading
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -11,6 +14,36 @@ from sightline.tools._tool import ToolError
 from sightline.tools.conflicts._regions import Region, find_regions, readable
 
 MOST = 1000  # remembered; the oldest are forgotten first, and of a file that has more the first are known
+_SCHEME = "conflict://"
+_URL = re.compile(r"(\*|[0-9]{1,9})(?:/(.*))?")
+
+Scope = Literal["ours", "theirs", "base"]
+
+
+class ConflictUrl(msgspec.Struct, frozen=True):
+    """`number` is None for all of them."""
+
+    number: int | None
+    scope: Scope | None = None
+
+
+def is_conflict_url(path: str) -> bool:
+    return path.strip().lower().startswith(_SCHEME)
+
+
+def parse_url(url: str) -> ConflictUrl:
+    match = _URL.fullmatch(url.strip()[len(_SCHEME) :].rstrip("/"))
+    if match is None:
+        raise ToolError(
+            f"'{url}' names no conflict. Use conflict://3, conflict://3/ours, /theirs, /base, or conflict://*"
+        )
+    number = None if match[1] == "*" else int(match[1])
+    match match[2]:
+        case None:
+            return ConflictUrl(number)
+        case "ours" | "theirs" | "base" as scope if number is not None:
+            return ConflictUrl(number, scope)
+    raise ToolError(f"'{url}' names no side of a conflict. Use conflict://ID/ours, /theirs or /base.")
 
 
 class Conflict(msgspec.Struct, frozen=True):
@@ -28,8 +61,8 @@ class Conflicts:
         self._lock = threading.Lock()
 
     def register(self, path: Path, text: str) -> list[Conflict]:
-        """The conflicts in a file's text, in order. One that was there before keeps its id; the others of the file are
-        forgotten."""
+        """The conflicts in a file's text, in order. One that was there before has the same id; all others of the file
+        are forgotten."""
         regions = find_regions(text)[:MOST]
         real = Path(real_path(path))
         with self._lock:

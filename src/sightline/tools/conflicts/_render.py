@@ -5,8 +5,7 @@ from pathlib import Path
 
 from sightline.tools._tool import ToolError
 from sightline.tools.conflicts._regions import readable
-from sightline.tools.conflicts._registry import Conflict, Conflicts
-from sightline.tools.conflicts._urls import parse_url
+from sightline.tools.conflicts._registry import Conflict, Conflicts, parse_url
 
 SHOWN = 100  # conflicts of one file
 SHOWN_LINES = 200  # of one conflict

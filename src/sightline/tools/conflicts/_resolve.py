@@ -1,7 +1,7 @@
-"""Putting an agreed text in the place of a conflict.
+"""Replacing a conflict with its resolution.
 
-The file is read again first. A conflict that no longer reads as it was shown is left alone: somebody else has been
-there. Everything outside the conflict stays as it is, byte for byte.
+The file is read again first. A conflict that no longer reads as it was shown is left alone: another program changed it.
+Everything outside the conflict stays as it is, byte for byte.
 """
 
 from pathlib import Path

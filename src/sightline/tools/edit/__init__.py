@@ -1,5 +1,3 @@
 """The edit tool: changes to files, written in the hashline language."""
 
-from sightline.tools.edit._tool import EditTool
-
-__all__ = ["EditTool"]
+from sightline.tools.edit._tool import EditTool as EditTool

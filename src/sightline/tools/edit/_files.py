@@ -89,11 +89,11 @@ def file_of(path: str, cwd: Path, local: Path) -> Path:
 
 
 def is_note(path: str) -> bool:
-    """Whether a section is about a file of the session's own folder, which needs nobody's leave."""
+    """Whether a section is about a file of the session's own folder, which needs no approval."""
     return path.lower().startswith("local://")
 
 
-def plan(
+def plan_file(
     section: PatchSection, path: Path, cwd: Path, snapshots: Snapshots, restored: Restore = not_restored
 ) -> FilePlan:
     """Raises ToolError. `restored`: text for the file with the secret values of the lines it replaces."""

@@ -5,7 +5,7 @@ Rules:
 - Each call costs what is new since the last one: the arguments are decoded once, each line parsed once, a closed hunk
   placed once. The diff is made anew when a line has come, of a long patch when a sixty-fourth of it has. What is shown
   is bounded.
-- Nothing here is an error. A patch that stops making sense keeps what was shown last; a hunk that cannot be placed in
+- Nothing here is an error. Of a patch that stops making sense the last diff stays; a hunk that cannot be placed in
   the state its tag names is left out; of a file whose state is not known only the new lines are shown.
 - The disk is not touched.
 """
@@ -14,12 +14,11 @@ import json
 import re
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from sightline.events import DiffFact
-from sightline.tools._tool import ToolError
+from sightline.tools._tool import Details, ToolError
 from sightline.tools.hashline import Hunk, PatchParser, PatchSection, Snapshots, Splice, changes_of, splices_of, unified
 
 _START = re.compile(r'"input"\s*:\s*"')
@@ -64,9 +63,9 @@ class Stream:
         self._drawn_lines = 0  # of them, when the diff was last made
         self._over = False
         self._drawn: list[Drawn] = []
-        self._details: dict[str, Any] | None = None
+        self._details: Details | None = None
 
-    def feed(self, written: str) -> dict[str, Any] | None:
+    def feed(self, written: str) -> Details | None:
         try:
             if not self._over and self._take(written):
                 self._details = self._draw() or self._details
@@ -95,7 +94,7 @@ class Stream:
         self._lines += len(lines)
         return self._over or self._lines - self._drawn_lines > self._drawn_lines // 64
 
-    def _draw(self) -> dict[str, Any] | None:
+    def _draw(self) -> Details | None:
         self._drawn_lines = self._lines
         for section in self._parser.sections[len(self._drawn) :]:
             self._drawn.append(Drawn(section, self._snapshots, self._cwd, self._local))

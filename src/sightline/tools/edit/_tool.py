@@ -1,12 +1,12 @@
-"""The edit tool as a model is told of it. What it does is in `_work`, imported when a model edits: most of what is
-offered is never called, and a start does not wait for it."""
+"""The edit tool as a model sees it. Its work is in `_work`, imported when a model edits: most of what is offered is
+never called, and a start does not wait for it."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import msgspec
 
 from sightline.tools._context import ToolContext
-from sightline.tools._tool import Need, Outcome, Proposal, Tool
+from sightline.tools._tool import Details, Need, Outcome, Proposal, Tool
 
 
 class EditParams(msgspec.Struct):
@@ -56,7 +56,7 @@ replace 4..4:
         paths = list(dict.fromkeys(head.rpartition("#")[0] or head for head in heads))
         return ", ".join(paths)
 
-    def partial(self, written: str, context: ToolContext) -> dict[str, Any] | None:
+    def partial(self, written: str, context: ToolContext) -> Details | None:
         from sightline.tools.edit._work import shown_so_far
 
         return shown_so_far(written, context)

@@ -1,15 +1,15 @@
-"""Replacing a file so that nobody ever sees half of it, nor two writers each other's old content.
+"""Replacing a file so that no reader ever sees half of it, and no two writers work on each other's old content.
 
 Rules:
 
 - The new content is written to a file that has no name yet (Linux), or to a hidden one beside the target, synced, and
   moved to the target. Killed at any moment, the target is the old or the new file, whole, and beside it is nothing
   (see `_file_lock`).
-- A link is followed: its target is replaced, the link stays. Mode, owner, group and extended attributes are kept.
+- A link is followed: its target is replaced, the link stays. Mode, owner, group and extended attributes stay.
 - A file the user may not write is not replaced, although its folder would allow it.
-- A file with several names (hard links) becomes a file of its own under this name: the others keep the old content.
-- Except what running commands are kept from changing by a mount of the file (`exec.replacing`): replacing it would take
-  the mount off. It is written in place.
+- A file with several names (hard links) becomes a file of its own under this name: the others have the old content.
+- Except what a mount protects from running commands (`exec.replacing`): replacing the file would take the mount off. It
+  is written in place.
 - All of it happens in the folder that was judged, held open (see `sightline.handles`).
 """
 
@@ -36,7 +36,7 @@ _ATTEMPTS = 100
 
 
 class Writing:
-    """A file nobody else writes meanwhile: what it holds, and what it becomes."""
+    """A file locked for writing: its content, and its replacement."""
 
     def __init__(self, target: FolderEntry, lock: FileLock, shown: Path, *, private: bool = False) -> None:
         self._target = target
@@ -65,7 +65,7 @@ class Writing:
                 os.close(descriptor)
 
     def replace(self, data: bytes, *, executable: bool = False) -> bool:
-        """Make this the content. `executable`: whoever may read it may run it; whether that changed its mode."""
+        """Make this the content. `executable`: all who may read it may run it; whether that changed its mode."""
         with self._explained():
             return self._replace(data, executable=executable)
 
@@ -240,7 +240,7 @@ def _old(target: FolderEntry) -> Iterator[int | None]:
 
 
 def _link(descriptor: int, name: str, folder: int | None = None) -> None:
-    # Python follows the link only when it is told a folder, which an absolute path then does not use.
+    # Python follows the link only when it gets a folder, which an absolute path then does not use.
     source = f"/proc/self/fd/{descriptor}"
     os.link(source, name, src_dir_fd=descriptor, dst_dir_fd=folder, follow_symlinks=True)
 
@@ -264,17 +264,17 @@ def _make_executable(descriptor: int) -> bool:
     """A file system without modes is no reason to fail."""
     try:
         mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
-        wanted = mode | (mode & 0o444) >> 2
-        if wanted == mode:
+        executable = mode | (mode & 0o444) >> 2
+        if executable == mode:
             return False
-        os.fchmod(descriptor, wanted)
-        return stat.S_IMODE(os.fstat(descriptor).st_mode) == wanted
+        os.fchmod(descriptor, executable)
+        return stat.S_IMODE(os.fstat(descriptor).st_mode) == executable
     except OSError:
         return False
 
 
 def _dress(descriptor: int, old: int, target: FolderEntry) -> None:
-    """Give the new file what the old one had. An owner that cannot be kept also costs the set-id bits."""
+    """Give the new file what the old one had. An owner that cannot be set also costs the set-id bits."""
     before, now = os.fstat(old), os.fstat(descriptor)
     mode = stat.S_IMODE(before.st_mode)
     if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
@@ -283,11 +283,11 @@ def _dress(descriptor: int, old: int, target: FolderEntry) -> None:
         except OSError:
             mode &= ~(stat.S_ISUID | stat.S_ISGID)
     if hasattr(os, "listxattr"):
-        _keep_attributes(descriptor, path_of(old, target.path))
+        _copy_attributes(descriptor, path_of(old, target.path))
     os.fchmod(descriptor, mode)
 
 
-def _keep_attributes(descriptor: int, old: str) -> None:
+def _copy_attributes(descriptor: int, old: str) -> None:
     names: list[str] = []
     with suppress(OSError):
         names = os.listxattr(old)

@@ -5,7 +5,7 @@ Rules:
 - The parsers are the extra `code`: tree-sitter and its grammars, imported when first needed. Without them, and for a
   language there is no grammar for, nothing is known: `block_at` is None, `outline` is empty.
 - A block is the largest syntactic node that begins on a line as its first token. A decorated definition begins at its
-  first decorator, where the grammar says so; a comment is a node of its own.
+  first decorator, where the grammar has it so; a comment is a node of its own.
 - Line numbers count from 1, as everywhere in the tools.
 - Places are taken as bytes and counted into lines here. The points of tree-sitter 0.26.0 free what they do not own
   (py-tree-sitter issue 472): some hundred of them end the process.
@@ -17,12 +17,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from importlib import import_module
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import msgspec
 
 if TYPE_CHECKING:
-    from tree_sitter import Node
+    from tree_sitter import Language, Node, Tree
 
 INSTALL_HINT = 'Blocks need the parsers of the extra `code`: pip install "sightline[code]".'
 MAX_BYTES = 2 * 1024 * 1024  # a longer file is not parsed
@@ -59,33 +60,19 @@ _COMMENTS = ("#", "//", "/*", "<!--")
 _SEQUENCES = frozenset({"block", "body_statement", "statement_list", "then", "program"})
 # What a summary shows the first lines of, without the body.
 _HOLDS_CODE = frozenset(
-    {
-        "function_definition",  # Python, C, C++, Bash, PHP
-        "function_declaration",  # JavaScript, TypeScript, Go
-        "generator_function_declaration",
-        "function_expression",
-        "arrow_function",
-        "method_definition",
-        "function_item",  # Rust
-        "method_declaration",  # Go, Java, C#, PHP
-        "constructor_declaration",
-        "local_function_statement",
-        "method",  # Ruby
-        "singleton_method",
-        "lambda_expression",
-        "func_literal",
-        "closure_expression",
-        "rule_set",  # CSS
-        "enum_item",
-        "enum_declaration",
-    }
+    {"function_definition"}  # Python, C, C++, Bash, PHP
+    | {"function_declaration", "generator_function_declaration", "function_expression"}  # JavaScript, TypeScript, Go
+    | {"arrow_function", "method_definition", "func_literal", "closure_expression", "lambda_expression"}
+    | {"method_declaration", "constructor_declaration", "local_function_statement"}  # Go, Java, C#, PHP
+    | {"function_item", "enum_item", "enum_declaration"}  # Rust, Java
+    | {"method", "singleton_method", "rule_set"}  # Ruby, CSS
 )
 
 
 class _Source(msgspec.Struct, frozen=True):
     """A parsed text. Rows count from 0."""
 
-    tree: Any
+    tree: "Tree"
     data: bytes
     starts: list[int]  # of its rows
 
@@ -159,7 +146,7 @@ def _shares_its_end(node: "Node", source: _Source) -> bool:
 def outline(text: str, path: PurePath | str) -> list[tuple[int, int]]:
     """The first and last lines of what a summary leaves out: bodies of definitions, not the definitions in them.
 
-    Spans are in the order of the file and do not overlap. A class keeps its members' first lines; what is inside a
+    Spans are in the order of the file and do not overlap. Of a class its members' first lines stay; what is inside a
     function is left out with it.
     """
     source = _parsed_source(text, path)
@@ -201,23 +188,23 @@ def _parsed_source(text: str, path: PurePath | str) -> _Source | None:
     return _parsed(text, *grammar)
 
 
-@lru_cache(maxsize=4)  # several blocks of one patch are asked for one after another
+@lru_cache(maxsize=4)  # several blocks of one patch are looked up one after another
 def _parsed(text: str, module: str, function: str) -> _Source | None:
-    language = _language(module, function)
-    if language is None:
+    language, engine = _language(module, function), _module("tree_sitter")
+    if language is None or engine is None:
         return None
     data = text.encode("utf-8", "replace")
     starts = [0, *(line_end.end() for line_end in re.finditer(rb"\n", data))]
-    return _Source(_module("tree_sitter").Parser(language).parse(data), data, starts)
+    return _Source(engine.Parser(language).parse(data), data, starts)
 
 
 @lru_cache(maxsize=32)
-def _language(module: str, function: str) -> Any:
+def _language(module: str, function: str) -> "Language | None":
     engine, grammar = _module("tree_sitter"), _module(module)
     return None if engine is None or grammar is None else engine.Language(getattr(grammar, function)())
 
 
-def _module(name: str) -> Any:
+def _module(name: str) -> ModuleType | None:
     try:
         return import_module(name)
     except ImportError:

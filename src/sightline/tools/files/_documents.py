@@ -1,7 +1,7 @@
 """Documents of office programs as markdown, converted in a process of its own.
 
 The converter (extra `docs`) runs in the sandbox, without a network, on a copy in a folder of its own, and is ended with
-everything it started when it takes too long or is no longer wanted.
+everything it started when it takes too long or the call is cancelled.
 """
 
 import asyncio
@@ -81,8 +81,8 @@ def _facts(path: Path) -> os.stat_result:
 
 
 def _copied(path: Path, folder: Path) -> Path:
-    """What was judged, wherever a link leads meanwhile; and where a sandboxed command sees it, which it does not in
-    folders such as /tmp."""
+    """A copy of the file that was judged, wherever a link leads meanwhile; it is where a sandboxed command sees it,
+    which it does not in folders such as /tmp."""
     copy = folder / f"document{path.suffix.lower()}"
     with opened(path) as fd:
         copy.write_bytes(read_all(fd, MAX_INPUT))

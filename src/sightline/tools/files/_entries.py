@@ -5,7 +5,7 @@ Rules:
 - What exists as it is written is meant, whatever characters it holds.
 - An entry with commas or semicolons stands for its parts when at least one of them exists, one with spaces when all do.
 - A glob whose first part already is one looks in every folder of the workspace: `*.py` is `**/*.py`.
-- The disk is asked about every part, on the event loop: so there is a bound to how many there may be.
+- Each part costs a look at the disk, on the event loop: so there is a bound to how many there may be.
 """
 
 import os
@@ -42,7 +42,7 @@ def place_of(entry: str, cwd: Path) -> EntryDestination:
     base, glob = _split_glob(entry, cwd)
     if not glob:
         return EntryDestination(entry, path)
-    # The root is the root here, not the workspace: `/*` asks for it by name.
+    # The root is the root here, not the workspace: `/*` names it.
     return EntryDestination(entry, resolve(base, cwd) if base.strip("/") else Path("/"), glob)
 
 
@@ -110,7 +110,7 @@ def _is_there(entry: str, cwd: Path) -> bool:
         return True
     try:
         bare, _ = split_selector(entry)
-    except ToolError:  # wrong numbers: said later, by whoever reads the lines
+    except ToolError:  # wrong numbers: reported later, when the lines are read
         return False
     return bare != entry and os.path.lexists(resolve(bare, cwd))
 

@@ -1,8 +1,8 @@
-"""One writer of a file at a time, among all sessions of a person; and what a killed writer left is removed.
+"""One writer of a file at a time, among all sessions of a user; and what a killed writer left is removed.
 
 Rules:
 
-- Whoever changes a file holds its lock from reading what the change is based on to the new content's last step. Two
+- A writer holds a file's lock from reading what the change is based on to the new content's last step. Two
   sessions that edit one file do so one after the other, and the second one sees what the first one did.
 - A lock is a locked file in our own folder, where no command can reach it, named after the target's folder (by its
   number, so that every path to it means the same) and name. It is removed with the lock: normally the folder is empty.
@@ -40,7 +40,7 @@ class FileLock:
         self.new = path.removesuffix(_LOCK) + _NEW
 
     def note(self, temporary: str) -> None:
-        """Say which file beside the target has to be removed, should this process not live to do it."""
+        """Write down which file beside the target has to be removed, should this process not live to do it."""
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, os.fsencode(temporary), 0)
 
@@ -94,7 +94,7 @@ def _folder() -> str:
 
 
 def _key(target: FolderEntry) -> str:
-    """Names that some file systems do not tell apart share a lock."""
+    """Names that are the same to some file systems share a lock."""
     from hashlib import blake2b
 
     folder = os.stat(".", dir_fd=target.folder)
@@ -116,7 +116,7 @@ def _acquired(path: str, deadline: float) -> int | None:
             raise
         os.close(descriptor)
         if not is_locked:
-            return None  # else it was released, and so removed, by whoever had it
+            return None  # else it was released, and so removed, by its holder
 
 
 def _is_same(descriptor: int, path: str) -> bool:

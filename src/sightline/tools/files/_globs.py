@@ -185,7 +185,7 @@ def _pieces(glob: str) -> list[str]:
         if glob.startswith("**", at) and (at == 0 or glob[at - 1] == "/"):
             while at < len(glob) and glob[at] == "*":
                 at += 1
-            # Not followed by a slash it goes on within a folder: `**x` is `**/*x`.
+            # Not followed by a slash it continues within a folder: `**x` is `**/*x`.
             made += [_CROSS] if glob.startswith("/", at) else [_CROSS, _STAR]
             at += glob.startswith("/", at)
         elif glob[at] == "[":

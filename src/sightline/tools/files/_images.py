@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_INPUT = 20 * 1024**2
 MAX_PIXELS = 80_000_000  # a small file can unfold to gigabytes
-SNIFFED = 64 * 1024  # how much of a file says what it is
+SNIFFED = 64 * 1024  # of a file, to find out what it is
 _FOR_MODELS = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _QUALITIES = (85, 70, 50)
 _SMALLEST = 64
@@ -26,7 +26,7 @@ _EXTRA = 'pip install "sightline[images]"'
 
 class ImageFacts(msgspec.Struct, frozen=True):
     media_type: str
-    width: int = 0  # 0: the beginning of the file does not tell
+    width: int = 0  # 0: not in the beginning of the file
     height: int = 0
 
 
@@ -67,17 +67,17 @@ def fit(data: bytes, *, max_bytes: int, max_side: int) -> Fitted:
         raise ToolError("This is not an image of a known format.")
     if facts.width * facts.height > MAX_PIXELS:
         raise _too_many_pixels(facts.width, facts.height)
-    fits = len(data) <= max_bytes and 0 < max(facts.width, facts.height) <= max_side
+    is_small = len(data) <= max_bytes and 0 < max(facts.width, facts.height) <= max_side
+    fits = is_small and facts.media_type in _FOR_MODELS
     try:
-        from PIL import Image as _  # noqa: F401
+        picture = _opened(data, facts)
     except ImportError:
-        if fits and facts.media_type in _FOR_MODELS:
-            return Fitted(Image(facts.media_type, data), _note(facts))
-        raise ToolError(_needs_pillow(facts, data, max_bytes, max_side)) from None
-    picture = _opened(data, facts)
-    if fits and facts.media_type in _FOR_MODELS:
-        return Fitted(Image(facts.media_type, data), _note(facts))
-    return _smaller(picture, facts, max_bytes, max_side)
+        if not fits:
+            raise ToolError(_needs_pillow(facts, data, max_bytes, max_side)) from None
+    else:
+        if not fits:
+            return _smaller(picture, facts, max_bytes, max_side)
+    return Fitted(Image(facts.media_type, data), _note(facts))
 
 
 def too_large(size: int) -> ToolError:
@@ -90,7 +90,7 @@ def _too_many_pixels(width: int, height: int) -> ToolError:
 
 
 def _opened(data: bytes, facts: ImageFacts) -> "Picture":
-    """Decoded: a broken image is told of here, not by the model's server."""
+    """Decoded: a broken image is reported here, not by the model's server."""
     from PIL import Image as pillow
 
     try:

@@ -3,7 +3,7 @@
 Rules:
 
 - Text made from a notebook and not changed makes the same notebook again, byte for byte.
-- A cell keeps its metadata and outputs as long as its marker line keeps its number; a marker without a number, or with
+- A cell has its metadata and outputs as long as its marker line has its number; a marker without a number, or with
   one that is used already or never was, makes a new cell. A cell whose marker is gone is removed.
 - A source line that looks like a marker is shown with a backslash before it.
 """
@@ -15,6 +15,8 @@ from itertools import count
 from typing import Any
 
 from sightline.tools._tool import ToolError
+
+_Json = dict[str, Any]  # a notebook, or a cell: whatever else it holds stays
 
 SUFFIX = ".ipynb"
 _MARKER = re.compile(r"# %% \[(code|markdown|raw)\](?: cell:([0-9]{1,9}))?[ \t]*")
@@ -35,10 +37,10 @@ def from_text(text: str, original: bytes) -> bytes:
     if text == to_text(original):
         return original
     notebook = _load(original)
-    before: list[dict[str, Any]] = notebook["cells"]
+    before: list[_Json] = notebook["cells"]
     ids = _new_ids(before) if _has_ids(notebook) else None
     used: set[int] = set()
-    cells: list[dict[str, Any]] = []
+    cells: list[_Json] = []
     for kind, number, rows in _cells(text):
         known = number is not None and number < len(before) and number not in used
         if known and number is not None:
@@ -50,7 +52,7 @@ def from_text(text: str, original: bytes) -> bytes:
     return _dump(notebook, original)
 
 
-def _load(data: bytes) -> dict[str, Any]:
+def _load(data: bytes) -> _Json:
     try:
         notebook = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as problem:
@@ -62,15 +64,15 @@ def _load(data: bytes) -> dict[str, Any]:
     return notebook
 
 
-def _is_cell(cell: Any) -> bool:
+def _is_cell(cell: object) -> bool:
     if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown", "raw"):
         return False
     source = cell.get("source", "")
     return isinstance(source, str) or (isinstance(source, list) and all(isinstance(row, str) for row in source))
 
 
-def _source(cell: dict[str, Any]) -> str:
-    """What no text can hold (half of a surrogate pair) is shown as a question mark; an unchanged cell keeps it."""
+def _source(cell: _Json) -> str:
+    """What no text can hold (half of a surrogate pair) is shown as a question mark, and stays in an unchanged cell."""
     source = cell.get("source", "")
     text = source if isinstance(source, str) else "".join(source)
     return text.encode("utf-8", "replace").decode()
@@ -96,7 +98,7 @@ def _cells(text: str) -> list[tuple[str, int | None, list[str]]]:
     return cells
 
 
-def _changed(cell: dict[str, Any], kind: str, rows: list[str]) -> dict[str, Any]:
+def _changed(cell: _Json, kind: str, rows: list[str]) -> _Json:
     source = "\n".join(rows)
     if kind == cell["cell_type"] and source == _source(cell):
         return cell
@@ -111,33 +113,33 @@ def _changed(cell: dict[str, Any], kind: str, rows: list[str]) -> dict[str, Any]
 
 
 def _as(like: object, source: str) -> str | list[str]:
-    """A list of lines, as notebooks are usually kept, unless this one keeps text."""
+    """A list of lines, as notebooks usually have it, unless this one has text."""
     if isinstance(like, str):
         return source
     *ended, last = source.split("\n")
     return [f"{row}\n" for row in ended] + ([last] if last else [])
 
 
-def _new_ids(cells: list[dict[str, Any]]) -> Iterator[str]:
+def _new_ids(cells: list[_Json]) -> Iterator[str]:
     taken = {id for cell in cells if isinstance(id := cell.get("id"), str)}
     return (name for number in count() if (name := f"cell-{number}") not in taken)
 
 
-def _new(kind: str, rows: list[str], ids: Iterator[str] | None) -> dict[str, Any]:
+def _new(kind: str, rows: list[str], ids: Iterator[str] | None) -> _Json:
     """`ids`: for notebooks whose cells have some."""
-    cell: dict[str, Any] = {"cell_type": kind}
+    cell: _Json = {"cell_type": kind}
     if ids is not None:
         cell["id"] = next(ids)
     cell |= {"metadata": {}, "source": _as(None, "\n".join(rows))}
     return cell | ({"execution_count": None, "outputs": []} if kind == "code" else {})
 
 
-def _has_ids(notebook: dict[str, Any]) -> bool:
+def _has_ids(notebook: _Json) -> bool:
     version = notebook.get("nbformat"), notebook.get("nbformat_minor")
     return version[0] == 4 and isinstance(version[1], int) and version[1] >= 5
 
 
-def _dump(notebook: dict[str, Any], original: bytes) -> bytes:
+def _dump(notebook: _Json, original: bytes) -> bytes:
     """Written as the original was: its indentation, its escapes, its last line end."""
     text = original.decode("utf-8-sig")
     indent = re.match(r"\s*\{\r?\n([ \t]+)", text)

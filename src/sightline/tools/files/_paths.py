@@ -25,7 +25,7 @@ from sightline.tools._tool import Access, Need, ToolError
 SUFFIX_SECONDS = 5.0
 LONGEST_PATH = 4096  # bytes, of what the system takes; so no path has more characters
 _QUOTES = (('"', '"'), ("'", "'"), ("`", "`"), ("“", "”"), ("‘", "’"))
-# A line end in a name would make one row of a result two, the second saying whatever the name's maker likes.
+# A line end in a name would make one row of a result two, the second with whatever the name's maker likes.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _BEFORE_AM_PM = re.compile(r" (?=[AaPp][Mm]\b)")
 
@@ -135,7 +135,7 @@ def is_outside(path: Path, cwd: Path) -> bool:
 
 
 def read_need(path: Path, cwd: Path) -> list[Need]:
-    """Reading in the workspace is allowed unless a rule denies it: that is for the rules to say."""
+    """Reading in the workspace is allowed unless a rule denies it, so that too is a need."""
     return [_need("read", path, cwd)]
 
 

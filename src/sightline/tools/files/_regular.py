@@ -1,4 +1,4 @@
-"""Regular files, opened so that reading one never waits: a pipe, a device or a socket could keep a reader for ever."""
+"""Regular files, opened so that reading one never waits: a pipe, a device or a socket could block a reader for ever."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ from sightline.tools.files._paths import reason_of
 
 _KINDS = {
     stat.S_IFDIR: "a directory",
-    # Links are followed first, so one that is met leads nowhere, or someone swaps them.
+    # Links are followed first, so one that is met leads nowhere, or is being swapped.
     stat.S_IFLNK: "a link that leads back to itself, or was put there just now",
     stat.S_IFIFO: "a named pipe",
     stat.S_IFSOCK: "a socket",

@@ -1,17 +1,17 @@
-"""ripgrep as a process of ours: found, run, read as it writes, and ended with whoever waits for it.
+"""ripgrep as a process of ours: found, run, read as it writes, and ended with its caller.
 
 Rules:
 
 - It is looked for beside this Python (where the package that carries it puts it), then on PATH outside the workspace.
   There may be none.
 - Only our arguments count: no configuration file, nothing is read from the terminal, and of the environment it has what
-  leads to the person's own rules of what git ignores.
-- A glob given with `-g` would bring ignored files back. Which files are wanted is therefore said as the rules of one
-  more ignore file, which weighs less than any other; it is handed over as the standard input.
+  leads to the user's own rules of what git ignores.
+- A glob given with `-g` would bring ignored files back. Globs are therefore the rules of one more ignore file, which
+  weighs less than any other; it is handed over as the standard input.
 - It runs in a folder that is open (see `sightline.handles`), and files that are named are handed over open: a link that
   is swapped meanwhile leads nowhere else.
-- Whoever leaves before the end kills the process, its threads with it. It has a limit of memory.
-- One that did not end by itself found a part at most: that is a failure, and is said.
+- A caller that leaves before the end kills the process, its threads with it. It has a limit of memory.
+- One that did not end by itself found a part at most: that is reported as a failure.
 - It opens every ignore file it meets, and waits for a named pipe. Those in the folder and above are looked at before.
 """
 
@@ -105,7 +105,7 @@ class RunningRipgrep:
             loop.remove_reader(self._output)
 
     async def complaint(self) -> str:
-        """What it had to say against its arguments. For after the last chunk."""
+        """Its error about the arguments. For after the last chunk."""
         _, errors = await self._process.communicate()
         return errors.decode("utf-8", "replace").strip() if self._process.returncode == 2 else ""
 
@@ -133,8 +133,8 @@ def _wake(waiting: "asyncio.Future[None]") -> None:
 
 
 def ignoring(folder: Path, *, gitignore: bool) -> list[str]:
-    """`.gitignore` files mean something in a folder that is no repository, too. In one they are read as git does:
-    told not to care, ripgrep would also read those above the repository."""
+    """`.gitignore` files count in a folder that is no repository, too. In one they are read as git does: without
+    `--require-git`, ripgrep would also read those above the repository."""
     if not gitignore:
         return ["--no-ignore"]
     without = {_IGNORE_FILES[name] for _, name in _endless_above(folder)}
@@ -143,7 +143,7 @@ def ignoring(folder: Path, *, gitignore: bool) -> list[str]:
 
 def endless_ignore_files(folders: Iterable[Path], cwd: Path) -> list[str]:
     """The ignore files in these folders and above that are pipes or devices, each with what follows from it. ripgrep
-    would wait for them, so it goes on without those of the same name."""
+    would wait for them, so it runs without those of the same name."""
     found = {Path(place, name): name for folder in folders for place, name in _endless_above(folder)}
     without = "{} is left out" if program() is None else "no {} is used"
     return [f"{display(path, cwd)} (not a regular file; {without.format(name)})" for path, name in found.items()]
@@ -218,7 +218,7 @@ async def running(
 
 def _ripgrep(rules: str) -> list[str]:
     found = program()
-    assert found is not None, "there is no ripgrep; the caller has to ask first"
+    assert found is not None, "there is no ripgrep; the caller has to check first"
     return [found, *_ALWAYS, *(["--ignore-file=/dev/stdin"] if rules else [])]
 
 
@@ -303,13 +303,10 @@ def rules_for(globs: list[tuple[str, str]]) -> str:
 
     May let too much through, never too little: what an ignore file cannot express exactly is a star there.
     """
-    kept = [f"!/{_escaped(folder)}{line}" for folder, line in coarse(globs)]
-    return "\n".join(["*", "!*/", *kept, ""])
+    meant = [f"!/{_escaped(folder)}{line}" for folder, line in coarse(globs)]
+    return "\n".join(["*", "!*/", *meant, ""])
 
 
 def _escaped(folder: str) -> str:
-    return _one_line(re.sub(r"([\\*?\[\]{}!#])", r"\\\1", folder))
-
-
-def _one_line(text: str) -> str:
-    return re.sub(r"[\s\udc80-\udcff]+", "*", text)
+    """On one line: what a line cannot hold is a star."""
+    return re.sub(r"[\s\udc80-\udcff]+", "*", re.sub(r"([\\*?\[\]{}!#])", r"\\\1", folder))

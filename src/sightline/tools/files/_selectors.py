@@ -27,9 +27,6 @@ class LineRange(msgspec.Struct, frozen=True, order=True):
     def __contains__(self, line: int) -> bool:
         return self.first <= line and (self.last is None or line <= self.last)
 
-    def __str__(self) -> str:
-        return f"{self.first}-" if self.last is None else f"{self.first}-{self.last}"
-
 
 class Selector(msgspec.Struct, frozen=True, kw_only=True):
     """Sorted ranges that do not touch (none: all lines), raw or not, or only the unresolved merge conflicts."""
@@ -37,11 +34,6 @@ class Selector(msgspec.Struct, frozen=True, kw_only=True):
     ranges: tuple[LineRange, ...] = ()
     raw: bool = False
     conflicts: bool = False
-
-    def __str__(self) -> str:
-        parts = [",".join(map(str, self.ranges))] if self.ranges else []
-        parts += ["raw"] * self.raw + ["conflicts"] * self.conflicts
-        return "".join(f":{part}" for part in parts)
 
 
 def split_selector(path: str) -> tuple[str, Selector | None]:

@@ -23,7 +23,7 @@ _IGNORE_BYTES = 1024 * 1024
 
 class _Rule(msgspec.Struct, frozen=True):
     pattern: re.Pattern[str]
-    keeps: bool
+    negated: bool
     folders_only: bool
 
 
@@ -35,11 +35,11 @@ class _Rules(msgspec.Struct, frozen=True):
     of_git: bool
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
-        """True: ignored. False: kept. None: not mentioned."""
+        """True: ignored. False: not. None: no rule matches."""
         inside = path[self.depth :]
         for rule in reversed(self.rules):
             if (is_folder or not rule.folders_only) and rule.pattern.fullmatch(inside):
-                return not rule.keeps
+                return not rule.negated
         return None
 
 
@@ -162,10 +162,10 @@ def _rule(line: str) -> _Rule | None:
     line = f"{bare} " if bare != line and bare.endswith("\\") else bare
     if not line or line.startswith("#"):
         return None
-    keeps = line.startswith("!")
-    line = line[1:] if keeps else line
+    negated = line.startswith("!")
+    line = line[1:] if negated else line
     folders_only = line.endswith("/")
     line = line.rstrip("/")
     anchored = "/" in line
     glob = line.lstrip("/") if anchored else f"**/{line}"
-    return _Rule(re.compile(expression(glob, braces=False), re.DOTALL), keeps, folders_only) if line else None
+    return _Rule(re.compile(expression(glob, braces=False), re.DOTALL), negated, folders_only) if line else None

@@ -1,5 +1,3 @@
 """The find tool: paths by glob."""
 
-from sightline.tools.find._tool import FindParams, FindTool
-
-__all__ = ["FindParams", "FindTool"]
+from sightline.tools.find._tool import FindTool as FindTool

@@ -2,9 +2,9 @@
 
 Rules:
 
-- Where most files it looks at are meant, ripgrep sorts; but it says nothing before it is done. When that takes longer
-  than a moment, a second one that does not sort tells what there is meanwhile, and what there was if time runs out.
-- Where a glob chooses a few of many, or several folders are named, what was found is asked for its times, here.
+- Where most files it looks at are meant, ripgrep sorts; but it writes nothing before it is done. When that takes longer
+  than a moment, a second one that does not sort provides progress meanwhile, and the result if time runs out.
+- Where a glob chooses a few of many, or several folders are named, the files found are sorted by their times here.
 - ripgrep lists files. The folders of a listing are those that its files are in; an empty folder is not found, and a
   glob that ends as names of files do (`*.py`) finds no folder.
 """
@@ -15,7 +15,6 @@ import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
 from contextlib import aclosing
 from itertools import islice
-from typing import Any
 
 import msgspec
 
@@ -37,7 +36,7 @@ class _Seen:
     """The paths of a stream that are meant. `enough`: files after which no others are of interest."""
 
     def __init__(self, query: FindQuery, enough: int | None) -> None:
-        self._wanted = query.matcher()
+        self._is_meant = query.matcher()
         self._enough = enough
         self._folders_too = not query.files_only
         self._parents: set[str] = set()
@@ -47,7 +46,7 @@ class _Seen:
         if self._folders_too:
             self._parents.update({name.rpartition("/")[0] for name in names})
         for name in names if self._enough is None or len(self.files) < self._enough else ():
-            if self._wanted(name):
+            if self._is_meant(name):
                 self.files[name] = None
                 if len(self.files) == self._enough:
                     return
@@ -58,24 +57,24 @@ class _Seen:
             while folder and folder not in every:
                 every.add(folder)
                 folder = folder.rpartition("/")[0]
-        return [folder for folder in every if self._wanted.means_folder(folder)]
+        return [folder for folder in every if self._is_meant.means_folder(folder)]
 
 
-async def listing(query: FindQuery, tell: Callable[[list[str]], None]) -> FileListing:
-    """`tell` gets what is known from time to time while it takes long."""
+async def listing(query: FindQuery, report: Callable[[list[str]], None]) -> FileListing:
+    """`report` gets what was found so far from time to time while it takes long."""
     if not query.roots:
         return await asyncio.to_thread(_newest, query, [], [])
     seen = _Seen(query, None)
     sortable = len(query.roots) == 1 and (query.everything or query.files_only)
     if _ripgrep.program() is None or not sortable:
-        finished = await _within(_watch(query, seen, tell), query.seconds)
+        finished = await _within(_watch(query, seen, report), query.seconds)
         return await _outcome(query, seen, timed_out=not finished)
     best = _Seen(query, query.limit + 1)
     sorting = asyncio.create_task(_read_sorted(query, best))
     try:
         if not await _done(sorting, UPDATE_SECONDS):
             seconds = query.seconds - UPDATE_SECONDS
-            await _within(_watch(query, seen, tell, until=sorting), seconds)
+            await _within(_watch(query, seen, report, until=sorting), seconds)
     finally:
         finished = await _stop(sorting)
     return await _outcome(query, best if finished else seen, timed_out=not finished)
@@ -88,16 +87,16 @@ async def _read_sorted(query: FindQuery, seen: _Seen) -> None:
 
 
 async def _watch(
-    query: FindQuery, seen: _Seen, tell: Callable[[list[str]], None], until: "asyncio.Task[None] | None" = None
+    query: FindQuery, seen: _Seen, report: Callable[[list[str]], None], until: "asyncio.Task[None] | None" = None
 ) -> None:
-    """Take in what comes, and tell of it; then wait for who knows better, if somebody does."""
-    told = time.monotonic()
+    """Collect what comes, and report it; end with the task `until`, if there is one."""
+    reported = time.monotonic()
     async with aclosing(_names(query, newest_first=False)) as batches:
         async for names in batches:
             seen.add(names)
-            if time.monotonic() - told >= UPDATE_SECONDS:
-                told = time.monotonic()
-                tell([os.path.join(query.base, name) for name in islice(seen.files, query.limit)])
+            if time.monotonic() - reported >= UPDATE_SECONDS:
+                reported = time.monotonic()
+                report([os.path.join(query.base, name) for name in islice(seen.files, query.limit)])
             if until is not None and until.done():
                 return
     if until is not None:
@@ -121,7 +120,7 @@ async def _names(query: FindQuery, *, newest_first: bool) -> AsyncGenerator[list
                 yield [start + name for name in batch] if start else batch
 
 
-async def _within(work: Coroutine[Any, Any, None], seconds: float) -> bool:
+async def _within(work: Coroutine[object, None, None], seconds: float) -> bool:
     """Whether it ended in time."""
     task = asyncio.create_task(work)
     try:

@@ -36,7 +36,7 @@ class FindQuery(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def files_only(self) -> bool:
-        """Whether all globs end as names of files do: `*.py` asks for no folder."""
+        """Whether all globs end as names of files do: `*.py` means no folder."""
         return all("." in _ending(glob) for _, glob in self.globs)  # one that ends with a slash has no ending
 
     def matcher(self) -> "Matcher":
@@ -52,7 +52,7 @@ class FindScope(msgspec.Struct, frozen=True):
 
 
 class Matcher:
-    """Whether a path seen from the base is meant. Most are told apart by how they end, which is cheaper."""
+    """Whether a path seen from the base is meant. Most are decided by how they end, which is cheaper."""
 
     def __init__(self, globs: list[tuple[str, str]]) -> None:
         self._meant = None if globs == [("", _EVERYTHING)] else Globs(globs)

@@ -1,4 +1,4 @@
-"""The find tool as a model is told of it; what it does is in `_work`, imported when a model looks for files."""
+"""The find tool as a model sees it; its work is in `_work`, imported when a model looks for files."""
 
 from typing import Annotated
 

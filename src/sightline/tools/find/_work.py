@@ -1,14 +1,13 @@
-"""What the find tool does: globs become a query, the newest files it finds a list by folder."""
+"""The work of the find tool: globs become a query, the newest files it finds a list by folder."""
 
 import asyncio
 import math
 import os
 from pathlib import Path
-from typing import Any
 
 from sightline.events import FilesFact
 from sightline.tools._context import ToolContext
-from sightline.tools._tool import Need, Outcome, ToolError
+from sightline.tools._tool import Details, Need, Outcome, ToolError
 from sightline.tools._truncation import MAX_BYTES, truncate_head
 from sightline.tools.files import _ripgrep
 from sightline.tools.files._entries import is_url, place_of, shown_as
@@ -64,7 +63,7 @@ def _seconds(timeout: float) -> float:
     return LONGEST if math.isnan(timeout) else max(SHORTEST, min(timeout, LONGEST))
 
 
-def _progress(paths: list[str]) -> dict[str, Any]:
+def _progress(paths: list[str]) -> Details:
     text = truncate_head("\n".join(paths)).text
     return FilesFact(file_count=len(paths), display_content=text).as_details()
 

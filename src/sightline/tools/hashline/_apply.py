@@ -10,6 +10,8 @@ Rules:
 """
 
 from collections.abc import Callable, Sequence
+from itertools import takewhile
+from operator import eq
 
 import msgspec
 
@@ -19,6 +21,7 @@ from sightline.tools.hashline._parser import Hunk
 # The first and last line (from 1) of the block that begins on a line, or None.
 BlockResolver = Callable[[int], tuple[int, int] | None]
 
+_MARK = "\ufeff"
 _RANKS = {"head": 0, "after": 1, "before": 2, "replace": 3, "delete": 3, "tail": 4}
 
 
@@ -50,7 +53,7 @@ def splices_of(hunks: Sequence[Hunk], lines: Sequence[str], resolve: BlockResolv
 
 
 def refuse_overlaps(hunks: Sequence[Hunk]) -> None:
-    """What can be said of hunks before their file is looked at: blocks are left out."""
+    """The check that needs no file: blocks are left out."""
     plain = [Splice(*_span(hunk, hunk.first, hunk.last, 0), (), hunk) for hunk in hunks if _is_placed(hunk)]
     _refuse_overlaps(sorted(plain, key=lambda splice: splice.order))
 
@@ -95,7 +98,7 @@ def _refuse_overlaps(splices: Sequence[Splice]) -> None:
         same = reaching is not None and reaching.start == splice.start < splice.stop
         if reaching is not None and (inside or same):
             first, second = sorted((reaching.hunk, splice.hunk), key=lambda hunk: hunk.at)
-            raise messages.overlap(second.at, _shared_line(splice), first.at)
+            raise messages.mistake("overlap", second.at, line=_shared_line(splice), other=first.at)
         if splice.stop > splice.start and (reaching is None or splice.stop > reaching.stop):
             reaching = splice
 
@@ -117,13 +120,13 @@ def spliced(items: Sequence[str], splices: Sequence[Splice], rows: Callable[[Spl
 
 
 def changes_of(lines: Sequence[str], splices: Sequence[Splice]) -> list[LineChange]:
-    """What really differs: splices that touch are one change, lines kept at its edges are left out."""
+    """What really differs: splices that touch are one change, lines that stay at its edges are left out."""
     changes: list[LineChange] = []
     shift = 0
     for start, stop, rows in _joined(splices):
         before, after = tuple(lines[start:stop]), rows
-        head = _same(before, after)
-        tail = _same(before[head:][::-1], after[head:][::-1])
+        head = _shared_start(before, after)
+        tail = _shared_start(before[head:][::-1], after[head:][::-1])
         change = LineChange(
             start + head, before[head : len(before) - tail], start + shift + head, after[head : len(after) - tail]
         )
@@ -131,6 +134,10 @@ def changes_of(lines: Sequence[str], splices: Sequence[Splice]) -> list[LineChan
             changes.append(change)
         shift += len(after) - len(before)
     return changes
+
+
+def _shared_start(one: Sequence[str], other: Sequence[str]) -> int:
+    return len([*takewhile(bool, map(eq, one, other))])
 
 
 def _joined(splices: Sequence[Splice]) -> list[tuple[int, int, tuple[str, ...]]]:
@@ -144,11 +151,32 @@ def _joined(splices: Sequence[Splice]) -> list[tuple[int, int, tuple[str, ...]]]
     return joined
 
 
-def _same(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many items at the start are equal."""
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count
+class FileText(msgspec.Struct, frozen=True):
+    """A file's text as lines that remember how they ended, so that what an edit leaves alone stays as it is."""
+
+    lines: list[str]
+    ends: list[str]  # "\n", "\r\n", or "" for a last line without one
+    marked: bool = False  # begins with a byte order mark
+
+    @classmethod
+    def of(cls, text: str) -> "FileText":
+        marked = text.startswith(_MARK)
+        pieces = text.removeprefix(_MARK).split("\n")
+        last = pieces.pop()
+        lines = [piece.removesuffix("\r") for piece in pieces]
+        ends = ["\r\n" if piece.endswith("\r") else "\n" for piece in pieces]
+        return cls([*lines, last], [*ends, ""], marked) if last else cls(lines, ends, marked)
+
+    def render(self) -> str:
+        body = "".join(line + end for line, end in zip(self.lines, self.ends, strict=True))
+        return (_MARK if self.marked else "") + body
+
+    def edited(self, splices: Sequence[Splice]) -> "FileText":
+        """New lines end as most lines do; the last line ends, or does not, as the last line did."""
+        usual = "\r\n" if self.ends.count("\r\n") > self.ends.count("\n") else "\n"
+        lines = spliced(self.lines, splices, lambda splice: splice.rows)
+        ends = spliced(self.ends, splices, lambda splice: [usual] * len(splice.rows))
+        ends = [end or usual for end in ends]
+        if ends and self.ends and not self.ends[-1] and lines[-1]:  # an empty last line is nothing without its end
+            ends[-1] = ""
+        return FileText(lines, ends, self.marked)

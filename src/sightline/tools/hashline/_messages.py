@@ -1,4 +1,4 @@
-"""What the language says when something is wrong or was put right, in one place."""
+"""The errors and warnings of the language, in one place."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -49,146 +49,99 @@ class MismatchError(ToolError):
     kind = "mismatch"
 
 
+# By kind of mistake. Values are written as `str.format` does.
+_TEXTS = {
+    "missing_header": (
+        'input must begin with "¶PATH#HASH" on the first non-blank line for anchored edits; got: {got}{hint}'
+    ),
+    "missing_tag": (
+        "Missing hashline snapshot tag for anchored edit to {path}; use ¶{path}#TAG from your latest read or search."
+    ),
+    "malformed_tag": '"#{tag}" is not a snapshot tag: ¶{path}#TAG needs the four hex digits that were shown.',
+    "stray_payload": (f"payload line has no preceding hunk header. Use {OPERATIONS} above the body. Got {{text!r}}."),
+    "minus_row": (
+        "`-` rows are not valid; the range already names the lines that change. "
+        "To insert a literal line that starts with `-`, write `+-…`."
+    ),
+    "empty_body": "`{operation}` needs at least one `+TEXT` body row.{way_out}",
+    "delete_with_body": "`{operation}` does not take a colon or body rows. Remove them, or use {instead}.",
+    "backwards_range": "range {first}..{last} ends before it starts.",
+    "overlap": (
+        "anchor line {line} is already targeted by another hunk on line {other}. Issue ONE hunk per range; the body "
+        "is only the final content, never a before/after pair."
+    ),
+    "apply_patch_sentinel": (
+        "apply_patch sentinel {text!r} is not valid in hashline. File sections start with `¶path#HASH` "
+        f"(no `Update File:` or `Add File:`). Use {OPERATIONS}."
+    ),
+    "unified_diff_header": (
+        f"unified-diff hunk header (`@@ -N,M +N,M @@`) is not valid in hashline. Use {OPERATIONS}."
+    ),
+    "bracketed_header": (
+        "`@@`-bracketed hunk header {text!r} is not valid in hashline. Drop the brackets and write a verb "
+        "header such as `replace N..M:`."
+    ),
+    "bare_number": (
+        "hunk headers need a verb. Use `replace {first}..{first}:` to replace, or `delete {first}` to delete."
+    ),
+    "bare_range": (
+        "bare range hunk header {text!r} is not valid. Hunk headers need a verb: write "
+        "`replace {first}..{last}:` or `delete {first}..{last}`."
+    ),
+    "malformed_header": (
+        f"{{text!r}} is not a complete hunk header. Use {OPERATIONS}, with the body on the lines below as "
+        "`+TEXT`; a literal line like this one is written with a `+` before it."
+    ),
+    "no_operations": f"no operation follows ¶{{path}}. Use {OPERATIONS}.",
+    "two_tags": "{path} is edited under two tags, #{first} and #{second}. Use the latest for all of its hunks.",
+    # Worded as models know it, without the place in the patch.
+    "out_of_range": "Line {line} does not exist (file has {count} lines). {way_out}",
+    "unresolved_block": (
+        "`{operation}` could not resolve a syntactic block beginning on line {line}. The language may be "
+        "unsupported, the line may be blank or a closing delimiter, or the block may not parse. "
+        "Use {instead} instead."
+    ),
+    "no_change": (
+        "Edits to {path} parsed and applied cleanly, but produced no change: the body rows are byte-identical to the "
+        "file at those lines. The bug is somewhere else: read the file again before another edit. Do NOT widen the "
+        "payload or add lines; verify the anchor first."
+    ),
+    "not_shown": "Line {line} of {path} was not shown under #{tag}. Read that part of the file, then edit it.",
+}
+
+
+def mistake(kind: str, at: int | None = None, **values: object) -> PatchError:
+    """`at`: the line of the patch; without one the message names no line."""
+    return PatchError(kind, at, _TEXTS[kind].format_map(values))
+
+
 def missing_header(got: str) -> PatchError:
-    shown = repr(clip(got, 120)) if got else "nothing"
     heading = _HEADING.fullmatch(got.strip())
     hint = f". Write ¶{clip(heading[1], 120)}" if heading else ""
-    return PatchError(
-        "missing_header",
-        None,
-        f'input must begin with "¶PATH#HASH" on the first non-blank line for anchored edits; got: {shown}{hint}',
-    )
+    return mistake("missing_header", got=repr(clip(got, 120)) if got else "nothing", hint=hint)
 
 
 def missing_tag(path: str) -> PatchError:
-    return PatchError(
-        "missing_tag",
-        None,
-        f"Missing hashline snapshot tag for anchored edit to {path}; use ¶{path}#TAG from your latest read or search.",
-    )
-
-
-def malformed_tag(at: int, path: str, tag: str) -> PatchError:
-    return PatchError(
-        "malformed_tag", at, f'"#{tag}" is not a snapshot tag: ¶{path}#TAG needs the four hex digits that were shown.'
-    )
-
-
-def stray_payload(at: int, text: str) -> PatchError:
-    return PatchError(
-        "stray_payload",
-        at,
-        f"payload line has no preceding hunk header. Use {OPERATIONS} above the body. Got {clip(text, 120)!r}.",
-    )
-
-
-def minus_row(at: int) -> PatchError:
-    return PatchError(
-        "minus_row",
-        at,
-        "`-` rows are not valid; the range already names the lines that change. "
-        "To insert a literal line that starts with `-`, write `+-…`.",
-    )
+    return mistake("missing_tag", path=path)
 
 
 def empty_body(hunk: "Hunk") -> PatchError:
-    if hunk.verb != "replace":
-        way_out = ""
-    elif hunk.block:
+    way_out = ""
+    if hunk.verb == "replace" and hunk.block:
         way_out = " To delete a block, use `delete block N`, or `delete N..M` with the block's line range."
-    else:
+    elif hunk.verb == "replace":
         way_out = " To delete lines, use `delete N..M`."
-    return PatchError("empty_body", hunk.at, f"`{hunk.operation}` needs at least one `+TEXT` body row.{way_out}")
+    return mistake("empty_body", hunk.at, operation=hunk.operation, way_out=way_out)
 
 
 def delete_with_body(at: int, hunk: "Hunk") -> PatchError:
     instead = "`replace block N:`" if hunk.block else "`replace N..M:`"
-    return PatchError(
-        "delete_with_body", at, f"`{hunk.operation}` does not take a colon or body rows. Remove them, or use {instead}."
-    )
-
-
-def backwards_range(at: int, first: int, last: int) -> PatchError:
-    return PatchError("backwards_range", at, f"range {first}..{last} ends before it starts.")
-
-
-def overlap(at: int, line: int, other: int) -> PatchError:
-    return PatchError(
-        "overlap",
-        at,
-        f"anchor line {line} is already targeted by another hunk on line {other}. Issue ONE hunk per range; the body "
-        "is only the final content, never a before/after pair.",
-    )
-
-
-def apply_patch_sentinel(at: int, text: str) -> PatchError:
-    return PatchError(
-        "apply_patch_sentinel",
-        at,
-        f"apply_patch sentinel {clip(text, 80)!r} is not valid in hashline. File sections start with `¶path#HASH` "
-        f"(no `Update File:` or `Add File:`). Use {OPERATIONS}.",
-    )
-
-
-def unified_diff_header(at: int) -> PatchError:
-    return PatchError(
-        "unified_diff_header",
-        at,
-        f"unified-diff hunk header (`@@ -N,M +N,M @@`) is not valid in hashline. Use {OPERATIONS}.",
-    )
-
-
-def bracketed_header(at: int, text: str) -> PatchError:
-    return PatchError(
-        "bracketed_header",
-        at,
-        f"`@@`-bracketed hunk header {clip(text, 80)!r} is not valid in hashline. Drop the brackets and write a verb "
-        "header such as `replace N..M:`.",
-    )
-
-
-def bare_number(at: int, number: int) -> PatchError:
-    return PatchError(
-        "bare_number",
-        at,
-        f"hunk headers need a verb. Use `replace {number}..{number}:` to replace, or `delete {number}` to delete.",
-    )
-
-
-def bare_range(at: int, text: str, first: int, last: int) -> PatchError:
-    return PatchError(
-        "bare_range",
-        at,
-        f"bare range hunk header {clip(text, 80)!r} is not valid. Hunk headers need a verb: write "
-        f"`replace {first}..{last}:` or `delete {first}..{last}`.",
-    )
-
-
-def malformed_header(at: int, text: str) -> PatchError:
-    return PatchError(
-        "malformed_header",
-        at,
-        f"{clip(text, 80)!r} is not a complete hunk header. Use {OPERATIONS}, with the body on the lines below as "
-        "`+TEXT`; a literal line like this one is written with a `+` before it.",
-    )
-
-
-def no_operations(path: str, at: int) -> PatchError:
-    return PatchError("no_operations", at, f"no operation follows ¶{path}. Use {OPERATIONS}.")
-
-
-def two_tags(at: int, path: str, first: str, second: str) -> PatchError:
-    return PatchError(
-        "two_tags",
-        at,
-        f"{path} is edited under two tags, #{first} and #{second}. Use the latest for all of its hunks.",
-    )
+    return mistake("delete_with_body", at, operation=hunk.operation, instead=instead)
 
 
 def out_of_range(line: int, count: int) -> PatchError:
-    # Worded as models know it, without the place in the patch.
     way_out = "Use `insert tail:` to add to its end." if count else "Use `insert head:` to fill it."
-    return PatchError("out_of_range", None, f"Line {line} does not exist (file has {count} lines). {way_out}")
+    return mistake("out_of_range", line=line, count=count, way_out=way_out)
 
 
 def unresolved_block(hunk: "Hunk", context: str, hint: str) -> PatchError:
@@ -200,31 +153,9 @@ def unresolved_block(hunk: "Hunk", context: str, hint: str) -> PatchError:
             instead = f"`delete {line}..M` with the block's last line"
         case _:
             instead = "`insert after M:` with the block's explicit last line"
-    message = (
-        f"`{hunk.operation}` could not resolve a syntactic block beginning on line {line}. The language may be "
-        "unsupported, the line may be blank or a closing delimiter, or the block may not parse. "
-        f"Use {instead} instead."
-    )
-    parts = [f"{message} {hint}".rstrip(), context]
-    return PatchError("unresolved_block", hunk.at, "\n\n".join(part for part in parts if part))
-
-
-def no_change(path: str) -> PatchError:
-    return PatchError(
-        "no_change",
-        None,
-        f"Edits to {path} parsed and applied cleanly, but produced no change: the body rows are byte-identical to the "
-        "file at those lines. The bug is somewhere else: read the file again before another edit. Do NOT widen the "
-        "payload or add lines; verify the anchor first.",
-    )
-
-
-def not_shown(path: str, tag: str, line: int) -> PatchError:
-    return PatchError(
-        "not_shown",
-        None,
-        f"Line {line} of {path} was not shown under #{tag}. Read that part of the file, then edit it.",
-    )
+    found = mistake("unresolved_block", hunk.at, operation=hunk.operation, line=line, instead=instead)
+    parts = [f"{found.message} {hint}".rstrip(), context]
+    return PatchError(found.kind, None, "\n\n".join(part for part in parts if part))
 
 
 def mismatch(*, known: bool, path: str, tag: str, current: str, context: str) -> MismatchError:
@@ -239,17 +170,11 @@ def mismatch(*, known: bool, path: str, tag: str, current: str, context: str) ->
 def context_rows(lines: Sequence[str], anchors: Iterable[int]) -> str:
     """The lines around some line numbers: anchors marked `*`, `...` where lines are left out."""
     marked = sorted({anchor for anchor in anchors if 1 <= anchor <= len(lines)})[:MAX_ANCHORS_SHOWN]
-    wanted = sorted(
-        {
-            number
-            for anchor in marked
-            for number in range(anchor - MISMATCH_CONTEXT, anchor + MISMATCH_CONTEXT + 1)
-            if 1 <= number <= len(lines)
-        }
-    )
+    near = {number for anchor in marked for number in range(anchor - MISMATCH_CONTEXT, anchor + MISMATCH_CONTEXT + 1)}
+    shown = sorted(number for number in near if 1 <= number <= len(lines))
     rows: list[str] = []
-    for place, number in enumerate(wanted):
-        if place and wanted[place - 1] != number - 1:
+    for before, number in zip([None, *shown], shown, strict=False):
+        if before is not None and before != number - 1:
             rows.append("...")
         rows.append(f"{'*' if number in marked else ' '}{number}:{clip(lines[number - 1], MAX_LINE_SHOWN)}")
     return "\n".join(rows)

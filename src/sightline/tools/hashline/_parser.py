@@ -10,15 +10,123 @@ Rules:
 """
 
 import re
+from typing import Literal
 
 import msgspec
 
 from sightline.tools.hashline import _messages as messages
-from sightline.tools.hashline._format import FILE_MARK, TAG, TAG_MARK
-from sightline.tools.hashline._tokens import Token, Verb, tokenize
+from sightline.tools.hashline._format import BODY_MARK, FILE_MARK, TAG, TAG_MARK
 
+Verb = Literal["replace", "delete", "before", "after", "head", "tail"]
+Kind = Literal["blank", "file", "begin", "end", "abort", "sentinel", "operation", "body", "minus", "bracket", "unified",
+               "number", "range", "malformed", "text"]  # fmt: skip
+
+_BEYOND_ANY_FILE = 10**18
+
+_SEPARATOR = r"(?:[ \t]*(?:\.\.|-|…)[ \t]*|[ \t]+)"
+_RANGE = rf"(?P<first>[0-9]+)(?:{_SEPARATOR}(?P<last>[0-9]+))?"
+_WORDS: tuple[tuple[Verb, bool, str], ...] = (
+    ("replace", True, r"replace[ \t]+block[ \t]+(?P<first>[0-9]+)"),
+    ("replace", False, rf"replace[ \t]+{_RANGE}"),
+    ("delete", True, r"delete[ \t]+block[ \t]+(?P<first>[0-9]+)"),
+    ("delete", False, rf"delete[ \t]+{_RANGE}"),
+    ("after", True, r"insert[ \t]+after[ \t]+block[ \t]+(?P<first>[0-9]+)"),
+    ("after", False, r"insert[ \t]+after[ \t]+(?P<first>[0-9]+)"),
+    ("before", False, r"insert[ \t]+before[ \t]+(?P<first>[0-9]+)"),
+    ("head", False, r"insert[ \t]+head"),
+    ("tail", False, r"insert[ \t]+tail"),
+)
+# After the colon nothing may follow; what does is a body row in the wrong place.
+_OPERATIONS = tuple(
+    (verb, block, re.compile(rf"{words}[ \t]*(?:(?P<colon>:)(?P<rest>.*))?", re.IGNORECASE | re.DOTALL))
+    for verb, block, words in _WORDS
+)
+# Nothing but words and signs of a hunk header, yet not one: a slip, not text to be inserted.
+_NEARLY = re.compile(
+    r"(?:replace|delete|insert)(?:[ \t]+(?:block|before|after|head|tail|at|lines?))*[0-9.…\- \t]*:?",
+    re.IGNORECASE,
+)
+_SENTINEL = re.compile(r"\*{3}[ \t]*(?:(?:Update|Add|Delete) File:|Move to:|End of File\b)", re.IGNORECASE)
+_ENVELOPE = re.compile(r"\*{3}[ \t]*(Begin Patch|End Patch|Abort)[ \t]*(?:\*{3})?", re.IGNORECASE)
+_FILE = re.compile(rf"(?:\*+[ \t]*)?(?:(?:Update|Add)[ \t]+File:[ \t]*)?{FILE_MARK}", re.IGNORECASE)
+_UNIFIED = re.compile(r"@@[ \t]*-[0-9]+(?:,[0-9]+)?[ \t]+\+[0-9]+(?:,[0-9]+)?[ \t]*@@")
+_BARE = re.compile(rf"{_RANGE}[ \t]*:?")
 _HEADER_NOISE = re.compile(rf"(?:[ \t*{FILE_MARK}]+|(?:Update|Add)[ \t]+File:)+", re.IGNORECASE)
 _LIKE_A_TAG = re.compile(r"[\w?-]{0,16}", re.ASCII)
+# Lines of other patch languages, and slips in this one: what they are called in the error.
+_REFUSED: dict[Kind, str] = {
+    "minus": "minus_row",
+    "unified": "unified_diff_header",
+    "bracket": "bracketed_header",
+    "sentinel": "apply_patch_sentinel",
+    "number": "bare_number",
+    "range": "bare_range",
+    "malformed": "malformed_header",
+}
+_ENVELOPE_KINDS: dict[str, Kind] = {"begin patch": "begin", "end patch": "end", "abort": "abort"}
+
+
+class Token(msgspec.Struct, frozen=True):
+    kind: Kind
+    text: str  # the line; of a body row what comes after the mark
+    verb: Verb = "replace"
+    block: bool = False
+    first: int = 0
+    last: int = 0
+    colon: bool = False
+
+
+def tokenize(line: str) -> Token:
+    """What a line is when nothing is known of the lines before it."""
+    if line.startswith(BODY_MARK):
+        return Token("body", line[1:])
+    bare = line.strip(" \t\r")
+    if not bare:
+        return Token("blank", line)
+    if line.startswith("-"):
+        return Token("minus", line)
+    return _operation(bare) or _marked(bare) or _number(bare) or Token("text", line)
+
+
+def _operation(bare: str) -> Token | None:
+    if bare[0] not in "rdiRDI":
+        return None
+    for verb, block, pattern in _OPERATIONS:
+        found = pattern.fullmatch(bare)
+        if found is None:
+            continue
+        if found["rest"]:
+            return Token("malformed", bare)
+        named = found.groupdict()
+        first = _line_number(named.get("first") or "0")
+        last = _line_number(named["last"]) if named.get("last") else first
+        return Token("operation", bare, verb=verb, block=block, first=first, last=last, colon=bool(found["colon"]))
+    return Token("malformed", bare) if _NEARLY.fullmatch(bare) else None
+
+
+def _marked(bare: str) -> Token | None:
+    if _FILE.match(bare):
+        return Token("file", bare)
+    if bare.startswith("@@"):
+        return Token("unified" if _UNIFIED.match(bare) else "bracket", bare)
+    envelope = _ENVELOPE.fullmatch(bare)
+    if envelope is not None:
+        return Token(_ENVELOPE_KINDS[envelope[1].lower()], bare)
+    return Token("sentinel", bare) if _SENTINEL.match(bare) else None
+
+
+def _number(bare: str) -> Token | None:
+    found = _BARE.fullmatch(bare)
+    if found is None:
+        return None
+    first, last = _line_number(found["first"]), _line_number(found["last"] or found["first"])
+    return Token("range" if found["last"] else "number", bare, first=first, last=last)
+
+
+def _line_number(written: str) -> int:
+    # Not all are converted: Python refuses to read thousands of digits.
+    digits = written.lstrip("0") or "0"
+    return int(digits) if len(digits) <= 18 else _BEYOND_ANY_FILE
 
 
 class Hunk(msgspec.Struct):
@@ -104,7 +212,8 @@ class PatchParser:
             case "body" | "text":
                 self._add_row(token)
             case _:
-                raise self._refusal(token)
+                values = {"text": messages.clip(token.text, 80), "first": token.first, "last": token.last}
+                raise messages.mistake(_REFUSED[token.kind], self._at, **values)
 
     def finish(self) -> list[PatchSection]:
         self._close_hunk()
@@ -112,13 +221,13 @@ class PatchParser:
             raise messages.missing_header("")
         for section in self.sections:
             if not section.hunks:
-                raise messages.no_operations(section.path, section.at)
+                raise messages.mistake("no_operations", section.at, path=section.path)
         return self.sections
 
     def _open_hunk(self, token: Token) -> None:
         hunk = Hunk(token.verb, self._at, token.first, token.last, token.block)
         if token.last < token.first:
-            raise messages.backwards_range(self._at, token.first, token.last)
+            raise messages.mistake("backwards_range", self._at, first=token.first, last=token.last)
         if token.verb == "delete" and token.colon:
             raise messages.delete_with_body(self._at, hunk)
         self.sections[-1].hunks.append(hunk)
@@ -132,7 +241,7 @@ class PatchParser:
     def _add_row(self, token: Token) -> None:
         hunk = self._hunk
         if hunk is None:
-            raise messages.stray_payload(self._at, token.text)
+            raise messages.mistake("stray_payload", self._at, text=messages.clip(token.text, 120))
         if hunk.verb == "delete":
             raise messages.delete_with_body(self._at, hunk)
         if self._blanks or token.kind == "text":
@@ -144,24 +253,6 @@ class PatchParser:
         if warning not in self.sections[-1].warnings:
             self.sections[-1].warnings.append(warning)
 
-    def _refusal(self, token: Token) -> messages.PatchError:
-        at, text = self._at, token.text
-        match token.kind:
-            case "minus":
-                return messages.minus_row(at)
-            case "unified":
-                return messages.unified_diff_header(at)
-            case "bracket":
-                return messages.bracketed_header(at, text)
-            case "sentinel":
-                return messages.apply_patch_sentinel(at, text)
-            case "number":
-                return messages.bare_number(at, token.first)
-            case "range":
-                return messages.bare_range(at, text, token.first, token.last)
-            case _:
-                return messages.malformed_header(at, text)
-
 
 def _section(text: str, at: int) -> PatchSection:
     """The path and tag of a file header, without what other patch formats put around a path."""
@@ -171,7 +262,7 @@ def _section(text: str, at: int) -> PatchSection:
     if mark and path and TAG.fullmatch(tag):
         return PatchSection(path, tag.upper(), at)
     if mark and path and _LIKE_A_TAG.fullmatch(tag):
-        raise messages.malformed_tag(at, path, tag)
+        raise messages.mistake("malformed_tag", at, path=path, tag=tag)
     if not bare or (mark and not path):
         raise messages.missing_header(text)
     return PatchSection(bare, None, at)
@@ -185,7 +276,8 @@ def merge(sections: list[PatchSection], keys: list[str]) -> list[PatchSection]:
         if first is section:
             continue
         if first.tag != section.tag:
-            raise messages.two_tags(section.at, section.path, first.tag or "", section.tag or "")
+            tags = {"first": first.tag or "", "second": section.tag or ""}
+            raise messages.mistake("two_tags", section.at, path=section.path, **tags)
         first.hunks += section.hunks
         first.warnings += [warning for warning in section.warnings if warning not in first.warnings]
     return list(merged.values())

@@ -123,14 +123,7 @@ def _line(entry: _Entry, now: float, depth: int) -> str:
 
 def age(seconds: float) -> str:
     """`just now`, `5m ago`, `3h ago`, `2d ago`, `6w ago`, `2y ago`."""
-    for unit, length, until in (
-        ("m", 60, 3600),
-        ("h", 3600, 86_400),
-        ("d", 86_400, 14 * 86_400),
-        ("w", 7 * 86_400, 365 * 86_400),
-    ):
-        if seconds < 60:
-            break
-        if seconds < until:
-            return f"{int(seconds // length)}{unit} ago"
-    return "just now" if seconds < 60 else f"{int(seconds // (365 * 86_400))}y ago"
+    day = 86_400
+    units = (("m", 60, 3600), ("h", 3600, day), ("d", day, 14 * day), ("w", 7 * day, 365 * day))
+    unit, length = next(((unit, length) for unit, length, until in units if seconds < until), ("y", 365 * day))
+    return "just now" if seconds < 60 else f"{int(seconds // length)}{unit} ago"

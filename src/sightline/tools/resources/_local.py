@@ -10,17 +10,15 @@ from sightline.tools.resources._resource import Resource
 
 LISTED = 500
 _LONGEST, _DEEPEST = 200, 20  # bytes of a name, and folders
-_TYPES = {".md": "text/markdown", ".json": "application/json"}
 
 
 def resolve(rest: str, folder: Path) -> Resource:
     path = _inside(rest, folder)
     name = _name(path, folder)
     if path.is_file():
-        kind = _TYPES.get(path.suffix.lower(), "text/plain")
-        return Resource(url=f"local://{name}", source_path=path, immutable=False, content_type=kind)
+        return Resource(url=f"local://{name}", source_path=path, immutable=False)
     if path.is_dir():
-        return Resource(url=f"local://{name}", text=_listing(path), source_path=path, content_type="text/plain")
+        return Resource(url=f"local://{name}", text=_listing(path), source_path=path)
     if name:
         raise ToolError(f"There is no local://{name}.{_others(folder)}")
     return Resource(url="local://")  # nothing was written yet

@@ -39,7 +39,6 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
     source_path: Path | None = None
     immutable: bool = True
-    content_type: str = "text/plain"
 
 
 def is_internal(path: str) -> bool:

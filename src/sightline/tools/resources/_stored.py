@@ -10,7 +10,6 @@ from sightline.tools.resources._resource import Resource
 
 # A name is one part of a path and begins with neither a dot nor a dash.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
-_TYPES = {"json": "application/json", "md": "text/markdown", "html": "text/html"}
 
 
 def artifact(rest: str, context: ToolContext) -> Resource:
@@ -22,8 +21,7 @@ def artifact(rest: str, context: ToolContext) -> Resource:
     for one in sessions:
         path = context.workplace.artifacts.find(f"artifact://{one}/{name}")
         if path is not None:
-            kind = _TYPES.get(name.rpartition(".")[2].lower(), "text/plain")
-            return Resource(url=f"artifact://{one}/{name}", source_path=path, content_type=kind)
+            return Resource(url=f"artifact://{one}/{name}", source_path=path)
     raise ToolError(
         f"There is no artifact://{rest}. Use the address a result named; it may have been of another session."
     )
@@ -67,4 +65,4 @@ def history(rest: str, context: ToolContext) -> Resource:
     text = stored.read(session)
     if text is None:
         raise ToolError(f"There is no session '{session}'. history:// alone is this session's conversation.")
-    return Resource(url=f"history://{session}", text=text, content_type="text/markdown")
+    return Resource(url=f"history://{session}", text=text)

@@ -1,4 +1,4 @@
-"""Searching with ripgrep: which arguments, which of its lines mean what, when it has said enough.
+"""Searching with ripgrep: its arguments, its records, and when enough was found.
 
 Rules:
 
@@ -11,8 +11,7 @@ Rules:
   over open. One run follows the other in the order of paths.
 - In a folder ripgrep goes by names, and a link that is put in place of a folder while it looks leads it elsewhere. What
   is shown of a file is therefore compared with the file, opened without any link; what is not in it is left out.
-- It has a deadline. When that is over, or ripgrep is ended or fails, what was found so far is a part, and is said to
-  be one.
+- It has a deadline. When that passes, or ripgrep is ended or fails, what was found so far is reported as a part.
 - Without ripgrep a program of ours stands in for it (`_plain_engine`), which writes the same records.
 """
 
@@ -26,18 +25,20 @@ from typing import BinaryIO
 
 import msgspec
 
-from sightline.handles import Swapped, judged, open_below, open_regular, ours, path_of
+from sightline.handles import Swapped, judged, open_below, open_regular, ours, path_of, real_path
 from sightline.tools._tool import ToolError
 from sightline.tools.files import _ripgrep
 from sightline.tools.files._globs import Globs
 from sightline.tools.files._paths import reason_of, shown
 from sightline.tools.files._ripgrep import RunningRipgrep, ignoring, rules_for, running
-from sightline.tools.search._collect import MatchCollector, path_order
+from sightline.tools.files._selectors import LineRange
 from sightline.tools.search._query import (
     LINE_CHARACTERS,
+    MATCHES_IN_ANY_ORDER,
     MULTILINE_BYTES,
     BadPattern,
     FileMatches,
+    MatchLine,
     SearchPage,
     SearchQuery,
     SearchTarget,
@@ -49,7 +50,7 @@ _RECORD_BYTES = 1024 * 1024  # a longer one is none
 _FILES_AT_ONCE = 100  # handed over open
 
 _RECORD = re.compile(rb"([^\0]*)\0([0-9]+)([:-])([^\n]*)\n")
-# Said among the records of a file that is named, or whose beginning looked like text; not always.
+# Written among the records of a file that is named, or whose beginning looked like text; not always.
 _BINARY = re.compile(
     rb"[^\0]*?: (?:binary file matches|WARNING: stopped searching binary file after match) "
     rb'\(found "\\0" byte around offset [0-9]+\)\n'
@@ -59,6 +60,94 @@ _FORMAT = (
     # In bytes: a longer line has more characters than are shown, and its beginning is enough.
     f"--max-columns={LINE_CHARACTERS * 4}", "--max-columns-preview",
 )  # fmt: skip
+
+
+class MatchCollector:
+    """Collects the lines of one file after the other. `in_order`: files come in the order of their paths."""
+
+    def __init__(self, query: SearchQuery, *, in_order: bool) -> None:
+        self._query = query
+        self._in_order = in_order
+        self._files: dict[str, FileMatches] = {}
+        self._ranges = {str(target.path): target.ranges for target in query.targets if target.ranges}
+        self._matches = 0
+        self._last = 0  # the number of the last line that matched
+        self._current = FileMatches("")
+        self._current_ranges: tuple[LineRange, ...] = ()
+        self._done: set[str] = set()  # a file that two targets lead to is found twice
+        self.overflowed = False  # too many matches for a search in no order
+        self.satisfied = False  # nothing that comes later can be shown
+        self.problem = ""  # why not everything was searched
+        self.unreadable: list[str] = []  # of what was named, with the reason
+
+    def add(self, path: str, number: int, matched: bool, raw: bytes) -> None:
+        if path != self._current.path:
+            self._next_file(path)
+        if path in self._done:
+            return
+        if self._current_ranges:
+            if not self._near(number):
+                return
+            matched = matched and any(number in range_ for range_ in self._current_ranges)
+        if self._current.more and number > self._last + self._query.after:
+            self.satisfied = self._query.single
+            return
+        if matched and self._current.matches == self._query.per_file:
+            self._current.more = True
+            matched = False  # still worth showing, as what surrounds the match before it
+        if matched:
+            self._count_match(path, number)
+        self._current.lines.append(MatchLine(number, matched, raw))
+
+    def _count_match(self, path: str, number: int) -> None:
+        self._last = number
+        self._current.matches += 1
+        self._matches += 1
+        if self._current.matches == 1:
+            self._files[path] = self._current
+            self.satisfied = self._in_order and len(self._files) > self._query.enough
+        self.overflowed = not self._in_order and self._matches > MATCHES_IN_ANY_ORDER
+
+    def _next_file(self, path: str) -> None:
+        self._done.add(self._current.path)
+        if self._in_order and len(self._files) <= self._query.first:
+            self._current.lines = []  # of an earlier page
+        if self._query.is_denied is not None and self._query.is_denied(shown(real_path(path))):
+            self._done.add(path)
+        self._current = FileMatches(path, [])
+        self._current_ranges = self._ranges.get(path, ())
+
+    def _near(self, number: int) -> bool:
+        """Whether a line is in a selected range or could surround a match there."""
+        before, after = self._query.before, self._query.after
+        last = self._current_ranges[-1].last
+        if last is not None and number > last + after:
+            self.satisfied = self._query.single
+        return any(
+            one.first - before <= number and (one.last is None or number <= one.last + after)
+            for one in self._current_ranges
+        )
+
+    def found(self) -> SearchPage:
+        """The page."""
+        ordered = sorted(self._files.values(), key=lambda hits: path_order(hits.path))
+        page = ordered[self._query.first : self._query.enough]
+        for hits in page:
+            hits.lines = _around_matches(hits.lines, self._query.before, self._query.after)
+        return SearchPage(
+            hits=page, more_files=len(ordered) > self._query.enough, problem=self.problem, unreadable=self.unreadable
+        )
+
+
+def path_order(path: str) -> list[bytes]:
+    """Folder by folder, as ripgrep sorts."""
+    return os.fsencode(path).split(b"/")
+
+
+def _around_matches(lines: list[MatchLine], before: int, after: int) -> list[MatchLine]:
+    """Without what surrounded only matches that are left out."""
+    near = {n for line in lines if line.matched for n in range(line.number - before, line.number + after + 1)}
+    return [line for line in lines if line.number in near]
 
 
 class _Part(msgspec.Struct, frozen=True):
@@ -74,7 +163,7 @@ class _Scope(msgspec.Struct, frozen=True):
 
     folder: Path
     files: dict[bytes, str]
-    wanted: Globs | None
+    globs: Globs | None
 
 
 async def search(query: SearchQuery) -> SearchPage:
@@ -95,11 +184,11 @@ async def search(query: SearchQuery) -> SearchPage:
 
 def _confirmed(found: SearchPage, folders: list[Path]) -> SearchPage:
     """What can be seen without following a link. Blocking."""
-    kept = [hits for hits in found.hits if _is_confirmed(hits, folders)]
-    if len(kept) == len(found.hits):
+    confirmed = [hits for hits in found.hits if _is_confirmed(hits, folders)]
+    if len(confirmed) == len(found.hits):
         return found
-    problem = found.problem or f"{len(found.hits) - len(kept)} files changed while they were searched"
-    return msgspec.structs.replace(found, hits=kept, problem=problem)
+    problem = found.problem or f"{len(found.hits) - len(confirmed)} files changed while they were searched"
+    return msgspec.structs.replace(found, hits=confirmed, problem=problem)
 
 
 def _is_confirmed(hits: FileMatches, folders: list[Path]) -> bool:
@@ -111,25 +200,25 @@ def _is_confirmed(hits: FileMatches, folders: list[Path]) -> bool:
         descriptor = open_below(folder, os.path.relpath(hits.path, folder))
     except OSError:
         return False
-    wanted = {line.number: line.raw for line in hits.lines}
+    expected = {line.number: line.raw for line in hits.lines}
     with os.fdopen(descriptor, "rb") as file:
         if file.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            return _is_in(wanted, _wide_lines(file))
+            return _is_in(expected, _wide_lines(file))
         file.seek(3 if file.peek(3)[:3] == b"\xef\xbb\xbf" else 0)
-        return _is_in(wanted, _lines(file))
+        return _is_in(expected, _lines(file))
 
 
-def _is_in(wanted: dict[int, bytes], lines: Iterator[bytes]) -> bool:
+def _is_in(expected: dict[int, bytes], lines: Iterator[bytes]) -> bool:
     """Whether each line begins with what was found of it."""
-    last, found = max(wanted), 0
+    last, found = max(expected), 0
     for number, line in enumerate(lines, 1):
-        if number in wanted:
-            if not line.startswith(wanted[number].removesuffix(b"\r")[:LINE_CHARACTERS]):
+        if number in expected:
+            if not line.startswith(expected[number].removesuffix(b"\r")[:LINE_CHARACTERS]):
                 return False
             found += 1
         if number >= last:
             break
-    return found == len(wanted)
+    return found == len(expected)
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
@@ -169,7 +258,7 @@ async def _search(query: SearchQuery, parts: list[_Part], collector: MatchCollec
 
 @contextmanager
 def _opened(part: _Part, collector: MatchCollector) -> Iterator[dict[int, str]]:
-    """The files that are named, by their descriptors; those that cannot be read are left out, and said."""
+    """The files that are named, by their descriptors; those that cannot be read are left out, and reported."""
     with ExitStack() as stack:
         found = {}
         for target in part.files:
@@ -214,11 +303,11 @@ async def _read(process: RunningRipgrep, collector: MatchCollector, scope: _Scop
 
 
 def _absolute(name: bytes, scope: _Scope) -> str | None:
-    """The path a name stands for; None when it is of a file that no glob asked for."""
+    """The path a name stands for; None when no glob matches it."""
     if name in scope.files:
         return scope.files[name]
     path = os.fsdecode(name).removeprefix("./")
-    if scope.wanted is not None and not scope.wanted(path):
+    if scope.globs is not None and not scope.globs(path):
         return None
     return os.path.join(scope.folder, path)
 

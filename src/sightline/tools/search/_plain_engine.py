@@ -1,8 +1,8 @@
 """Searching without ripgrep: a program of its own with Python's regular expressions, on one core.
 
 It is a process because a pattern can take for ever and nothing but an end of the process stops it then. It runs in the
-folder it searches and writes what ripgrep would: `PATH NUL NUMBER (":" | "-") TEXT newline`. A pattern that is none is
-said on stderr, with exit code 2.
+folder it searches and writes what ripgrep would: `PATH NUL NUMBER (":" | "-") TEXT newline`. An invalid pattern is
+reported on stderr, with exit code 2.
 
 A file is first searched as one text, or for the letters of a pattern that is nothing else, which tells most files apart
 quickly; only one that has a match is searched line by line, so that no match crosses lines that must not.
@@ -19,6 +19,7 @@ from sightline._working_folder import python_words
 from sightline.handles import open_exactly, read_bytes
 from sightline.tools.files._globs import Globs
 from sightline.tools.files._walk import walk
+from sightline.tools.search._query import SearchPattern
 
 FILE_BYTES = 256 * 1024 * 1024  # a larger one is not searched
 LINE_BYTES = 2048 + 1  # shown of a line; it has at most a quarter of that in characters
@@ -27,15 +28,9 @@ _SYNTAX = re.compile(r"[\\.^$*+?()\[\]{}|]")
 _TEXT_EDGES = re.compile(r"\\[AzZ]")
 
 
-class SearchTask(msgspec.Struct, frozen=True, kw_only=True):
+class SearchTask(SearchPattern, frozen=True, kw_only=True):
     """What to search for, below the folder or in the files that are handed over. `at_most`: matches of one file."""
 
-    pattern: str
-    multiline: bool
-    ignore_case: bool
-    gitignore: bool
-    before: int
-    after: int
     at_most: int | None
     globs: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
@@ -79,9 +74,9 @@ def _opened(task: SearchTask) -> Iterator[tuple[str, int]]:
     if task.files:
         return
     folder = os.getcwd()
-    wanted = Globs(("", glob) for glob in task.globs) if task.globs else None
+    is_meant = Globs(("", glob) for glob in task.globs) if task.globs else None
     for name in walk(folder, ignoring=task.gitignore):
-        if wanted is None or wanted(name):
+        if is_meant is None or is_meant(name):
             try:
                 yield name, open_exactly(os.path.join(folder, name))
             except OSError:

@@ -1,4 +1,4 @@
-"""What is searched for and where, and what was found: the words the parts of the tool share."""
+"""What is searched for and where, and what was found: the vocabulary of the tool."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +17,7 @@ MULTILINE_BYTES = 256 * 1024 * 1024  # of a file searched across lines: it is he
 
 class SearchTarget(msgspec.Struct, frozen=True):
     """A file, or a folder and which of its files (empty: all). `label`: how what was not named by its path is shown.
-    `editable`: whether it is a file of the person's, and not one made for the search or kept as it is."""
+    `editable`: whether it is a file of the user's, and neither made for the search nor immutable."""
 
     path: Path
     is_file: bool = True
@@ -27,13 +27,18 @@ class SearchTarget(msgspec.Struct, frozen=True):
     editable: bool = True
 
 
-class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
+class SearchPattern(msgspec.Struct, frozen=True, kw_only=True):
+    """What is searched for. `before`, `after`: lines shown around a match."""
+
     pattern: str
     multiline: bool
     ignore_case: bool
     gitignore: bool
     before: int
     after: int
+
+
+class SearchQuery(SearchPattern, frozen=True, kw_only=True):
     skip: int
     targets: list[SearchTarget]
     is_denied: Callable[[str], bool] | None = None  # files a rule forbids reading

@@ -1,28 +1,81 @@
-"""What was found as text for a model and as details for views. Reads files for their snapshots: not for the loop."""
+"""What was found as text for a model and as details for views. Reads files for their snapshots: not for the loop.
+
+When not all matches fit, they are taken in turn, the first of every file, then the second of every file: one file never
+takes the whole page.
+"""
 
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from sightline.events import SearchFact
 from sightline.handles import ours, read_at_most
 from sightline.tools._context import ToolContext
-from sightline.tools._tool import Outcome
+from sightline.tools._tool import Details, Outcome
 from sightline.tools._truncation import MAX_BYTES, cut_end, fitting, truncate_head
 from sightline.tools.files._entries import shown_as
 from sightline.tools.files._paths import shown
 from sightline.tools.hashline import Snapshots, header, numbered
-from sightline.tools.search._query import FILES_PER_PAGE, LINE_CHARACTERS, MatchLine, SearchPage, SearchQuery
+from sightline.tools.search._query import (
+    FILES_PER_PAGE,
+    LINE_CHARACTERS,
+    FileMatches,
+    MatchLine,
+    SearchPage,
+    SearchQuery,
+)
 from sightline.tools.search._scope import SearchScope
-from sightline.tools.search._select import FileExcerpt, select
 
-_NOTES = 2 * 1024  # bytes kept free for what is said below the lines
+_NOTES = 2 * 1024  # bytes reserved for the notes below the lines
 _DISPLAY = 24 * 1024  # bytes of the text for views
 _SNAPSHOT = 4 * 1024 * 1024  # bytes of a file that is read whole for its snapshot
 _SNAPSHOTS = 16 * 1024 * 1024  # bytes of all files of a page that are
 _LOOKED_AT = 100  # files named without a match that are checked for being text
 _NAMES = 10  # names in one note
+_HEADING = 16  # bytes of a heading besides its path: marks, tag, empty line before it
+_MARGIN = 10  # bytes of a line besides its text: mark, number, separator, newline
+
+
+class FileExcerpt(msgspec.Struct):
+    """What is shown of one file."""
+
+    name: str
+    hits: FileMatches
+    lines: list[MatchLine] = []
+    matches: int = 0
+
+
+def _select(files: list[FileExcerpt], before: int, after: int, budget: int) -> bool:
+    """Fills in what is shown; whether anything was left out."""
+    turns = [_blocks(file.hits.lines, before, after) for file in files]
+    chosen: list[set[int]] = [set() for _ in files]
+    left_out = False
+    for turn in range(max((len(blocks) for blocks in turns), default=0)):
+        for file, blocks, numbers in zip(files, turns, chosen, strict=True):
+            if turn >= len(blocks):
+                continue
+            fresh = [line for line in blocks[turn] if line.number not in numbers]
+            cost = sum(min(len(line.raw), LINE_CHARACTERS * 4) + _MARGIN for line in fresh)
+            cost += 0 if numbers else len(file.name.encode("utf-8", "replace")) + _HEADING
+            if left_out or cost > budget:
+                left_out = True
+                continue
+            budget -= cost
+            numbers.update(line.number for line in fresh)
+            file.matches += 1
+    for file, numbers in zip(files, chosen, strict=True):
+        file.lines = [line for line in file.hits.lines if line.number in numbers]
+    return left_out
+
+
+def _blocks(lines: list[MatchLine], before: int, after: int) -> list[list[MatchLine]]:
+    """Per match, the lines from before it to after it."""
+    by_number = {line.number: line for line in lines}
+    return [
+        [by_number[near] for near in range(line.number - before, line.number + after + 1) if near in by_number]
+        for line in lines
+        if line.matched
+    ]
 
 
 class _Body(msgspec.Struct):
@@ -37,7 +90,7 @@ def render(
     labels = {target.path: target.label for target in query.targets if target.label}
     files = [FileExcerpt(shown_as(Path(hits.path), context.cwd, labels), hits) for hits in found.hits]
     fixed = {str(target.path) for target in query.targets if not target.editable}
-    left_out = select(files, query.before, query.after, MAX_BYTES - _NOTES)
+    left_out = _select(files, query.before, query.after, MAX_BYTES - _NOTES)
     files = [file for file in files if file.lines]
     tags = _tags([file for file in files if file.hits.path not in fixed], context)
     body = _body(files, tags, query)
@@ -166,7 +219,7 @@ def _names(names: list[str]) -> str:
     return ", ".join(name[:200] for name in names[:_NAMES]) + (", …" if len(names) > _NAMES else "")
 
 
-def _details(files: list[FileExcerpt], found: SearchPage, scope: SearchScope, body: _Body) -> dict[str, Any]:
+def _details(files: list[FileExcerpt], found: SearchPage, scope: SearchScope, body: _Body) -> Details:
     fact = SearchFact(
         match_count=sum(file.matches for file in files),
         file_count=len(files),

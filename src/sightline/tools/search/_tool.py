@@ -1,4 +1,8 @@
-"""The search tool."""
+"""The search tool, and patterns as models write them, made into ones the engine takes.
+
+A brace that cannot be a repetition is meant literally (`${name}`, `interface{}`); `a{2,4}` stays. Parentheses are
+escaped only after the engine reported that one of them has no partner.
+"""
 
 import asyncio
 import math
@@ -15,18 +19,16 @@ from sightline.paths import own_data
 from sightline.tools._context import ToolContext
 from sightline.tools._tool import Need, Outcome, Tool, ToolError
 from sightline.tools.files._paths import read_need
-from sightline.tools.search._pattern import (
-    is_multiline,
-    lacks_a_parenthesis,
-    with_literal_braces,
-    with_literal_parentheses,
-)
 from sightline.tools.search._query import MULTILINE_BYTES, BadPattern, SearchPage, SearchQuery
 
 if TYPE_CHECKING:
     from sightline.tools.search._scope import SearchScope
 
 _LONGEST_PATTERN = 10_000  # bytes; a longer one can take the engine a minute to understand
+_QUANTIFIER = re.compile(r"\{[0-9]+(?:,[0-9]*)?\}")
+# Escapes that take their own braces: \p{Greek}, \x{1F600}, \u{e9}, \b{start}.
+_BRACED_ESCAPE = re.compile(r"\\[pPxuUbB]\{[^{}]*\}")
+_UNBALANCED = re.compile(r"unclosed group|unopened group|unbalanced parenthesis|missing \), unterminated subpattern")
 
 
 class SearchParams(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,8 +114,8 @@ def _checked(params: SearchParams) -> tuple[str, int]:
 
 def _query(params: SearchParams, pattern: str, skip: int, scope: "SearchScope", context: ToolContext) -> SearchQuery:
     return SearchQuery(
-        pattern=with_literal_braces(pattern),
-        multiline=is_multiline(pattern),
+        pattern=_with_literal_braces(pattern),
+        multiline=_is_multiline(pattern),
         ignore_case=params.i,
         gitignore=params.gitignore,
         before=context.settings.search.context_before,
@@ -135,13 +137,17 @@ def _left_out(scope: "SearchScope", context: ToolContext) -> Callable[[str], boo
 
 async def _found(query: SearchQuery) -> SearchPage:
     """A pattern whose parentheses do not fit together is tried again with all of them meant literally."""
+    from sightline.tools.search import _engine
+
     try:
-        return await _search(query)
+        return await _engine.search(query)
     except BadPattern as problem:
         complaint = str(problem)
-    if lacks_a_parenthesis(complaint):
+    if _lacks_a_parenthesis(complaint):
         try:
-            return await _search(msgspec.structs.replace(query, pattern=with_literal_parentheses(query.pattern)))
+            return await _engine.search(
+                msgspec.structs.replace(query, pattern=_with_literal_parentheses(query.pattern))
+            )
         except BadPattern as problem:
             complaint = str(problem)
     raise ToolError(f"Invalid regex: {_reason(complaint)}")
@@ -158,13 +164,66 @@ def _refuse_huge(query: SearchQuery) -> None:
             )
 
 
-async def _search(query: SearchQuery) -> SearchPage:
-    from sightline.tools.search import _engine
-
-    return await _engine.search(query)
-
-
 def _reason(complaint: str) -> str:
-    """What the engine drew a picture of, in one line."""
-    said = re.findall(r"^error: (.*)", complaint, re.MULTILINE)
-    return said[-1] if said else " ".join(complaint.removeprefix("rg: ").split())
+    """The engine's complaint without its picture, in one line."""
+    errors = re.findall(r"^error: (.*)", complaint, re.MULTILINE)
+    return errors[-1] if errors else " ".join(complaint.removeprefix("rg: ").split())
+
+
+def _is_multiline(pattern: str) -> bool:
+    """Whether it can only be meant to cross lines."""
+    return "\n" in pattern or "\\n" in pattern
+
+
+def _with_literal_braces(pattern: str) -> str:
+    """Every brace that is neither a repetition of something nor part of an escape, escaped."""
+    made: list[str] = []
+    at, depth, repeatable = 0, 0, False
+    while at < len(pattern):
+        piece, depth = _piece(pattern, at, depth)
+        quantifier = None if depth else _QUANTIFIER.match(pattern, at)
+        if quantifier is not None and repeatable:
+            piece = quantifier[0]
+            made.append(piece)
+        elif piece in ("{", "}") and not depth:
+            if made[-1:] == ["$"]:  # the end of a line with a brace after it matches nothing
+                made[-1] = r"\$"
+            made.append("\\" + piece)
+        else:
+            made.append(piece)
+        at += len(piece)
+        repeatable = piece not in ("(", "|", "^") and not (piece == ":" and "".join(made[-3:-1]) == "(?")
+    return "".join(made)
+
+
+def _piece(pattern: str, at: int, depth: int) -> tuple[str, int]:
+    """The escape or character at a place, and how many brackets are open after it."""
+    if pattern[at] == "\\":
+        braced = None if depth else _BRACED_ESCAPE.match(pattern, at)
+        return (braced[0] if braced else pattern[at : at + 2]), depth
+    if pattern[at] == "[":
+        return _opening(pattern, at), depth + 1
+    if pattern[at] == "]" and depth:
+        return "]", depth - 1
+    return pattern[at], depth
+
+
+def _opening(pattern: str, at: int) -> str:
+    """A bracket with what may follow it without closing it: `[]`, `[^]`."""
+    found = re.compile(r"\[\^?\]?").match(pattern, at)
+    return found[0] if found else "["
+
+
+def _with_literal_parentheses(pattern: str) -> str:
+    """Every parenthesis that is not escaped and not in brackets, escaped."""
+    made: list[str] = []
+    at, depth = 0, 0
+    while at < len(pattern):
+        piece, depth = _piece(pattern, at, depth)
+        made.append("\\" + piece if piece in ("(", ")") and not depth else piece)
+        at += len(piece)
+    return "".join(made)
+
+
+def _lacks_a_parenthesis(complaint: str) -> bool:
+    return _UNBALANCED.search(complaint) is not None

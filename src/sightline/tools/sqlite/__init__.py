@@ -1,4 +1,4 @@
-"""SQLite databases read and changed row by row, whoever made them.
+"""SQLite databases, trusted or not, read and changed row by row.
 
 db.sqlite                       its tables
 db.sqlite:table                 how a table is made, and its first rows
@@ -7,64 +7,19 @@ db.sqlite:table?where=…&order=… some rows
 db.sqlite?q=SELECT …            a query
 """
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from sightline._later import later
+from sightline.tools.sqlite._selection import RowTarget as RowTarget
+from sightline.tools.sqlite._selection import candidates as candidates
+from sightline.tools.sqlite._selection import is_sqlite_file as is_sqlite_file
+from sightline.tools.sqlite._selection import parse_selection as parse_selection
+from sightline.tools.sqlite._selection import parse_target as parse_target
 
-from sightline.tools.sqlite._detect import is_sqlite_file
-from sightline.tools.sqlite._selection import (
-    DatabasePath,
-    DatabaseQuery,
-    RowTarget,
-    Schema,
-    Selection,
-    Statement,
-    TableReading,
-    TableRow,
-    Tables,
-    candidates,
-    parse_selection,
-    parse_target,
-)
-
+TYPE_CHECKING = False
+# The library is imported when a database is opened.
 if TYPE_CHECKING:
-    from sightline.tools.sqlite._write import RowChange
+    from sightline.tools.sqlite._read import read as read
+    from sightline.tools.sqlite._write import preview as preview
+    from sightline.tools.sqlite._write import write as write
 
-__all__ = [
-    "DatabasePath",
-    "DatabaseQuery",
-    "RowTarget",
-    "Schema",
-    "Selection",
-    "Statement",
-    "TableReading",
-    "TableRow",
-    "Tables",
-    "candidates",
-    "is_sqlite_file",
-    "parse_selection",
-    "parse_target",
-    "preview",
-    "read",
-    "write",
-]
-
-
-def read(path: Path, selection: Selection) -> TableReading:
-    """What a selection shows. Blocking: five seconds for a query and three for a lock at most. ToolError otherwise."""
-    from sightline.tools.sqlite._read import read_selection
-
-    return read_selection(path, selection)
-
-
-def preview(path: Path, target: RowTarget, content: str) -> "RowChange":
-    """What `write` would make of a row; nothing is written. Blocking. ToolError where the content is no row."""
-    from sightline.tools.sqlite._write import preview_row
-
-    return preview_row(path, target, content)
-
-
-def write(path: Path, target: RowTarget, content: str) -> str:
-    """Insert, update or delete a row; says what was done. Blocking, as `read` is. ToolError otherwise."""
-    from sightline.tools.sqlite._write import write_row
-
-    return write_row(path, target, content)
+if not TYPE_CHECKING:  # so that a wrong name is found by the type checker
+    __getattr__, __dir__ = later(__name__, __file__)

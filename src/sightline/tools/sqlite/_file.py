@@ -88,7 +88,7 @@ class DatabaseFile:
         return image
 
     def refuse_log(self) -> None:
-        """For a writer, whose locks say that no process has the database open."""
+        """For a writer, whose locks prove that no process has the database open."""
         if self._log(1):
             name = self._file.name
             raise ToolError(
@@ -148,7 +148,7 @@ class DatabaseFile:
             raise Swapped(str(self._file.path))
 
     def _refuse_interrupted(self) -> None:
-        """A journal that begins with zeros, or that a writer who is at it will remove, is none of an interruption."""
+        """A journal that begins with zeros, or that a writer still holds, is none of an interruption."""
         if _begins(_beside(self._file, "-journal")) and not locks.is_held(self._descriptor, start=_RESERVED, size=1):
             name = self._file.name
             raise ToolError(

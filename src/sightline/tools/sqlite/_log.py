@@ -1,7 +1,7 @@
 """The write-ahead log beside a database: the pages that were committed and are not in the file yet.
 
 Its format: a head of 32 bytes, then frames, each a head of 24 bytes and a page. A frame counts when it has the salts of
-the log's head and the checksum over all before it is right; what it says is committed with the next frame that has the
+the log's head and the checksum over all before it is right; its page is committed with the next frame that has the
 size of the database in its head.
 """
 

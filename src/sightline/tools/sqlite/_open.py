@@ -1,4 +1,4 @@
-"""Opening a database nobody vouches for.
+"""Opening an untrusted database.
 
 - The library opens no file: it works on the database's bytes, in memory (see `_file`). Whatever it makes of them, or is
   made to do by them, nothing on the disk is touched but the database, and that only by a change that went well.
@@ -36,8 +36,8 @@ _WRITING = frozenset(
         sqlite3.SQLITE_SAVEPOINT,
     }
 )
-# These only tell; full-text tables ask the first two themselves.
-_TELLING = frozenset(
+# These only read; full-text tables use the first two themselves.
+_READING_PRAGMAS = frozenset(
     {"data_version", "page_size", "table_info", "table_xinfo", "table_list"}
     | {"index_list", "index_info", "index_xinfo", "foreign_key_list"}
 )
@@ -141,8 +141,8 @@ def _restrict(connection: sqlite3.Connection, *, writing: bool) -> None:
                 connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _SQUARE_BYTES)
             return _judge_function(name, in_schema=trigger is not None)
         if action == sqlite3.SQLITE_UPDATE and first == "sqlite_master":
-            return sqlite3.SQLITE_OK  # asked when a virtual table is opened; really changing it is refused elsewhere
-        if action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _TELLING:
+            return sqlite3.SQLITE_OK  # required when a virtual table is opened; really changing it is refused elsewhere
+        if action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _READING_PRAGMAS:
             return sqlite3.SQLITE_OK
         return sqlite3.SQLITE_DENY
 
@@ -156,12 +156,12 @@ def _judge_function(name: str, *, in_schema: bool) -> int:
 
 def explain(problem: BaseException, path: Path) -> str:
     """What went wrong with a database, and what to do."""
-    said = (isinstance(problem, OSError) and problem.strerror) or str(problem) or type(problem).__name__
+    reason = (isinstance(problem, OSError) and problem.strerror) or str(problem) or type(problem).__name__
     for sign, message in _EXPLAINED.items():
-        if sign in said:
-            return message.format(name=path.name, reason=said)
+        if sign in reason:
+            return message.format(name=path.name, reason=reason)
     return (
-        f"SQLite could not do this with {path.name}: {said}. Check the statement, or read {path.name} for its tables."
+        f"SQLite could not do this with {path.name}: {reason}. Check the statement, or read {path.name} for its tables."
     )
 
 

@@ -1,12 +1,18 @@
-"""What a selection shows of a database, as text."""
+"""What a selection shows of a database, as text: a table of at most 120 characters a line, or one row with a line for
+each of its values.
 
+A `where` must be one condition and nothing else. The database is open for reading only and every action is checked as
+well; the check here reports early and plainly what is wrong, and protects the meaning of `limit`, `offset` and `order`.
+"""
+
+import re
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from sightline.tools._tool import ToolError
+from sightline.tools._truncation import cut_end
 from sightline.tools.sqlite._open import StatementDeadline, opened
-from sightline.tools.sqlite._render import cell, cut, record, table
 from sightline.tools.sqlite._selection import (
     MAX_LIMIT,
     DatabaseQuery,
@@ -17,17 +23,37 @@ from sightline.tools.sqlite._selection import (
     TableRow,
     Tables,
 )
-from sightline.tools.sqlite._tables import TableInfo, find_table, key_condition, quoted, table_names
-from sightline.tools.sqlite._where import validate_where
+from sightline.tools.sqlite._tables import SqlValue, TableInfo, find_table, key_condition, quoted, table_names
 
 SAMPLE_ROWS = 5
 LIST_TABLES = 500
 RESULT_COLUMNS = 500
 _SQL_CHARS = 20_000
 _COUNT_SECONDS = 3.0
+TABLE_WIDTH = 120
+COLUMN_WIDTH = 40
+_LEAST_WIDTH = 4
+_GAP = " | "
+VALUE_CHARS = 8 * 1024  # of one value, when a row is shown alone
+_BLOB_SHOWN = 16
+
+_ESCAPES = str.maketrans(
+    {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+    | {chr(code): f"\\x{code:02x}" for code in (*range(9), 11, 12, *range(14, 32), 127)}
+)
+# Strings and quoted names are one token each, so that a word inside them is not taken for a keyword.
+_TOKEN = re.compile(
+    r"""(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\])|(?P<word>\w+)|(?P<comment>--|/\*)|(?P<other>.)""",
+    re.DOTALL,
+)
+_KEYWORDS = frozenset(
+    {"limit", "offset", "union", "intersect", "except", "order", "group", "having", "attach", "detach", "pragma"}
+    | {"insert", "update", "delete", "replace", "create", "drop", "alter", "vacuum", "reindex", "analyze", "begin"}
+    | {"commit", "rollback", "savepoint", "release", "returning"}
+)
 
 
-def read_selection(path: Path, selection: Selection) -> TableReading:
+def read(path: Path, selection: Selection) -> TableReading:
     """Blocking: five seconds for a query and three for a lock at most. ToolError for everything that goes wrong."""
     with opened(path) as connection:
         match selection:
@@ -47,7 +73,7 @@ def _list(connection: sqlite3.Connection) -> TableReading:
     names = table_names(connection)
     clock = StatementDeadline(connection, _COUNT_SECONDS)
     lines = [
-        f"{cell(name, 200)} (view)" if is_view else f"{cell(name, 200)} ({_count(connection, name, clock)})"
+        f"{_cell(name, 200)} (view)" if is_view else f"{_cell(name, 200)} ({_count(connection, name, clock)})"
         for name, is_view in names[:LIST_TABLES]
     ]
     if len(names) > LIST_TABLES:
@@ -64,7 +90,7 @@ def _count(connection: sqlite3.Connection, name: str, clock: StatementDeadline) 
     except sqlite3.OperationalError as problem:
         if "interrupted" in str(problem):
             return "rows not counted: too many"
-        return f"rows not counted: {cut(str(problem), 80)}"
+        return f"rows not counted: {_cut(str(problem), 80)}"
     return f"{rows} row{'' if rows == 1 else 's'}"
 
 
@@ -72,8 +98,8 @@ def _schema(connection: sqlite3.Connection, selection: Schema) -> TableReading:
     found = find_table(connection, selection.table)
     result = connection.execute(f"SELECT * FROM {quoted(found.name)} LIMIT {SAMPLE_ROWS}")
     rows = _fetched(result, SAMPLE_ROWS)
-    sample = table(_names(result), rows) if rows else "(no rows)"
-    return TableReading("schema", f"{cut(found.sql, _SQL_CHARS)}\n\nSample rows:\n{sample}", len(rows))
+    sample = _table(_names(result), rows) if rows else "(no rows)"
+    return TableReading("schema", f"{_cut(found.sql, _SQL_CHARS)}\n\nSample rows:\n{sample}", len(rows))
 
 
 def _row(connection: sqlite3.Connection, selection: TableRow) -> TableReading:
@@ -83,7 +109,7 @@ def _row(connection: sqlite3.Connection, selection: TableRow) -> TableReading:
     row = rows.fetchone()
     if row is None:
         return TableReading("row", f"No row '{selection.key}' in {found.name}.", 0, 0)
-    return TableReading("row", record(_names(rows), row), 1, 1)
+    return TableReading("row", _record(_names(rows), row), 1, 1)
 
 
 def _query(connection: sqlite3.Connection, selection: DatabaseQuery) -> TableReading:
@@ -101,7 +127,7 @@ def _query(connection: sqlite3.Connection, selection: DatabaseQuery) -> TableRea
         return TableReading(
             "query", f"No rows{f' from offset {selection.offset} on' if selection.offset else ''}.", 0, total
         )
-    text = table(_names(result), rows)
+    text = _table(_names(result), rows)
     last = selection.offset + len(rows)
     if total is None or last < total:
         of = "" if total is None else f" of {total}"
@@ -132,7 +158,7 @@ def _statement(connection: sqlite3.Connection, selection: Statement) -> TableRea
         raise ToolError("The query gives no rows: it must be a SELECT.")
     rows = _fetched(result, MAX_LIMIT + 1)
     more = len(rows) > MAX_LIMIT
-    text = table(_names(result), rows[:MAX_LIMIT])
+    text = _table(_names(result), rows[:MAX_LIMIT])
     if not rows:
         text += "\n(no rows)"
     if more:
@@ -144,18 +170,103 @@ def _names(result: sqlite3.Cursor) -> list[str]:
     return [str(column[0]) for column in result.description]
 
 
-def _fetched(result: sqlite3.Cursor, limit: int) -> list[list[Any]]:
+def _fetched(result: sqlite3.Cursor, limit: int) -> list[list[SqlValue]]:
     """Rows one by one, each value cut as it comes: a row may be far larger than what is shown of it."""
     if len(result.description) > RESULT_COLUMNS:
         count = len(result.description)
         raise ToolError(
             f"The result has {count} columns; at most {RESULT_COLUMNS} are read. Use ?q=SELECT some, of, them …"
         )
-    rows: list[list[Any]] = []
+    rows: list[list[SqlValue]] = []
     while len(rows) < limit and (row := result.fetchone()) is not None:
         rows.append([_short(value) for value in row])
     return rows
 
 
-def _short(value: Any) -> Any:
-    return cell(value) if isinstance(value, bytes) else value[:100] if isinstance(value, str) else value
+def _short(value: SqlValue) -> SqlValue:
+    return _cell(value) if isinstance(value, bytes) else value[:100] if isinstance(value, str) else value
+
+
+def validate_where(clause: str) -> None:
+    """ToolError for what is not a plain condition."""
+    if not clause.strip():
+        raise ToolError("where= is empty. Leave it out to see all rows.")
+    depth = 0
+    tokens = list(_TOKEN.finditer(clause))
+    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+        if token["comment"]:
+            raise ToolError("where= cannot contain comments (-- or /*).")
+        if token["word"] and token["word"].lower() in _KEYWORDS and not _is_function(token, following):
+            raise ToolError(
+                f"where= cannot contain {token['word'].upper()}: it is one condition. Use ?q=SELECT … for more."
+            )
+        depth += _opened(token["other"] or "")
+        if depth < 0:
+            break
+    if depth != 0:
+        raise ToolError("The brackets in where= do not match.")
+
+
+def _is_function(token: re.Match[str], following: re.Match[str] | None) -> bool:
+    return token["word"].lower() == "replace" and following is not None and following["other"] == "("
+
+
+def _opened(character: str) -> int:
+    if character == ";":
+        raise ToolError("where= cannot contain a semicolon.")
+    if character in "'\"`[" and character:
+        raise ToolError("A quote in where= is not closed.")
+    if character == "\0":
+        raise ToolError("where= cannot contain a NUL character.")
+    return {"(": 1, ")": -1}.get(character, 0)
+
+
+def _cell(value: SqlValue, limit: int = COLUMN_WIDTH) -> str:
+    """One value on one line."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        shown = value[:_BLOB_SHOWN].hex()
+        return _cut(
+            f"<blob {len(value)} bytes{': ' + shown if shown else ''}{'…' if len(value) > _BLOB_SHOWN else ''}>", limit
+        )
+    if isinstance(value, str):
+        return _cut(value[: limit + 1].translate(_ESCAPES) + ("…" if len(value) > limit + 1 else ""), limit)
+    return _cut(repr(value) if isinstance(value, float) else str(value), limit)
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else cut_end(text[: width - 1]) + "…"
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[SqlValue]]) -> str:
+    """Header, rule, rows. Columns that do not fit are counted, not shown."""
+    names = [_cell(name) for name in columns]
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [max([len(names[at]), *(len(row[at]) for row in cells)]) for at in range(len(names))]
+    fitted = _fitted(widths)
+    lines = [_line(names, fitted), "-+-".join("-" * width for width in fitted), *(_line(row, fitted) for row in cells)]
+    if len(fitted) < len(names):
+        hidden = len(names) - len(fitted)
+        lines.append(f"[{hidden} more columns do not fit: {_cut(', '.join(names[len(fitted) :]), TABLE_WIDTH)}]")
+    return "\n".join(lines)
+
+
+def _fitted(widths: list[int]) -> list[int]:
+    """Widths that fit side by side: the widest give way first, then the last columns go."""
+    fitted = list(widths)
+    while fitted and sum(min(width, _LEAST_WIDTH) for width in fitted) + len(_GAP) * (len(fitted) - 1) > TABLE_WIDTH:
+        fitted.pop()
+    room = TABLE_WIDTH - len(_GAP) * (len(fitted) - 1)
+    while sum(fitted) > room:
+        fitted[max(range(len(fitted)), key=lambda at: fitted[at])] -= 1
+    return fitted
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    fitting = (_cut(text, width).ljust(width) for text, width in zip(cells, widths, strict=False))
+    return _GAP.join(fitting).rstrip()
+
+
+def _record(columns: Sequence[str], row: Sequence[SqlValue]) -> str:
+    return "\n".join(f"{name}: {_cell(value, VALUE_CHARS)}" for name, value in zip(columns, row, strict=True))

@@ -5,11 +5,13 @@ it is written, so that `where=name LIKE '%ab%'` and `q=SELECT 1 + 1` mean what t
 """
 
 import re
+from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote_plus
 
 import msgspec
 
+from sightline.handles import read_at_most
 from sightline.tools._tool import ToolError
 from sightline.tools.files._paths import LONGEST_PATH
 
@@ -153,3 +155,14 @@ def _number(parameters: dict[str, str], name: str, default: int, *, least: int) 
     if not re.fullmatch(r"[0-9]{1,15}", text.strip()) or int(text) < least:
         raise ToolError(f"SQLite {name}= must be a whole number of at least {least}, not '{text}'.")
     return int(text)
+
+
+MAGIC = b"SQLite format 3\0"
+
+
+def is_sqlite_file(path: Path) -> bool:
+    """A regular file that starts as a database does."""
+    try:
+        return read_at_most(path, len(MAGIC)) == MAGIC
+    except (OSError, ValueError):
+        return False

@@ -1,4 +1,4 @@
-"""What a database says of its tables: names, columns, keys, and how a row is found by its key."""
+"""The tables of a database: names, columns, keys, and how a row is found by its key."""
 
 import re
 import sqlite3
@@ -6,6 +6,8 @@ import sqlite3
 import msgspec
 
 from sightline.tools._tool import ToolError
+
+SqlValue = str | int | float | bytes | None
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _DECIMAL = re.compile(r"[+-]?[0-9]{1,300}\.[0-9]{1,300}")
@@ -16,7 +18,6 @@ class TableInfo(msgspec.Struct, frozen=True):
     is_view: bool
     sql: str
     columns: tuple[str, ...]
-    types: tuple[str, ...]  # as declared
     keys: tuple[str, ...]  # columns of the primary key
     has_rowid: bool
 
@@ -61,14 +62,13 @@ def find_table(connection: sqlite3.Connection, name: str) -> TableInfo:
         is_view=row[1] == "view",
         sql=str(row[2] or ""),
         columns=tuple(str(column[1]) for column in columns),
-        types=tuple(str(column[2] or "") for column in columns),
         keys=tuple(str(column[1]) for column in sorted(columns, key=lambda column: column[5]) if column[5]),
         has_rowid=row[1] == "table" and _has_rowid(connection, real),
     )
 
 
 def _has_rowid(connection: sqlite3.Connection, name: str) -> bool:
-    """The list of tables says so from SQLite 3.37 on; before, only trying does."""
+    """The list of tables has it from SQLite 3.37 on; before, only trying shows it."""
     for row in connection.execute("PRAGMA table_list"):
         if row[0] == "main" and row[1] == name:
             return not row[4]

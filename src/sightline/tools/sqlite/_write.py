@@ -4,22 +4,20 @@ import json
 import math
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from sightline.tools._tool import ToolError
-from sightline.tools.sqlite._detect import is_sqlite_file
 from sightline.tools.sqlite._open import changing, opened
-from sightline.tools.sqlite._selection import RowTarget
-from sightline.tools.sqlite._tables import TableInfo, find_table, key_condition, quoted
+from sightline.tools.sqlite._selection import RowTarget, is_sqlite_file
+from sightline.tools.sqlite._tables import SqlValue, TableInfo, find_table, key_condition, quoted
 
 _INTEGERS = range(-(2**63), 2**63)
 _DEPTH = 20
 
 
-def write_row(path: Path, target: RowTarget, content: str) -> str:
-    """Do it and say what was done. Content without a word deletes the row that `target` names."""
+def write(path: Path, target: RowTarget, content: str) -> str:
+    """Insert, update or delete a row; returns what was done. Empty content deletes the row that `target` names."""
     if not is_sqlite_file(path):
         raise ToolError(f"SQLite database '{path}' not found. Databases are not made here; use a command.")
     deleting = not content.strip()
@@ -33,7 +31,7 @@ def write_row(path: Path, target: RowTarget, content: str) -> str:
         condition, key = key_condition(connection, table, target.key, writing=True)
         if deleting:
             changed = connection.execute(f"DELETE FROM {quoted(table.name)} WHERE {condition}", (key,)).rowcount
-            return _told(f"Deleted row '{target.key}' from {table.name}", "deleted", changed, target.key, table)
+            return _report(f"Deleted row '{target.key}' from {table.name}", "deleted", changed, target.key, table)
         return _update(connection, table, values, condition, key, target.key)
 
 
@@ -46,8 +44,8 @@ class RowChange(msgspec.Struct, frozen=True):
     triggers: bool  # of the table: they may change more
 
 
-def preview_row(path: Path, target: RowTarget, content: str) -> RowChange:
-    """What `write_row` would do; an insert has only the columns that are given."""
+def preview(path: Path, target: RowTarget, content: str) -> RowChange:
+    """What `write` would do; an insert has only the columns that are given."""
     deleting = not content.strip()
     values = {} if deleting else payload(content)
     with opened(path) as connection:
@@ -56,7 +54,7 @@ def preview_row(path: Path, target: RowTarget, content: str) -> RowChange:
             "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE LIMIT 1", (table.name,)
         ).fetchone()
         bound = _bound(table, values)
-        row: dict[str, Any] | None = None
+        row: dict[str, SqlValue] | None = None
         if target.key is not None:
             condition, key = key_condition(connection, table, target.key, writing=True)
             columns = ", ".join(quoted(column) for column in table.columns)
@@ -67,18 +65,18 @@ def preview_row(path: Path, target: RowTarget, content: str) -> RowChange:
     return RowChange(table.name, None if row is None else _lines(row), after, triggers is not None)
 
 
-def _lines(row: dict[str, Any]) -> str:
+def _lines(row: dict[str, SqlValue]) -> str:
     return "".join(f"{column}: {_literal(value)}\n" for column, value in row.items())
 
 
-def _literal(value: Any) -> str:
+def _literal(value: SqlValue) -> str:
     """All of a value, on one line."""
     if isinstance(value, bytes):
         return f"x'{value.hex()}'"
     return "NULL" if value is None else json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
-def payload(content: str) -> dict[str, Any]:
+def payload(content: str) -> dict[str, object]:
     """The row a JSON5 text stands for."""
     import pyjson5
 
@@ -91,7 +89,7 @@ def payload(content: str) -> dict[str, Any]:
     return value
 
 
-def _insert(connection: sqlite3.Connection, table: TableInfo, values: dict[str, Any]) -> str:
+def _insert(connection: sqlite3.Connection, table: TableInfo, values: dict[str, object]) -> str:
     bound = _bound(table, values)
     if bound:
         columns = ", ".join(quoted(column) for column in bound)
@@ -105,7 +103,7 @@ def _insert(connection: sqlite3.Connection, table: TableInfo, values: dict[str, 
 def _update(
     connection: sqlite3.Connection,
     table: TableInfo,
-    values: dict[str, Any],
+    values: dict[str, object],
     condition: str,
     key: str | int | float,
     shown: str,
@@ -115,19 +113,19 @@ def _update(
         raise ToolError("The update is empty. Give at least one column, or empty content to delete the row.")
     changes = ", ".join(f"{quoted(column)} = ?" for column in bound)
     done = connection.execute(f"UPDATE {quoted(table.name)} SET {changes} WHERE {condition}", (*bound.values(), key))
-    return _told(f"Updated row '{shown}' in {table.name}", "updated", done.rowcount, shown, table)
+    return _report(f"Updated row '{shown}' in {table.name}", "updated", done.rowcount, shown, table)
 
 
-def _told(success: str, done: str, changed: int, key: str, table: TableInfo) -> str:
+def _report(success: str, done: str, changed: int, key: str, table: TableInfo) -> str:
     return success if changed > 0 else f"No row {done}: {table.name} has no row '{key}'"
 
 
-def _bound(table: TableInfo, values: dict[str, Any]) -> dict[str, str | int | float | None]:
+def _bound(table: TableInfo, values: dict[str, object]) -> dict[str, SqlValue]:
     """Values by column as it is spelled in the table."""
     return {table.column(str(name)): _scalar(str(name), value) for name, value in values.items()}
 
 
-def _scalar(name: str, value: Any) -> str | int | float | None:
+def _scalar(name: str, value: object) -> SqlValue:
     if value is None or isinstance(value, str | bool):
         return int(value) if isinstance(value, bool) else value
     if isinstance(value, int):
@@ -143,5 +141,5 @@ def _scalar(name: str, value: Any) -> str | int | float | None:
     raise ToolError(f"The value of '{name}' must be a string, number, boolean or null, not {_kind(value)}.")
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     return "an object" if isinstance(value, dict) else "an array" if isinstance(value, list) else type(value).__name__

@@ -13,6 +13,7 @@ from sightline.events import TodoFact, TodoPhase, TodoState, TodoTask
 from sightline.tools._context import ToolContext, Workplace
 from sightline.tools._tool import Outcome, Tool
 from sightline.tools.todo._list import (
+    MARKS,
     OPEN,
     Operation,
     PlannedPhase,
@@ -22,7 +23,6 @@ from sightline.tools.todo._list import (
     normalized,
     without_ended,
 )
-from sightline.tools.todo._markdown import MARKS
 
 CLEARED = "Todo list cleared."
 NAME = "todo"  # of the stored value

@@ -167,21 +167,16 @@ class _Page:
                 self._pre, self._language = [], _language(written)
 
     def _open_table(self, name: str) -> None:
+        self._flush()
         if name == "table":
-            self._flush()
             self._tables += 1
             if self._tables == 1:
                 self._table = []
-        elif self._table is None or self._tables > 1:
-            self._flush()
-        elif name == "tr":
-            self._flush()
-            self._table.append([])
-        else:
-            self._flush()
-            if not self._table:
+        elif self._table is not None and self._tables <= 1:
+            if name == "tr" or not self._table:
                 self._table.append([])
-            self._table[-1].append("")
+            if name != "tr":
+                self._table[-1].append("")
 
     def _close(self, name: str) -> None:
         if self._pre is not None:

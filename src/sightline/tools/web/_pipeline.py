@@ -8,16 +8,19 @@ Requests prefer markdown, so a server that can answer in it already has.
 """
 
 import asyncio
+import shutil
+import tempfile
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import msgspec
 
+from sightline.handles import ours
 from sightline.tools._sizes import human_size
 from sightline.tools._tool import Image, ToolError
-from sightline.tools.files import _documents
+from sightline.tools.files import _documents, _images
 from sightline.tools.read._files import looks_binary
 from sightline.tools.web._address import Address, follow, is_same_site
-from sightline.tools.web._binary import as_image, document_suffix, document_text, is_image
 from sightline.tools.web._charset import text_of
 from sightline.tools.web._feeds import NotAFeed, feed_text
 from sightline.tools.web._fetch import Fetched
@@ -29,6 +32,22 @@ _MARKDOWN = ("text/markdown", "text/x-markdown")
 _FEEDS = ("application/rss+xml", "application/atom+xml", "application/rdf+xml")
 _WIDE = ("utf-16", "utf-32")
 _HTML = ("text/html", "application/xhtml+xml")
+MAX_IMAGE = 300 * 1024  # bytes of an image as a model is shown it
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_SUFFIXES = {
+    "application/pdf": ".pdf",
+    "application/x-pdf": ".pdf",
+    "application/msword": ".doc",
+    "application/vnd.ms-powerpoint": ".ppt",
+    "application/vnd.ms-excel": ".xls",
+    f"{_OFFICE}.wordprocessingml.document": ".docx",
+    f"{_OFFICE}.presentationml.presentation": ".pptx",
+    f"{_OFFICE}.spreadsheetml.sheet": ".xlsx",
+    "application/rtf": ".rtf",
+    "text/rtf": ".rtf",
+    "application/epub+zip": ".epub",
+}
+_UNKNOWN = ("", "application/octet-stream", "binary/octet-stream", "application/zip", "application/x-download")
 
 
 class ShapedPage(msgspec.Struct, kw_only=True):
@@ -44,10 +63,10 @@ class ShapedPage(msgspec.Struct, kw_only=True):
 
 async def shape(fetched: Fetched, probe: Probe, limits: tuple[int, int], *, raw: bool) -> ShapedPage:
     """`limits`: bytes and pixels of an image."""
-    if is_image(fetched):
-        image, note = await asyncio.to_thread(as_image, fetched, limits)
+    if _is_image(fetched):
+        image, note = await asyncio.to_thread(_as_image, fetched, limits)
         return _shaped(fetched, "image", note, image=image)
-    suffix = document_suffix(fetched)
+    suffix = _document_suffix(fetched)
     if suffix:
         return await _document(fetched, suffix)
     if _is_binary(fetched):
@@ -131,7 +150,7 @@ async def _instead(fetched: Fetched, rendered: RenderedHtml, probe: Probe) -> Sh
                 return shaped
     for link in rendered.documents[:1]:
         found = await _probed(fetched, link, probe)
-        if found is not None and (suffix := document_suffix(found)):
+        if found is not None and (suffix := _document_suffix(found)):
             shaped = await _document(found, suffix)
             shaped.method = "linked-document"
             return shaped
@@ -171,7 +190,7 @@ async def _document(fetched: Fetched, suffix: str) -> ShapedPage:
     try:
         if fetched.cut:
             raise ToolError(f"it is larger than {human_size(len(fetched.body))}")
-        return _shaped(fetched, "markit", await document_text(fetched.body, suffix))
+        return _shaped(fetched, "markit", await _document_text(fetched.body, suffix))
     except ToolError as reason:
         return _shaped(fetched, "markit", _documents.cannot_read(f"a{suffix}", reason))
 
@@ -195,3 +214,40 @@ def _shaped(
     return ShapedPage(
         method=method, address=fetched.address, content_type=kind, text=text, image=image, notes=list(notes or ())
     )
+
+
+def _is_image(fetched: Fetched) -> bool:
+    """By its bytes: what a server calls it does not matter."""
+    return _images.sniff(fetched.body[: _images.SNIFFED]) is not None
+
+
+def _as_image(fetched: Fetched, limits: tuple[int, int]) -> tuple[Image | None, str]:
+    """An image a model can be shown and what it is, or why there is none. Blocking."""
+    if fetched.cut:
+        return None, f"[The image has more than {len(fetched.body) // 1024**2} MB, which is too much to show]"
+    try:
+        fitted = _images.fit(fetched.body, max_bytes=min(limits[0], MAX_IMAGE), max_side=limits[1])
+    except ToolError as reason:
+        return None, f"[Image not shown: {reason}]"
+    return fitted.image, fitted.note
+
+
+def _document_suffix(fetched: Fetched) -> str:
+    """What a file with this in it would be called; empty when it is no document."""
+    found = _SUFFIXES.get(fetched.media_type, "")
+    if found or fetched.body.startswith(b"%PDF-"):
+        return found or ".pdf"
+    suffix = Path(fetched.address.path).suffix.lower()
+    return suffix if fetched.media_type in _UNKNOWN and suffix in _documents.EXTENSIONS else ""
+
+
+async def _document_text(body: bytes, suffix: str) -> str:
+    """As markdown. DocumentError says why it cannot be."""
+    folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="sightline-page-"))
+    try:
+        path = folder / f"document{suffix}"
+        await asyncio.to_thread(path.write_bytes, body)
+        with ours(path):
+            return await _documents.convert(path)
+    finally:
+        await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))

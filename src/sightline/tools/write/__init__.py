@@ -1,5 +1,3 @@
 """The write tool: whole files, archive entries, database rows, conflict resolutions."""
 
-from sightline.tools.write._tool import WriteParams, WriteTool
-
-__all__ = ["WriteParams", "WriteTool"]
+from sightline.tools.write._tool import WriteTool as WriteTool

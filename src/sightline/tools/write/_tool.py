@@ -1,4 +1,4 @@
-"""The write tool as a model is told of it; what it does is in `_work`, imported when a model writes."""
+"""The write tool as a model sees it; its work is in `_work`, imported when a model writes."""
 
 from typing import Annotated
 

@@ -1,12 +1,12 @@
-"""What the console can do: one table of its actions, with their commands, keys, words and handlers.
+"""The actions of the console: one table of their names, descriptions, commands, keys and handlers.
 
 The completion of `/`, `/help`, `/keys`, the row of keys, `console.keys` in settings and the pages of keys and commands
 are all read from it. Rules:
 
 - The order is that of the completion: what a new user needs comes first.
-- Keys of the console are heard before the editor hears anything. While a dialog has the keys they mean nothing, but for
-  the approval level, which can be changed while a request is open.
-- A handler is loaded when it is used. It does its work at once, or returns what is to be awaited.
+- Keys of the console come before those of the editor. While a dialog is open they do nothing, but for the approval
+  level, which can be changed while a request is open.
+- A handler is loaded when it is used. It does its work at once, or returns an awaitable.
 """
 
 from collections.abc import Awaitable, Mapping, Sequence
@@ -30,24 +30,22 @@ class Action(Binding, frozen=True, kw_only=True):
     """Something the console does when its command is entered or its key is pressed."""
 
     name: str
-    """As `console.keys` has it; empty: its key is one of the editor or of the whole program, or another action's."""
+    """The name in `console.keys`; empty: its key is one of the editor or of the program, or another action's."""
     command: str
     args: str
-    """What may follow the command."""
     topic: str
     does: str
-    """What the command does; `about` is for the key, which may do less."""
+    """Describes the command; `about` describes the key, which may do less."""
     handler: str
     """`module:function`, called with the console and what follows the command."""
     key_handler: str
     """The same for the key, called with nothing following."""
 
     async def run(self, console: "Console", args: str = "") -> None:
-        """Do what the command does. What fails is shown."""
+        """Run the command. A failure is reported."""
         await self._finish(console, self._begin(console, self.handler, args))
 
     def press(self, console: "Console") -> None:
-        """Do what the key does."""
         begun = self._begin(console, self.key_handler, "")
         if begun is not None:
             console.spawn(self._finish(console, begun))
@@ -70,15 +68,17 @@ def _action(
     command: str,
     topic: str,
     does: str,
-    handler: str,
+    handler: str = "",
     keys: str = "",
     *,
     args: str = "",
     name: str | None = None,
     pressed: tuple[str, str] | None = None,
 ) -> Action:
-    """`pressed`: what the key does and its handler, where that is not the command without anything after it."""
-    about, key_handler = pressed or (does, handler)
+    """`handler`: `module:function` in `commands/`; empty: `open` of the selector named like the command. `pressed`:
+    description and handler of the key, where it does not run the command without arguments."""
+    handler = _full_name(command, handler)
+    about, key_handler = (pressed[0], _full_name(command, pressed[1])) if pressed else (does, handler)
     return Action(
         "console",
         tuple(keys.split()),
@@ -93,22 +93,28 @@ def _action(
     )
 
 
+def _full_name(command: str, handler: str) -> str:
+    if not handler:
+        return f"selectors._{command}:open"
+    return handler if handler.startswith("selectors.") else f"commands._{handler}"
+
+
 _ALL = (
-    _action("help", _CONSOLE, "commands and keys", "commands._help:open"),
-    _action("model", _MODEL, "choose the model", "selectors._model:open", "alt+m", args="[NAME]"),
-    _action("setup", _MODEL, "add a key, a CLI or a local server", "selectors._setup:open"),
+    _action("help", _CONSOLE, "commands and keys", "help:open"),
+    _action("model", _MODEL, "choose the model", "", "alt+m", args="[NAME]"),
+    _action("setup", _MODEL, "add a key, a CLI or a local server"),
     _action(
         "provider",
         _MODEL,
         "work with Claude Code, Codex, Gemini CLI or OpenCode (--provider)",
-        "commands._sessions:provider",
+        "sessions:provider",
         args="[NAME]",
     ),
     _action(
         "thinking",
         _MODEL,
         "how long the model thinks",
-        "selectors._thinking:open",
+        "",
         "alt+e",
         args="[LEVEL]",
         pressed=("the next thinking level: off, minimal, low, medium, high, max", "selectors._thinking:next_level"),
@@ -117,7 +123,7 @@ _ALL = (
         "approvals",
         _MODEL,
         "what the agent may do: the approval level and the rules",
-        "selectors._approvals:open",
+        "",
         "shift+tab alt+p",
         args="[LEVEL|forget RULE]",
         name="approval",
@@ -126,40 +132,34 @@ _ALL = (
             "selectors._approvals:next_level",
         ),
     ),
-    _action("status", _WORK, "model, context, tokens and cost, jobs and agents", "commands._status:open"),
-    _action("stop", _CONVERSATION, "stop the agent", "commands._work:stop", name=""),
+    _action("status", _WORK, "model, context, tokens and cost, jobs and agents", "status:open"),
+    _action("stop", _CONVERSATION, "stop the agent", "work:stop", name=""),
     _action(
         "queue",
         _CONVERSATION,
         "send this when the agent is done",
-        "commands._work:queue",
+        "work:queue",
         "alt+enter",
         args="[TEXT]",
         name="follow_up",
-        pressed=("queue: send when the agent is done", "commands._work:follow_up"),
+        pressed=("queue: send when the agent is done", "work:follow_up"),
     ),
-    _action("unqueue", _CONVERSATION, "edit queued messages", "commands._work:unqueue", "alt+up"),
-    _action(
-        "compact",
-        _CONVERSATION,
-        "summarise the older part of the conversation",
-        "commands._work:compact",
-        args="[FOCUS]",
-    ),
+    _action("unqueue", _CONVERSATION, "edit queued messages", "work:unqueue", "alt+up"),
+    _action("compact", _CONVERSATION, "summarise the older part of the conversation", "work:compact", args="[FOCUS]"),
     _action(
         "todo",
         _CONVERSATION,
         "show, edit or clear the todo list",
-        "commands._todo:open",
+        "todo:open",
         "alt+l",
         args="[show|hide|edit|clear]",
-        pressed=("show or hide the todo list", "commands._todo:toggle"),
+        pressed=("show or hide the todo list", "todo:toggle"),
     ),
     _action(
         "copy",
         _CONVERSATION,
         "copy the last answer, as it was written",
-        "commands._copying:copy",
+        "showing:copy",
         "alt+c",
         args="[all|code|output]",
         name="copy_block",
@@ -168,70 +168,43 @@ _ALL = (
         "output",
         _CONVERSATION,
         "the whole output of a call",
-        "commands._showing:output",
+        "showing:output",
         "ctrl+o",
         args="[HOW MANY BACK]",
         name="view_output",
-        pressed=("the whole output of the last call", "commands._showing:output"),
+        pressed=("the whole output of the last call", "showing:output"),
     ),
+    _action("unfold", _CONVERSATION, "show more of every block, or less", "showing:unfold", "alt+o", args="[on|off]"),
     _action(
-        "unfold",
-        _CONVERSATION,
-        "show more of every block, or less",
-        "commands._showing:unfold",
-        "alt+o",
-        args="[on|off]",
+        "reasoning", _CONVERSATION, "show or hide what the model thinks", "showing:reasoning", "alt+t", args="[on|off]"
     ),
-    _action(
-        "reasoning",
-        _CONVERSATION,
-        "show or hide what the model thinks",
-        "commands._showing:reasoning",
-        "alt+t",
-        args="[on|off]",
-    ),
-    _action("new", _SESSIONS, "start a new session", "commands._sessions:new"),
-    _action("clear", _SESSIONS, "the same as /new", "commands._sessions:new", name=""),
-    _action("resume", _SESSIONS, "open another session", "selectors._resume:open", args="[WORDS]"),
-    _action("rename", _SESSIONS, "give this session a title", "commands._sessions:rename", args="TITLE"),
-    _action("tree", _SESSIONS, "go back to an earlier point, in this session", "selectors._tree:open"),
-    _action("branch", _SESSIONS, "start a new session from an earlier prompt", "selectors._branch:open"),
-    _action("fork", _SESSIONS, "start a new session with all of this one", "selectors._fork:open"),
-    _action("jobs", _WORK, "background jobs: their output, and cancelling them", "selectors._jobs:open", "alt+j"),
-    _action("agents", _WORK, "the agents of this session", "selectors._agents:open", "alt+a"),
-    _action("files", _WORK, "files changed in this session", "selectors._files:open", "alt+g"),
-    _action("attach", _PROMPT, "attach an image", "commands._work:attach", args="FILE|none", name=""),
-    _action(
-        "paste",
-        _PROMPT,
-        "attach the image on the clipboard",
-        "commands._work:paste",
-        "ctrl+v alt+v",
-        name="paste_image",
-    ),
-    _action("history", _PROMPT, "search earlier prompts", "commands._work:history", name=""),
-    _action("editor", _PROMPT, "write in your editor", "commands._work:editor", name=""),
-    _action(
-        "settings",
-        _CONSOLE,
-        "settings: what each one does, its value and its source",
-        "selectors._settings:open",
-        args="[WORDS]",
-    ),
-    _action("keys", _CONSOLE, "show and change keys", "selectors._keys:open"),
-    _action("theme", _CONSOLE, "dark or light", "selectors._theme:open", args="[auto|dark|light]"),
-    _action("redraw", _CONSOLE, "clear the screen and draw it again", "commands._showing:redraw", name=""),
-    _action("serve", _CONSOLE, "see your sessions in a browser", "commands._sessions:serve"),
-    _action("detach", _SESSIONS, "leave; the session keeps running", "commands._sessions:detach"),
-    _action(
-        "quit", _SESSIONS, "leave and end the session; asks if something is running", "commands._sessions:quit", name=""
-    ),
+    _action("new", _SESSIONS, "start a new session", "sessions:new"),
+    _action("clear", _SESSIONS, "the same as /new", "sessions:new", name=""),
+    _action("resume", _SESSIONS, "open another session", "", args="[WORDS]"),
+    _action("rename", _SESSIONS, "give this session a title", "sessions:rename", args="TITLE"),
+    _action("tree", _SESSIONS, "go back to an earlier point, in this session"),
+    _action("branch", _SESSIONS, "start a new session from an earlier prompt"),
+    _action("fork", _SESSIONS, "start a new session with all of this one"),
+    _action("jobs", _WORK, "background jobs: their output, and cancelling them", "", "alt+j"),
+    _action("agents", _WORK, "the agents of this session", "", "alt+a"),
+    _action("files", _WORK, "files changed in this session", "", "alt+g"),
+    _action("attach", _PROMPT, "attach an image", "work:attach", args="FILE|none", name=""),
+    _action("paste", _PROMPT, "attach the image on the clipboard", "work:paste", "ctrl+v alt+v", name="paste_image"),
+    _action("history", _PROMPT, "search earlier prompts", "work:history", name=""),
+    _action("editor", _PROMPT, "write in your editor", "work:editor", name=""),
+    _action("settings", _CONSOLE, "settings: what each one does, its value and its source", "", args="[WORDS]"),
+    _action("keys", _CONSOLE, "show and change keys"),
+    _action("theme", _CONSOLE, "dark or light", "", args="[auto|dark|light]"),
+    _action("redraw", _CONSOLE, "clear the screen and draw it again", "showing:redraw", name=""),
+    _action("serve", _CONSOLE, "see your sessions in a browser", "sessions:serve"),
+    _action("detach", _SESSIONS, "leave; the session keeps running", "sessions:detach"),
+    _action("quit", _SESSIONS, "leave and end the session; asks if something is running", "sessions:quit", name=""),
 )
 
 COMMANDS = {action.command: action for action in _ALL}
-"""By what is entered after the slash."""
+"""By command."""
 OWN = {action.name: action for action in _ALL if action.name}
-"""The console's own, by the name settings have for them."""
+"""The console's own, by name."""
 
 # Alt+enter and alt+up do something else here than in any other editor. Shift+enter, ctrl+j and a backslash break lines.
 ACTIONS: dict[str, Binding] = {
@@ -300,5 +273,5 @@ ACTIONS: dict[str, Binding] = {
 
 
 def bindings_from(overrides: Mapping[str, str | Sequence[str]]) -> Bindings:
-    """The keys there are, with what the user's settings say."""
+    """The default keys, changed by the user's settings."""
     return Bindings(overrides, ACTIONS)

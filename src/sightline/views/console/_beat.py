@@ -1,7 +1,7 @@
-"""When something is drawn although nothing happened: what shows how long it takes, and what is not drawn whole yet.
+"""The timer that draws without an event: elapsed times, and blocks that are not drawn completely yet.
 
-What is longer than a frame has time for is drawn slice by slice, as fast as frames go; keys are read between them.
-Where rows would only pile up, it waits: under an overlay nothing becomes history, and a slow terminal takes no frame.
+A block too long for one frame is drawn in slices, one per frame; keys are read between them. It waits where rows would
+pile up: under an overlay nothing becomes history, and a slow terminal accepts no frame.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ _TICK, _SOON, _NEXT = 1.0, 1 / 30, 0.001
 
 
 class Beat:
-    """`keep` it going whenever there may be a reason; it ends by itself."""
+    """Call `schedule` whenever there may be something to draw; it stops by itself."""
 
     def __init__(self, application: "Application", transcript: "TranscriptView", jobs: "JobsPanel") -> None:
         self._application = application
@@ -25,7 +25,7 @@ class Beat:
         self._timer: asyncio.TimerHandle | None = None
 
     def schedule(self) -> None:
-        """What shows how long something takes is drawn every second, as long as there is any; what is behind, soon."""
+        """Draw elapsed times every second, as long as there are any; unfinished blocks soon."""
         wait = self._wait()
         if self._application.linear or wait is None:
             return
@@ -37,7 +37,7 @@ class Beat:
             self._timer = loop.call_at(due, self._beat)
 
     def _wait(self) -> float | None:
-        """Seconds to the next; None: there is no reason for one."""
+        """Seconds to the next frame; None: none is needed."""
         ticking = self._transcript.ticking
         if self._transcript.behind:
             return _SOON if self._is_held_up() else _NEXT

@@ -14,7 +14,7 @@ _PROGRAMS = (
 
 
 async def copy_with_program(text: str) -> str:
-    """What went wrong; empty when nothing did."""
+    """Copy. Returns what went wrong; empty: nothing."""
     at_hand = [argv for needs, argv in _PROGRAMS if not needs or needs in os.environ]
     argv = next((found for argv in at_hand if (found := _found(argv))), None)
     if argv is None:

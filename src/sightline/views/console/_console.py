@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sightline.events import Event, RunEnded
 from sightline.paths import data_folder
 from sightline.secrets import secrets_here
-from sightline.transcript import Remark, Snapshot, TranscriptCall
+from sightline.transcript import Remark, Snapshot
 from sightline.tty import Application, Bindings, Component, Display, LinearDisplay, Overlay
 from sightline.tty.components import backfill
 from sightline.views.console._actions import COMMANDS
@@ -39,11 +39,10 @@ if TYPE_CHECKING:
     from sightline.journal import Store
     from sightline.settings import Settings, StartOptions
     from sightline.views.console.blocks import TranscriptBlock
-    from sightline.views.console.transcript._page import Topic
 
 
 class Console:
-    """Made on an application; `begin` shows a session."""
+    """Made on an application; `sessions.begin` shows a session."""
 
     def __init__(
         self,
@@ -55,15 +54,15 @@ class Console:
         greeted: Callable[[int], object] = lambda pid: None,
         lasting: bool = True,
     ) -> None:
-        """`greeted` is called with the process of every host that is connected to; `lasting`: one can return to what is
-        left running."""
+        """`greeted` is called with the process id of every host that is connected to; `lasting`: a session that is left
+        running can be attached to later."""
         self.application = application
         self.loop = application.loop
         self.store = store
         self.settings = settings
         self.cwd = options.cwd or os.getcwd()
         self.tries: Sequence[tuple[str, str]] = ()
-        """What the greeting offers to try; empty: what fits any project."""
+        """Examples in the greeting; empty: those for any project."""
         self._drafts = Drafts(data_folder())
         self._filling: asyncio.Task[Any] | None = None
         self._hinting: asyncio.TimerHandle | None = None
@@ -74,7 +73,7 @@ class Console:
         self.spawn(self.prompt.recall())
 
     def _show_parts(self, options: "StartOptions") -> None:
-        """What is seen: each draws the fold, and knows nothing of the others."""
+        """Make the parts that draw: each reads the state, and knows nothing of the others."""
         application, display, call_later = self.application, self.application.display, self.loop.call_later
         linear, images = application.linear, display.images
         self.drawing = DrawingOptions(
@@ -100,13 +99,8 @@ class Console:
             on_free=self._free,
         )
         self.queue = QueuePanel(self.drawing)
-        self.working = WorkingRow(
-            self.drawing,
-            current,
-            call_later=call_later,
-            request_render=self.redraw,
-        )
-        self.todo = TodoPanel(self.drawing, lambda: self.state, self.rows)
+        self.working = WorkingRow(self.drawing, current, call_later=call_later, request_render=self.redraw)
+        self.todo = TodoPanel(self.drawing, lambda: self.state, lambda: self.height)
         self.jobs = JobsPanel(self.drawing, lambda: self.state)
         self.status = StatusLine(self.drawing, current)
         self.beat = Beat(application, self.transcript, self.jobs)
@@ -115,7 +109,7 @@ class Console:
         self.screen.build((self.queue, self.working, self.todo, self.jobs), self.status)
 
     def _wire_parts(self, options: "StartOptions", greeted: Callable[[int], object], lasting: bool) -> None:
-        """What acts: each has its own state and is given what it uses, those before it in this list among it."""
+        """Make the parts that act: each is given what it uses, and no way back to the console as a whole."""
         screen, prompt, current = self.screen, self.prompt, self.current
         self.extensions = ExtensionScreen(self, current, screen)
         self.requests = RequestDialogs(self, self.extensions.dialog_for, is_asking=lambda: screen.asking is not None)
@@ -162,7 +156,7 @@ class Console:
         return "steer" if Facts(self.state).takes_steering else "queue"
 
     def when_run_ended(self, callback: Callable[[], object]) -> None:
-        """Call this each time the agent has finished with a prompt."""
+        """Call this whenever a run has ended."""
         self._when_run_ended.append(callback)
 
     def _transcript_on(self, display: Display) -> TranscriptView:
@@ -173,8 +167,6 @@ class Console:
 
         display.is_busy = lambda: self.stopping.can_stop or bool(self.current.unsent)
         return SpokenTranscript(self.drawing, redraw, size=size, fill=self._fill_in, call_later=self.loop.call_later)
-
-    # ---- what the editor emits, and asks
 
     def enter(self, submission: Submission) -> None:
         self.entering.enter(submission)
@@ -197,14 +189,14 @@ class Console:
         )
 
     def _fill_in(self, older: Iterable[Component]) -> None:
-        """A long past, above what is on the screen already."""
+        """Draw older blocks above what is on the screen already."""
         view = self.transcript
         if self.application.linear:
             view.component.fill(older, is_live=view.is_live)
             view.component.release_hold()
         else:
             if self._filling is not None:
-                self._filling.cancel()  # what it fills in is not shown any more
+                self._filling.cancel()  # another session is shown by now
             self._filling = self.application.spawn(self._filled_in(older))
 
     async def _filled_in(self, older: Iterable[Component]) -> None:
@@ -213,12 +205,10 @@ class Console:
         def paced() -> Iterator[Component]:
             for block in older:
                 yield block
-                self.beat.schedule()  # it may be one that is drawn little by little
+                self.beat.schedule()  # it may be one that is drawn in slices
 
         await backfill(self.application.display, view.component, paced(), is_live=view.is_live)
         self.beat.schedule()
-
-    # ---- what the host tells
 
     @property
     def state(self) -> Snapshot:
@@ -238,7 +228,7 @@ class Console:
             self.show(frame)
 
     def show(self, snapshot: Snapshot) -> None:
-        """This is the session now, whatever was shown before."""
+        """Show this session, in place of what was shown before."""
         anew = bool(self.transcript.blocks)
         is_new = not anew and all(isinstance(entry, Remark) for entry in snapshot.entries)
         self.transcript.replace(snapshot, self._greeting() if is_new else None)
@@ -254,7 +244,7 @@ class Console:
 
         greeting = Greeting(self.drawing, lambda: self.state, self.tries or TRIES)
         if self.application.linear:
-            greeting.close()  # what is read out cannot become more
+            greeting.close()  # it is read out as it is
         return greeting
 
     def began(self, session: str) -> None:
@@ -293,7 +283,7 @@ class Console:
         self.redraw()
 
     def _offer_setup(self) -> None:
-        """Once, where our own agent has no model to ask: that is a user's first screen. Not over what they write."""
+        """Once, where our own agent has no model: it is a new user's first screen. Not over a draft."""
         if not self._offered_setup:
             self.ask_for_model(yields_to_draft=True)
 
@@ -317,12 +307,12 @@ class Console:
         self._offered_setup = await offer(self, above=True, yields_to_draft=yields_to_draft)
 
     def _free(self) -> None:
-        """Nothing is asked any more."""
+        """The last dialog was closed."""
         self.requests.look()
         self._offer_setup()
 
     def lost(self) -> None:
-        """The session has stopped: nothing goes on any more."""
+        """The session has stopped: nothing is running any more."""
         queued = Facts(self.state).queue
         self.transcript.stop()
         self.entering.host_gone(queued)
@@ -349,8 +339,6 @@ class Console:
         then(await asyncio.to_thread(picture_bytes, self.store.folder(self.session), name))
         self.redraw()
 
-    # ---- the desk
-
     @property
     def bindings(self) -> Bindings:
         return self.application.bindings
@@ -358,9 +346,6 @@ class Console:
     @property
     def height(self) -> int:
         return self.application.display.surface.size[1]
-
-    def rows(self) -> int:
-        return self.height
 
     @property
     def draft(self) -> str:
@@ -434,19 +419,11 @@ class Console:
         self.prompt.close()
         self.application.exit(code)
 
-    # ---- what commands and keys do
-
     async def run_command(self, name: str, args: str = "") -> None:
         await COMMANDS[name].run(self, args)
 
-    def show_page(self, topics: "Sequence[Topic]") -> None:
-        """A page of our own in the transcript."""
-        from sightline.views.console.transcript._page import HelpPage
-
-        self.transcript.add_page(HelpPage(topics, self.drawing))
-
     def hint(self, text: str, seconds: float = HINTED) -> None:
-        """Say something in the place of the key hints, for a moment; where nobody sees them, like anything else."""
+        """Show a message in place of the key hints, for a moment; in linear mode as any other message."""
         if self.application.linear:
             self.report(text)
             return
@@ -471,7 +448,7 @@ class Console:
         self._draw_anew("thinking is shown" if shown else "thinking is not shown")
 
     def _draw_anew(self, now: str, otherwise: str = "") -> None:
-        """Blocks look different: history too, where the terminal lets us write it again."""
+        """Draw all blocks again; history too, where the terminal allows it."""
         display = self.application.display
         if display.capabilities.multiplexer or self.application.linear:
             self.transcript.component.refresh_rest()
@@ -482,31 +459,3 @@ class Console:
             self.replay()
             self.beat.schedule()
             self.hint(now)
-
-    def show_todo(self, shown: bool) -> None:
-        self.todo.shown = shown
-        self.redraw()
-
-    async def view_output(self, back: int = 0) -> None:
-        """Of the last call; or of the one so many back, 1 being the last."""
-        from sightline.views.console.selectors._viewer import view_output
-
-        calls = [entry for entry in self.state.shown if isinstance(entry, TranscriptCall)]
-        if not calls:
-            self.hint("no call has been made yet")
-            return
-        await view_output(self, calls, back)
-
-    def edit(self, text: str) -> str | None:
-        """Let the person's editor have a text. None when it failed, which is told."""
-        from sightline.tty.components.editor import edit_externally
-        from sightline.views.console._external import editor_command
-
-        try:
-            after = edit_externally(text, editor_command(os.environ), lambda argv: self.run_program(list(argv)))
-        except (OSError, ValueError) as error:
-            self.report(f"there is no editor: {error}", "error", "set $VISUAL or $EDITOR")
-            return None
-        if after is None:
-            self.report("the editor ended with an error; nothing was changed", "error", "set $VISUAL or $EDITOR")
-        return after

@@ -5,7 +5,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -44,7 +44,7 @@ _DELETED = "this folder is deleted when you leave"
 
 
 def run_demo() -> int:
-    """On a small broken project that is gone afterwards, and everything that ran in it with it."""
+    """Run the demo on a small broken project, which is deleted afterwards with everything that ran in it."""
     from sightline.views.console._run import run
 
     script = demo_script()
@@ -63,7 +63,7 @@ def run_demo() -> int:
 
 
 def _models_of_the_user() -> "Models":
-    """What the settings that hold here say about models. Where they have mistakes, the script plays all the same."""
+    """The model settings of this folder. Where they have mistakes, the script plays all the same."""
     try:
         return load(Path.cwd()).settings.models
     except SightlineError:
@@ -71,7 +71,7 @@ def _models_of_the_user() -> "Models":
 
 
 def _write_models(models: "Models", home: Path) -> None:
-    """Into the demo's own settings, which its host reads: another model can continue then. Nothing goes back."""
+    """Copy them into the demo's own settings, which its host reads: another model can continue then."""
     section = ("models",)
     for key, value in leaves(section, kind_at(section), msgspec.to_builtins(models)):
         if value != {}:
@@ -79,7 +79,7 @@ def _write_models(models: "Models", home: Path) -> None:
 
 
 def take_over(console: "Console") -> None:
-    """After its script the demo is the user's: what is entered then goes to a real model, where there is one."""
+    """After the script, what the user enters goes to a real model, where there is one."""
     announced: list[str] = []
 
     def script_is_over() -> bool:
@@ -131,8 +131,8 @@ def _real_model() -> str:
 
 @contextmanager
 def _signals_leave() -> Iterator[list[int]]:
-    """A signal that ends a program there and then ends this one as leaving it does: what is to go afterwards goes.
-    Gives those that came; after the first, others wait for that."""
+    """Make signals that would kill the program end it as leaving does, with all its cleaning up. Yields the signals
+    that came; after the first, others are ignored."""
     came: list[int] = []
 
     def leave(number: int, frame: FrameType | None) -> None:
@@ -151,7 +151,8 @@ def _signals_leave() -> Iterator[list[int]]:
 
 
 async def _stop_all(hosts: set[int], *, may_boot: bool) -> None:
-    """A session somebody detached from would lose its folder. `may_boot`: one may be on its way, and not there yet."""
+    """Stop every session of the demo, detached ones too: their folder is deleted. `may_boot`: a host may still be
+    starting."""
     deadline = time.monotonic() + _SECONDS_TO_BOOT
     while True:
         for hello in await running(Store(data_folder())):
@@ -163,16 +164,12 @@ async def _stop_all(hosts: set[int], *, may_boot: bool) -> None:
 
 
 async def _stop(session: str) -> None:
-    try:
+    with suppress(SightlineError, OSError):  # it may be ending already
         client = await connect(session)
-    except (SightlineError, OSError):
-        return  # it is ending
-    try:
-        await client.submit(Stop())
-    except (SightlineError, OSError):
-        pass
-    finally:
-        client.close()
+        try:
+            await client.submit(Stop())
+        finally:
+            client.close()
 
 
 def _wait_for(hosts: set[int]) -> None:

@@ -24,11 +24,20 @@ class Answerable(Component):
     done: Callable[[Any], None]
     """Set by the desk when it is shown."""
 
+    finished = False
+    """It was answered or closed, though it may still be on the screen."""
+
     guarded = False
     """Keys that were pressed before it was drawn are dropped."""
 
     yields_to_draft = False
     """Shown above the editor, it waits until the draft is empty."""
+
+    def finish(self, answer: object) -> None:
+        """Answer, the first time; later answers are ignored."""
+        if not self.finished:
+            self.finished = True
+            self.done(answer)
 
 
 class Desk(Protocol):
@@ -45,70 +54,55 @@ class Desk(Protocol):
     @property
     def session(self) -> str:
         """The id of the session that is shown; empty before there is one."""
-        ...
 
     @property
     def state(self) -> Snapshot:
         """The fold, as of now."""
-        ...
 
     @property
     def height(self) -> int:
         """Rows of the terminal."""
-        ...
 
     def set_theme(self, name: str) -> None:
         """Switch the look: `auto`, `dark` or `light`. The setting is not changed."""
-        ...
 
     def set_bindings(self, bindings: Bindings) -> None:
         """Use these keys from now on. The setting is not changed."""
-        ...
 
     @property
     def draft(self) -> str:
         """The text in the editor."""
-        ...
 
     def set_draft(self, text: str) -> None: ...
 
     async def submit(self, command: "Command") -> "CommandReply":
         """Send a command to the host. A refusal, or a host that is gone, is a reply too."""
-        ...
 
     async def ask(self, component: Answerable, overlay: Overlay | None = None, *, above: bool = False) -> Any:
         """Show it in place of the editor (`above` it; with `overlay`, over the window) and wait for its answer."""
-        ...
 
     def report(self, text: str, level: Level = "info", hint: str = "") -> None:
         """Show a message in the transcript. Only this console shows it, and it is not stored."""
-        ...
 
     def hint(self, text: str, seconds: float = HINTED) -> None:
         """Show a message in place of the key hints, for a moment."""
-        ...
 
     def spawn(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[Any]:
         """Run a task in the background."""
-        ...
 
     def redraw(self, component: Component | None = None) -> None: ...
 
     def replay(self) -> None:
         """Draw the whole transcript again: the user changed how it is shown."""
-        ...
 
     async def switch(self, session: str, *, draft: str = "") -> None:
         """Show another session, resumed if need be; empty: a new one."""
-        ...
 
     def copy(self, text: str) -> None:
         """Put text on the clipboard."""
-        ...
 
     def run_program(self, argv: list[str]) -> int:
         """Give the terminal to another program until it ends."""
-        ...
 
 
 async def accepted(desk: Desk, command: "Command") -> "CommandReply | None":
@@ -129,5 +123,5 @@ def report_error(desk: Desk, error: Exception) -> None:
 
 
 def reply_data(reply: "CommandReply") -> dict[str, Any]:
-    """What a reply says beside yes or no, by name."""
+    """The data of a reply, by name."""
     return reply.data if isinstance(reply.data, dict) else {}

@@ -1,4 +1,4 @@
-"""What everything on the console is drawn with: the look, and how much of a block is shown."""
+"""Drawing options of the console: the look, and how much of a block is shown."""
 
 import time
 from collections.abc import Callable
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class DrawingOptions:
-    """One for a console; components hold it for their whole life and look at it whenever they draw."""
+    """One for a console; components hold it for their whole life and read it whenever they draw."""
 
     def __init__(
         self,
@@ -32,19 +32,19 @@ class DrawingOptions:
         """The session's folder: paths below it are shown without it."""
         self.clock = clock
         self.linear = linear
-        """Nothing moves and nothing is styled: for who listens to the terminal."""
+        """Nothing moves and nothing is styled: for screen readers."""
         self.unfolded = False
-        """Every block shows all it may."""
+        """Every block shows as much as it may."""
         self.reasoning = False
-        """What the model thinks is shown."""
+        """Reasoning of the model is shown."""
         self.renderers: Renderers | None = None
-        """The console half of extensions."""
+        """Of extensions."""
         self.fetch = fetch
-        """Reads an artifact of this session by its name, elsewhere than on the loop, and calls back on it; None stands
-        for one that is not there, or too large to be shown."""
+        """Reads an artifact of this session by its name, off the loop, and calls back on it; with None where there is
+        none, or it is too large to be shown."""
 
     def way_to(self, action: str) -> str:
-        """How a person gets to one of the console's actions: its key, or on lines its command. Empty: by no key."""
+        """The key of one of the console's actions, in linear mode its command. Empty: it has no key."""
         if self.linear:
             return f"/{OWN[action].command}"
         return next(iter(self.bindings.keys(action)), "")

@@ -1,9 +1,11 @@
-"""The person's own editor."""
+"""The user's own editor: `$VISUAL`, `$EDITOR` or vi."""
 
 import shlex
 from collections.abc import Mapping
 
 _DEFAULT = "vi"
+NO_EDITOR = "set $VISUAL or $EDITOR"
+"""What to do where it cannot be used."""
 
 
 def editor_command(environ: Mapping[str, str]) -> str:
@@ -12,5 +14,5 @@ def editor_command(environ: Mapping[str, str]) -> str:
 
 
 def editor_of(environ: Mapping[str, str]) -> list[str]:
-    """The command that opens it; ValueError when it cannot be read."""
+    """The command in words; ValueError when it cannot be parsed."""
     return shlex.split(editor_command(environ))

@@ -1,4 +1,4 @@
-"""Which branch a folder is on, without running git."""
+"""The git branch of a folder, read without running git."""
 
 from pathlib import Path
 

@@ -1,10 +1,10 @@
-"""What the console's own keys do. The same key may mean several things; which, depends on what is going on.
+"""The console's own keys. What a key does depends on what is running.
 
-Escape, the first of these that fits: leave a mode of the editor; stop the shell line or cell entered last; stop the
-agent, and have back what was queued; twice on an empty editor, open the tree (or what settings say).
+Escape does the first of these that fits: leave a mode of the editor; stop the shell line or cell entered last; stop the
+agent, and return queued messages to the editor; twice on an empty editor, open the tree (or what settings name).
 
-In what somebody asks it is a no. Again right after it, whether the next question is there by then or not, it stops who
-asks.
+In the dialog of a request escape is a no. A second one right after it, whether the next request is shown by then or
+not, stops the agent.
 """
 
 from collections.abc import Callable, Coroutine
@@ -23,13 +23,13 @@ from sightline.views.console.status import Facts
 TWICE = 0.5
 """Seconds within which a second press belongs to the first."""
 LEAVES_WITHIN = 2.0
-"""Seconds for which `ctrl+c again to leave` is shown, and true."""
+"""Seconds for which `ctrl+c again to leave` is shown and valid."""
 STOPS_WITHIN = 1.5
-"""Seconds after a no in which a second one means all of it. The next question is half a second away at least."""
+"""Seconds after a no in which a second one stops the agent. The next dialog is at least half a second away."""
 
 
 class Keys:
-    """Hears keys before the editor does, while nothing is asked."""
+    """Handles keys before the editor does, while no dialog is open."""
 
     def __init__(
         self,
@@ -44,7 +44,6 @@ class Keys:
         run_command: Callable[[str], Coroutine[Any, Any, object]],
         clock: Callable[[], float],
     ) -> None:
-        """`press` does what the key of an action does."""
         self._desk = desk
         self._screen = screen
         self._prompt = prompt
@@ -58,7 +57,7 @@ class Keys:
         self._refused: tuple[Answerable | None, float] = (None, float("-inf"))
 
     def hear(self, event: Input) -> Input | None:
-        """None: it is done."""
+        """Handle an event; None: it was used up."""
         if self._sessions.drops_keys:
             return None
         if not isinstance(event, Key) or event.kind != "release":
@@ -71,7 +70,7 @@ class Keys:
                 return None
         if isinstance(event, Key) and event.kind != "release" and event.name != "escape":
             if self._desk.bindings.matches(event, "interrupt"):
-                if self._screen.shows_question:  # it was drawn this moment: the way out of it is there at once
+                if self._screen.shows_question:  # it was drawn this moment, and can be left at once
                     return self._hear_beside(event)
                 self._interrupt()
                 return None
@@ -84,13 +83,13 @@ class Keys:
         return event
 
     def _is_for_the_editor(self, action: Action) -> bool:
-        """Whether the editor has a better use for a key of the console, or the action nothing to do."""
+        """Whether a key of the console is left to the editor: it needs the key, or the action has nothing to do."""
         if action.name == "approval":
             return self._prompt.completing
         return action.name == "paste_image" or (action.name == "unqueue" and not Facts(self._desk.state).queue)
 
     def _hear_beside(self, event: Input) -> Input | None:
-        """While something is asked the keys are its own, but for the ways out."""
+        """While a dialog is open the keys are its own, except those that leave."""
         if not isinstance(event, Key) or event.kind == "release":
             return event
         if event.name == "escape":
@@ -107,20 +106,18 @@ class Keys:
         return event
 
     def _refuse_all(self) -> bool:
-        """Escape in what somebody asks; whether it was the second."""
+        """Escape in the dialog of a request. Whether it was the second, and the agent is stopped."""
         now = self._clock()
         (refused, at), dialog = self._refused, self._requests.dialog
-        again = refused is not None and (dialog is not refused or getattr(refused, "is_over", False))
+        again = refused is not None and (dialog is not refused or refused.finished)
         self._refused = (dialog, now)
         if again and dialog is not None and now - at <= STOPS_WITHIN:
             self._desk.spawn(self._stopping.stop_agent())
             return True
         return False
 
-    # ---- escape and ctrl+c
-
     def escape(self) -> bool:
-        """The editor had no use for it. Whether it meant something; if not, the editor leaves its mode."""
+        """The editor has no use for escape. Whether it did something; if not, the editor leaves its mode."""
         now = self._clock()
         if self._stopping.can_stop:
             self._escaped = float("-inf")
@@ -146,7 +143,7 @@ class Keys:
             self._leaves_until = float("-inf")
             self._sessions.leave()
         elif not self._prompt.empty and not linear:
-            self._leaves_until = now + TWICE  # nothing says so: only a second press at once means it
+            self._leaves_until = now + TWICE  # no hint is shown: only a second press at once counts
             self._prompt.clear()
         else:
             self._leaves_until = now + LEAVES_WITHIN

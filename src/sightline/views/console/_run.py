@@ -1,4 +1,4 @@
-"""The console on a terminal, from the first paint or from nothing, until the person leaves."""
+"""Running the console on a terminal, from the first paint or from nothing, until the user leaves."""
 
 import os
 import sys
@@ -24,15 +24,17 @@ def run(
     options: Mapping[str, Any],
     host_fd: int | None = None,
     prompt: str = "",
+    attach: bool = False,
     resumable: bool = True,
     greeted: Callable[[int], object] = lambda pid: None,
     begun: Callable[[Console], object] = lambda console: None,
     painted: "FirstPaint | None" = None,
     before: Attributes | None = None,
 ) -> int:
-    """Be the console. `wanted`: the fields of `StartOptions`. `host_fd`: where its host answers, if it was started;
-    `prompt`: said first, as if it had been entered. `resumable`: one can come back to it; say in the end how.
-    `greeted` is called with the process of every host that is connected to, `begun` with the console. The exit code."""
+    """Run the console and return its exit code. `options`: the fields of `StartOptions`. `host_fd`: where its host
+    answers, if it was started; `prompt`: sent first, as if it had been entered. `attach`: one of the sessions that run
+    here is expected. `resumable`: it can be resumed, and in the end a line says how. `greeted` is called with the
+    process id of every host that is connected to, `begun` with the console."""
     start_options = msgspec.convert(dict(options), StartOptions)
     settings = _settings(start_options)
     terminal = Terminal()
@@ -51,7 +53,7 @@ def run(
             console.prompt.set_text(painted.text)
         for problem in application.bindings.problems:
             console.report(f"settings, console.keys: {problem}", "warning", "/keys shows and fixes them")
-        application.spawn(console.sessions.begin(host_fd))
+        application.spawn(console.sessions.begin(host_fd, attach=attach))
         if prompt:
             console.entering.enter(Submission(prompt))
 
@@ -71,7 +73,7 @@ def run(
 
 
 def _settings(options: StartOptions) -> Settings:
-    """What concerns the screen. What is wrong with settings is for the host to say."""
+    """The settings of the screen. The host reports what is wrong with them."""
     from pathlib import Path
 
     from sightline.exceptions import SightlineError

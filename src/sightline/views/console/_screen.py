@@ -1,11 +1,11 @@
-"""What stands on the screen, from top to bottom, and whatever is asked in place of the editor.
+"""The layout of the screen, from top to bottom, and dialogs in place of the editor.
 
-    transcript · queue · what goes on · todo · jobs · widgets · editor, or what is asked · widgets · status · keys
+    transcript · queue · working row · todo · jobs · widgets · editor or dialog · widgets · status · keys
 
-What is asked by a request stands above the editor, whose draft stays in sight, and comes only once the person has
-stopped typing: an answer is never given by a letter that was meant for the draft. Keys that were pressed before it was
-drawn and are read after that go to the editor, too, and so does text that is typed into what yields to a draft: it is
-shown again when nothing is written. Where there are too few rows for both, the editor makes room.
+The dialog of a request stands above the editor, whose draft stays visible, and is shown only once the user has stopped
+typing: a letter meant for the draft is never an answer. Keys pressed before it was drawn and read after that go to the
+editor, and so does text typed into a dialog that yields to a draft, which is shown again when the draft is empty. Where
+there are too few rows for both, the editor is hidden.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,16 +16,16 @@ from sightline.tty.components import BlockColumn, Container, KeyHints
 from sightline.views.console._desk import Answerable
 
 _HINTED = (("view_output", "output"), ("history_search", "history"), ("/help", "all keys"), ("exit", "leave"))
-"""What the last row names after the key that sends, while the editor has the keys.
-The first paint has the same, as `HINTS`."""
+"""Hints of the last row after the key that sends, while the editor has the keys. `HINTS` of the first paint are the
+same."""
 Enters = Literal["send", "steer", "queue", "run", "insert"]
-"""What the key that sends does; the last two to a completion that is offered."""
+"""What the key that sends does; the last two with a completion."""
 QUIET = 0.5
-"""Seconds without a key after which what somebody asks is shown, and has the keys."""
+"""Seconds without a key after which the dialog of a request is shown, and has the keys."""
 
 
 class _Gap(Component):
-    """An empty row between the transcript and what stands below, once there is a transcript."""
+    """An empty row below the transcript, once there is one."""
 
     def __init__(self, transcript: BlockColumn) -> None:
         self._transcript = transcript
@@ -36,13 +36,13 @@ class _Gap(Component):
 
 _ONE, _NONE = ("",), ()
 _SPACIOUS = 24
-"""Rows of a screen on which the panels above the editor are set apart."""
+"""Rows of a screen from which the panels above the editor are set apart."""
 _DIALOG_ROWS_AT_LEAST = 15
-"""Rows what is asked has, or else the editor below it is not shown."""
+"""Rows for a dialog; with less, the editor below it is hidden."""
 
 
 class _Below(Component):
-    """An empty row below a panel that is shown, on a screen that has some to spare."""
+    """An empty row below a panel that is shown, on a high screen."""
 
     def __init__(self, panel: Component, height: Callable[[], int]) -> None:
         self._panel = panel
@@ -53,9 +53,9 @@ class _Below(Component):
 
 
 class _UsualHints(KeyHints):
-    """The keys of the editor, as they are now; or what is said in their place."""
+    """The keys of the editor, as they are now; or a message in their place."""
 
-    _shown: Sequence[tuple[str, str]] | None  # None: something else is said
+    _shown: Sequence[tuple[str, str]] | None  # None: a message is shown
 
     def __init__(self, hints: Callable[[], Sequence[tuple[str, str]]], theme: Theme) -> None:
         super().__init__(quiet=True, theme=theme)
@@ -78,7 +78,7 @@ class _UsualHints(KeyHints):
 
 
 class Slot(Container):
-    """The place of the editor. `front` has the keys; the editor may stand below it, if `has_room` says so."""
+    """The place of the editor. `front` has the keys; the editor may stand below it, where `has_room`."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Slot(Container):
         on_exit: Callable[[], object],
         on_writing: Callable[[], object],
     ) -> None:
-        """`on_writing`: text for the editor was typed while something that yields to a draft is in front."""
+        """`on_writing`: text for the editor was typed while a dialog that yields to a draft is in front."""
         super().__init__([editor])
         self.front = editor
         self._editor = editor
@@ -100,7 +100,7 @@ class Slot(Container):
         self._on_writing = on_writing
         self._with_editor = False
         self._heard: Component | None = editor
-        """What was in front when the keys that are read now could be pressed."""
+        """What was in front when the keys that are read now were pressed."""
 
     def put(self, front: Component, *, with_editor: bool = False) -> None:
         self.front, self._with_editor = front, with_editor
@@ -109,7 +109,7 @@ class Slot(Container):
     def render(self, width: int) -> Rows:
         self._settle()  # the window may have another size now, the draft other rows
         if not self.is_heard:
-            # What can be read by now was pressed before this is drawn: it is read in the next turn of the loop.
+            # Keys that can be read by now were pressed before this is drawn: the loop reads them in its next turn.
             self._call_soon(self._call_soon, self._hear, self.front)
         return super().render(width)
 
@@ -142,7 +142,7 @@ class Slot(Container):
             elif self._with_editor and self.front.yields_to_draft and _is_text(event):
                 self._on_writing()
                 return self._editor.handle_input(event)
-            return True  # keys that mean nothing to what is asked mean nothing else
+            return True  # a key unknown to the dialog does nothing else
         return False
 
 
@@ -151,7 +151,7 @@ def _is_text(event: Input) -> bool:
 
 
 class Mounted:
-    """Something asked that is shown."""
+    """A dialog that is shown."""
 
     def __init__(self, ask: Answerable, *, above: bool) -> None:
         self.ask = ask
@@ -174,7 +174,7 @@ class ConsoleScreen:
         on_free: Callable[[], object],
     ) -> None:
         """`enters`: what the key that sends does now; `is_writing`: there is a draft; `on_exit`: the key to leave was
-        pressed and what is asked had no use for it; `on_free`: nothing is asked any more."""
+        pressed and the dialog had no use for it; `on_free`: the last dialog was closed."""
         self._display = application.display
         self._loop = application.loop
         self._linear = application.linear
@@ -204,7 +204,7 @@ class ConsoleScreen:
         self._below = (self.widgets_below, status, self.hints)
 
     def room(self) -> int:
-        """Rows of the terminal that what is asked can have."""
+        """Rows available for a dialog."""
         editor = (child for child in self.slot.children if child is self._editor)
         return self._rows_without(*self._below, *editor)
 
@@ -217,24 +217,23 @@ class ConsoleScreen:
 
     @property
     def asking(self) -> Answerable | None:
-        """What is asked and has, or will have, the keys."""
+        """The dialog that has, or will have, the keys."""
         return self._mounted[-1].ask if self._mounted else None
 
     @property
     def has_overlay(self) -> bool:
-        """Whether something that is asked stands over the window."""
         return any(mounted.overlay is not None for mounted in self._mounted)
 
     @property
     def is_answered(self) -> bool:
-        """Whether keys go to what is asked: not yet while it waits for the person to stop typing, or to be drawn."""
+        """Whether keys go to the dialog: not while it waits for the user to stop typing, or to be drawn."""
         if not self._mounted:
             return False
         return self._mounted[-1].overlay is not None or (self.shows_question and self.slot.is_heard)
 
     @property
     def shows_question(self) -> bool:
-        """Whether what is asked is in front, be it that keys do not go to it yet."""
+        """Whether a dialog is in front, though keys may not go to it yet."""
         return self.slot.front is not self._editor
 
     def usual_hints(self) -> None:
@@ -290,7 +289,7 @@ class ConsoleScreen:
         self._display.request_render(urgent=True)
 
     def _show_above(self, mounted: Mounted) -> None:
-        """Now, or when the person has stopped typing; where it yields to a draft, when there is none."""
+        """Show it when the user has stopped typing; where it yields to a draft, when there is none."""
         if not self._mounted or self._mounted[-1] is not mounted:
             return
         wait = self._last_key + QUIET - self._loop.time()
@@ -305,7 +304,7 @@ class ConsoleScreen:
 
 
 class _Guarded(Container):
-    """What is asked as an overlay: a key it does not know goes nowhere else."""
+    """A dialog as an overlay: a key it does not know goes nowhere else."""
 
     def __init__(self, ask: Answerable, bindings: Bindings, on_exit: Callable[[], object], *, unprompted: bool) -> None:
         super().__init__([ask])

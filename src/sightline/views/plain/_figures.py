@@ -34,8 +34,8 @@ def duration_words(seconds: float) -> str:
 
 
 def wait_words(seconds: float) -> str:
-    """`3 s`; from a minute on as any duration."""
-    return f"{seconds:g} s" if seconds < 60 else duration_words(seconds)
+    """`3 s`, `0.9 s`; from a minute on as any duration."""
+    return f"{round(seconds, 1):g} s" if seconds < 60 else duration_words(seconds)
 
 
 def parse_size(text: str) -> int:

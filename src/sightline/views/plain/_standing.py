@@ -5,7 +5,7 @@ import asyncio
 from sightline.host import Hello, running, stored_jobs
 from sightline.journal import Store
 from sightline.text import clean_line
-from sightline.views._names import title_of
+from sightline.views._names import listed_title
 from sightline.views._script import script_in
 from sightline.views.plain._palette import AGENT, STEP, Palette
 
@@ -44,6 +44,6 @@ def titles_of(store: Store, sessions: set[str]) -> dict[str, str]:
         if job.session in sessions:
             titles[job.session] = script_in(job.command)
     for record in store.conversations(None):
-        if record.id in sessions and (title := title_of(record)):
+        if record.id in sessions and (title := listed_title(record)):
             titles[record.id] = title
     return {session: clean_line(title) for session, title in titles.items()}

@@ -165,17 +165,51 @@ async def test_a_session_is_deleted_when_its_title_was_confirmed(store):
 
 
 async def test_a_session_that_runs_is_not_deleted(store):
-    """What keeps it from that is in the heading."""
+    """What keeps it from that is in the heading, without a question first."""
     one = talk_about(store, "apples", close=False)
     desk = Desk(store, "", cwd="/here")
     task = await resumed(desk)
     desk.press("delete")
-    await desk.until_rows("Delete “apples”?")
-    desk.press("down", "enter")
-    await back_with(desk, f"session {one.id} is running", 1)
+    await back_with(desk, f"session {one.id} is running; stop it first: sightline stop {one.id}", 1)
     desk.press("escape")
     await task
     one.close()
+
+
+@pytest.mark.parametrize("key", ["f3", "delete"])
+async def test_the_session_one_is_in_is_marked_and_neither_archived_nor_deleted(store, key):
+    """It is refused at once, with the sentence of the command line."""
+    talk_about(store, "pears")
+    one = talk_about(store, "apples", close=False)
+    desk = Desk(store, one.id, cwd="/here")
+    task = await resumed(desk)
+    assert ["this session" in row for row in desk.rows(120) if "apples" in row or "pears" in row] == [True, False]
+    await marked(desk, one)
+    desk.press(key)
+    await back_with(desk, f"session {one.id} is running; stop it first: sightline stop {one.id}", 2)
+    assert not store.conversations("/here", archived=True)
+    desk.press("escape")
+    await task
+    one.close()
+
+
+async def test_a_fork_says_whose_it_is_and_is_renamed_without_that(store):
+    """Its title is that of its original, in the journal as well."""
+    one = talk_about(store, "apples")
+    store.fork(one.id)
+    desk = Desk(store, "", cwd="/here")
+    task = await resumed(desk)
+    assert sum(f"fork of {one.id}: apples" in row for row in desk.rows(120)) == 1
+    assert sum("apples" in row for row in desk.rows(120)) == 2
+    fork = next(item for item in desk.panel.list.matching if item.value != one.id)
+    desk.panel.list.move([item.value for item in desk.panel.list.matching].index(fork.value))
+    desk.press("f2")
+    await desk.until_rows("Rename the session", "apples")
+    assert not any("fork of" in row for row in desk.rows(120))
+    desk.press("escape")
+    await desk.until_shown(ResumePanel)
+    desk.press("escape")
+    await task
 
 
 async def test_a_session_is_renamed_in_the_list(store):

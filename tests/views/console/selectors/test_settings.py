@@ -299,7 +299,7 @@ async def test_each_setting_is_explained_with_its_values(desk):
 
 def test_no_setting_is_without_an_explanation():
     """The comment beside it in the tree of settings."""
-    from sightline.settings._about import about
     from sightline.settings._fields import all_keys
+    from sightline.settings.editing import about
 
     assert [key for key in all_keys() if not about(key)] == []

@@ -9,7 +9,7 @@ from sightline.settings import Settings
 from sightline.settings._tree import BranchSummary
 from sightline.views.console.selectors import _tree
 from sightline.views.console.selectors._panel import ChoicePanel, QuestionPanel, WaitingPanel
-from sightline.views.console.selectors._tree_panel import TreePanel
+from sightline.views.console.selectors._tree import TreePanel
 from sightline.views.console.selectors._tree_rows import TreeLine, prefixes
 from tests.journal.conversations import Talk, assistant, tool, user
 from tests.views.console.selectors.support import HOSTILE, WIDTHS, Desk, HostOf, new_store

@@ -11,7 +11,7 @@ from sightline.settings import Settings
 from sightline.settings._tree import BranchSummary
 from sightline.views.console.selectors import _tree
 from sightline.views.console.selectors._panel import ChoicePanel, WaitingPanel
-from sightline.views.console.selectors._tree_panel import TreePanel
+from sightline.views.console.selectors._tree import TreePanel
 from tests.agent.support import lab
 from tests.views.console.selectors.support import Desk
 

@@ -9,7 +9,7 @@ from sightline.events.stamping import stamp
 from sightline.host import Abort, CancelCall, CancelJob, CommandReply, Reload, SetModel
 from sightline.settings import load
 from sightline.transcript import Total, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
-from sightline.views.console.selectors import _agents, _files, _jobs, _model
+from sightline.views.console.selectors import _agents, _files, _jobs, _model, _panel
 from sightline.views.console.selectors._agents import AgentsPanel
 from sightline.views.console.selectors._files import changed_files
 from sightline.views.console.selectors._jobs import JobsSelector
@@ -81,7 +81,7 @@ async def test_a_job_is_looked_at_while_it_runs_and_after(store):
 
 async def test_a_job_is_cancelled_and_the_list_follows(store, monkeypatch):
     """The list sees by itself what became of it."""
-    monkeypatch.setattr(_jobs, "_LOOKS_APART", 0.005)
+    monkeypatch.setattr(_panel, "_POLL_SECONDS", 0.005)
     desk = Desk(store, "abcdef")
     running(desk, "abcdef-1", "abcdef-2")
     desk.answers[CancelJob] = lambda command: CommandReply(True, command.id)
@@ -92,6 +92,19 @@ async def test_a_job_is_cancelled_and_the_list_follows(store, monkeypatch):
     assert desk.submitted == [CancelJob("abcdef-2")]
     desk.state.state["jobs"] = [{"id": "abcdef-1", "label": "b", "status": "cancelled", "started": 1.0}]
     await desk.until(lambda: [item.group for item in desk.panel.list.matching] == ["ended"])
+    await closed(desk, task)
+
+
+async def test_an_ended_job_does_not_offer_to_be_cancelled(store):
+    """The hint is there for what runs alone."""
+    desk = Desk(store, "abcdef")
+    running(desk, "abcdef-1")
+    desk.state.state["jobs"].append({"id": "abcdef-2", "label": "b", "status": "cancelled", "started": 1.0})
+    task = asyncio.ensure_future(_jobs.open(desk, ""))
+    await desk.until_shown(JobsSelector)
+    assert "delete cancel" in desk.rows()[-1]
+    desk.press("down")
+    assert "cancel" not in desk.rows()[-1]
     await closed(desk, task)
 
 

@@ -1,5 +1,9 @@
 """Many sessions at once: which of them work, which wait for an answer, and how a person gets there."""
 
+import re
+import time
+from datetime import datetime
+
 import pytest
 
 from .axe import violations
@@ -52,6 +56,20 @@ async def test_every_session_says_how_it_stands(page_server, open_page):
     await expect(page.locator("#waits")).to_be_hidden()
     await expect(page.locator("#counts")).to_have_text("")
     await expect(page).to_have_title("Sightline")
+
+
+async def test_of_today_the_list_has_the_time_alone_and_a_fork_says_whose_it_is(page_server, open_page):
+    """A full date is cut in the narrow list; two sessions with one title are told apart."""
+    page_server.session("aaaaaa", title="Sum fixed", agent=True, started=time.time())
+    page_server.session("bbbbbb", title="Sum fixed", agent=True, fork_of="aaaaaa", started=1_600_000_000)
+    page = await open_page("#aaaaaa")
+    texts = [await _links(page).nth(number).locator(".title").text_content() for number in range(2)]
+    assert sorted(texts) == ["Sum fixed", "fork of aaaaaa: Sum fixed"]
+    metas = [await _links(page).nth(number).locator(".meta").text_content() for number in range(2)]
+    today, earlier = metas if texts[0] == "Sum fixed" else metas[::-1]
+    assert today.rpartition(" · ")[2] == datetime.now().strftime("%H:%M")
+    assert re.search(r" · .*(Sep|9).*\d\d:\d\d", earlier)
+    await expect(page.locator("#session-title")).to_have_text("Sum fixed")
 
 
 async def test_of_the_session_that_is_shown_the_list_says_what_the_page_says(page_server, open_page):

@@ -9,15 +9,15 @@ Rules:
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from sightline.events import call_ending
+from sightline.events import ReadFact, call_ending, ui_fact
 from sightline.text import clean_line
 from sightline.transcript import Entry, TranscriptCall
-from sightline.tty import Component, Rows, Scrollback, truncate
+from sightline.tty import Component, Rows, Scrollback, measure, truncate
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.blocks._block import TranscriptBlock
-from sightline.views.console.blocks._header import INDENT, beside, header_rows
-from sightline.views.console.blocks._reads import ReadSummary, group_rows, read_of
+from sightline.views.console.blocks._header import INDENT, beside, header_rows, sign_of
 from sightline.views.console.blocks._rendered import RenderedCall
 from sightline.views.console.shapes import Shape, ShapeBody, is_read, is_unanswered, shape_of
 from sightline.views.console.shapes._document import ImageShape
@@ -27,6 +27,16 @@ _ROWS_A_FRAME = 4
 _SHORTEST_SHOWN = 1.0  # seconds of a duration
 _REFUSED = "refused"
 _NOTHING_YET = "no output yet"
+_BETWEEN = ", "
+
+
+class _ReadSummary(NamedTuple):
+    """What is shown of one call. It has ended, so this is found once."""
+
+    label: str
+    title: str
+    suffix: str
+    is_file: bool
 
 
 class CallBlock(TranscriptBlock, Scrollback):
@@ -40,7 +50,7 @@ class CallBlock(TranscriptBlock, Scrollback):
         self._shape: Shape | None = None
         self._shape_of: tuple[object, ...] = ()
         self._rendered = RenderedCall(call, drawing)
-        self._reads: list[ReadSummary] = []
+        self._reads: list[_ReadSummary] = []
         self._floor = 0  # rows of the body that were shown
         self._pending = False
         self._made_of: tuple[object, ...] | None = None
@@ -137,8 +147,8 @@ class CallBlock(TranscriptBlock, Scrollback):
         shape = self._current_shape()
         if is_read(self.call) and not self._renders(self.call) and len(self.calls) > 1:
             self._pending = False
-            self._reads += [read_of(call, self._drawing) for call in self.calls[len(self._reads) :]]
-            return group_rows(self._reads, self._drawing, width)
+            self._reads += [_summary(call, self._drawing) for call in self.calls[len(self._reads) :]]
+            return _group_rows(self._reads, self._drawing, width)
         header = self._header(shape, width)
         body = self._body(shape, width - len(INDENT))
         rows, filled = self._paced(body, shape)
@@ -238,3 +248,45 @@ def state_of(call: TranscriptCall) -> str:
     if ended in ("cancelled", "unfinished") or is_unanswered(call):
         return "stopped"
     return "error" if call.is_error else "ok"
+
+
+def _summary(call: TranscriptCall, drawing: DrawingOptions) -> _ReadSummary:
+    shape = shape_of(call, drawing)
+    return _ReadSummary(clean_line(call.name), shape.title, shape.suffix, isinstance(ui_fact(call.details), ReadFact))
+
+
+def _group_rows(reads: Sequence[_ReadSummary], drawing: DrawingOptions, width: int) -> tuple[str, ...]:
+    """The header, and the names side by side; unfolded, one a row with its size."""
+    theme = drawing.theme
+    labels = list(dict.fromkeys(read.label for read in reads))
+    sign, role = sign_of("ok", spoken=drawing.linear)
+    way = drawing.way_to("view_output")
+    key = f" ({way})" if way else ""
+    what = "files" if all(read.is_file for read in reads) else "files and folders"
+    head = truncate(f"{'/'.join(labels)} {len(reads)} {what}", width - measure(sign) - 1 - len(key))
+    first = f"{theme.style(role, sign)} {theme.style('strong', head)}{theme.style('muted', key)}"
+    if drawing.unfolded:
+        rows = [f"{read.title} {theme.style('muted', read.suffix)}" for read in reads]
+    else:
+        rows = _packed([read.title for read in reads], width - len(INDENT))
+    return (first, *(INDENT + truncate(row, width - len(INDENT)) for row in rows))
+
+
+def _packed(names: Sequence[str], width: int) -> list[str]:
+    rows: list[str] = []
+    for name in names:
+        joined = f"{rows[-1]}{_BETWEEN}{name}" if rows else name
+        if rows and measure(joined) <= width:
+            rows[-1] = joined
+        else:
+            if rows:
+                rows[-1] += _BETWEEN.rstrip()
+            rows.append(name if measure(name) <= width else _end_of(name, width))
+    return rows
+
+
+def _end_of(name: str, width: int) -> str:
+    """The end of a path that does not fit: it is what differs from other paths."""
+    while measure(name) > max(width - 1, 1):
+        name = name[1:]
+    return "…" + name

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 from sightline.text import clean_line
 from sightline.views.console._actions import COMMANDS, OWN, TOPICS
 from sightline.views.console.status import Facts
+from sightline.views.console.transcript._page import HelpPage, Topic
 
 if TYPE_CHECKING:
     from sightline.tty import Bindings
     from sightline.views.console._console import Console
-    from sightline.views.console.transcript._page import Topic
 
 _TYPING = (
     ("enter", "send; while the agent works: steer it"),
@@ -38,7 +38,7 @@ def open(console: "Console", args: str) -> None:
         topics.append((topic, [(f"/{action.command} {action.args}".rstrip(), action.does) for action in ours]))
     if theirs:
         topics.append((_OTHERS, [(f"/{clean_line(each.name)}", clean_line(each.about)) for each in theirs]))
-    console.show_page([*topics, ("Keys (/keys changes them)", keys)])
+    console.transcript.add_page(HelpPage([*topics, ("Keys (/keys changes them)", keys)], console.drawing))
 
 
 def _typing(bindings: "Bindings") -> list[tuple[str, str]]:

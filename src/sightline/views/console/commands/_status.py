@@ -1,4 +1,4 @@
-"""`/status`: what the status line says, and what it has no room for."""
+"""`/status`: the facts of the status line, and those it has no room for."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

@@ -1,13 +1,16 @@
 """`/todo`: the whole list as a block of the transcript, edited as Markdown, or hidden."""
 
+import os
 from typing import TYPE_CHECKING
 
 from sightline.host import EditTodo
 from sightline.text import clean_line
 from sightline.tools.todo import PlannedPhase, PlannedTask, from_markdown
 from sightline.tty import measure, truncate, wrap
+from sightline.tty.components.editor import edit_externally
 from sightline.views.console._desk import accepted, reply_data
 from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console._external import NO_EDITOR, editor_command
 from sightline.views.console.blocks._block import PageBlock
 from sightline.views.console.shapes._todo import ROLES, SIGNS, SPOKEN
 
@@ -20,7 +23,7 @@ _NARROWEST = 16
 
 async def open(console: "Console", args: str) -> None:
     if args in ("hide", "show"):
-        console.show_todo(args == "show")
+        _set_shown(console, args == "show")
         return
     reply = await accepted(console, EditTodo("") if args == "clear" else EditTodo())
     if reply is None:
@@ -35,11 +38,23 @@ async def open(console: "Console", args: str) -> None:
 
 
 def toggle(console: "Console", args: str) -> None:
-    console.show_todo(not console.todo.shown)
+    _set_shown(console, not console.todo.shown)
+
+
+def _set_shown(console: "Console", shown: bool) -> None:
+    console.todo.shown = shown
+    console.redraw()
 
 
 async def _edit(console: "Console", text: str) -> None:
-    edited = console.edit(text)
+    edited: str | None = None
+    try:
+        edited = edit_externally(text, editor_command(os.environ), lambda argv: console.run_program(list(argv)))
+    except (OSError, ValueError) as error:
+        console.report(f"there is no editor: {error}", "error", NO_EDITOR)
+    else:
+        if edited is None:
+            console.report("the editor ended with an error; nothing was changed", "error", NO_EDITOR)
     if edited is not None and edited != text:
         await accepted(console, EditTodo(edited))
 

@@ -1,43 +1,36 @@
-"""May this be done? Everything there is to know about it, and four answers.
+"""The dialog for an approval: everything there is to know about the call, and four answers.
 
 Rules:
 
-- Shown are, each once: who asks (agent and tool), how much there is to read, all of the command or what would change,
-  the other arguments of the call, whether the sandbox holds it, the folder, why it has to be asked, and the rule an
-  answer for longer would become.
+- Shown are, each once: agent and tool, how much there is to read, all of the command or the change, the other arguments
+  of the call, whether the sandbox holds it, the folder, why it needs approval, and the rule an answer for longer would
+  become.
 - Nothing is allowed unseen. Where not all of it fits, there is no yes before its end was in sight; no is always there.
-  Where rows are few, the command or the change comes first; where not even three rows of it fit above the answers, only
-  no is one.
+  Where rows are few, the command or the change comes first; where not even three rows of it fit above the answers, no
+  is the only one.
 - What leaves the sandbox, or cannot be shown whole, has no yes preselected: the highlight begins on no.
 - "Always here" saves the rule that is shown, at once where all of it was in sight. It can be changed first: one that
-  cannot be read is not taken, one that does not allow what is asked is taken when it is entered a second time. A rule
-  in another program's language is that program's to save: it is shown, and taken as it is.
-- "No" may have a reason; the model hears it. Escape and Ctrl+C are a step back; from the choices they close the dialog
+  cannot be parsed is refused, one that does not cover this request is accepted when it is entered a second time. A rule
+  in another program's language is saved by that program: it is shown, and used as it is.
+- "No" may have a reason; the model reads it. Escape and Ctrl+C are a step back; from the choices they close the dialog
   unanswered, which is never a yes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from sightline.text import clean_line
-from sightline.tty import Input, Key, Rows
+from sightline.text import clean_line, clean_text, visible
+from sightline.tty import Input, Key, Rows, Theme
 from sightline.tty.components import Input as TextInput
-from sightline.tty.components import Item, SelectList, TextComponent
-from sightline.tty.components._exact_lines import ExactLines
+from sightline.tty.components import Item, SelectList
+from sightline.tty.components._exact_lines import ExactDiff, ExactLines, ExactText, Paragraphs
 from sightline.views.console._drawing import DrawingOptions
-from sightline.views.console.dialogs._approval_facts import (
-    DOING,
-    circumstances,
-    head,
-    other_arguments,
-    paragraphs,
-    warnings,
-    what_lines,
-    where,
-)
-from sightline.views.console.dialogs._dialog_frame import Dialog, Height, usual_height
+from sightline.views.console.dialogs._dialog_frame import Dialog, Height, asker, details_of, usual_height
 from sightline.views.console.dialogs._reading import PartsToRead
+
+if TYPE_CHECKING:
+    from sightline.settings.rules._rules import Access
 
 ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
 
@@ -51,45 +44,54 @@ _DOES_NOT_FIT = (
     "This rule does not cover this request: it is allowed now, but asked again next time. Press enter again to save it."
 )
 _TOO_LOW = "Allow this? Make the window larger to answer."
+DOING: "dict[Access, str]" = {"exec": "run", "network": "connect to", "write": "write", "read": "read"}
+_OBVIOUS = {("exec", "bash"), ("write", "write"), ("read", "read")}  # the tool is what it does
+_SHOWN_ELSEWHERE = ("input", "content", "path")  # where there is a diff
+_NO_NEWLINE = "\\ No newline at end of file"
+_SIZED_FROM = 200  # characters of one line
+
+
+class _Shape(NamedTuple):
+    """What the list of choices looks like."""
+
+    too_low: bool = False  # too few rows for a yes
+    has_keys: bool = False
+    seen: bool = True  # all that has to be read
+    has_reasons: bool = False  # why a choice is disabled
 
 
 class ApprovalDialog(Dialog):
     """Answers `{"choice": …, "rule": …, "reason": …}`; None when it was closed."""
 
-    def __init__(self, request: dict[str, Any], drawing: DrawingOptions, height: Height = usual_height) -> None:
+    def __init__(self, request: dict[str, object], drawing: DrawingOptions, height: Height = usual_height) -> None:
         super().__init__("Allow this?", drawing, height, role="warning")
-        details = request.get("details")
-        self._details: dict[str, Any] = details if isinstance(details, dict) else {}
+        self._details = details_of(request)
         self._request = request
         self._exact = str(self._details.get("rule") or "")
-        """The asker's own, which may have several lines; as one line it would be the rule of another command."""
+        """As requested. It may have several lines; as one line it would be the rule of another command."""
         self._rule = _as_shown(self._exact)
         self._is_ours = bool(self._rule) and _is_rule(self._exact)
         self._scope = ""
-        """How long a changed rule is to hold; empty: that is asked."""
+        """How long a changed rule is valid; empty: the user has yet to choose."""
         self._doubted = ""
-        """The rule they were told of that it does not allow this."""
+        """The rule the user was warned about: it does not cover this request."""
         self._given = ""
         self._scopes: SelectList | None = None
         self._what_first = False
         self._body = PartsToRead(*self._in_order(), drawing)
         self._width = 0
-        self._shape = (False, False, True, False)
-        """Of the choices: are there too few rows for a yes, is there room for keys, was all seen, is there room for why
-        something cannot be chosen."""
+        self._shape = _Shape()
         self._asks_why = False
-        self._list = SelectList(self._items(), max_rows=6, numbered=True, bindings=self.bindings, theme=self.theme)
+        self._list = self.choices(self._items(), self._choose, max_rows=6)
         if self._details.get("leaves") is not False or self._details.get("unseen"):
             self._highlight(NO)
-        self._list.on_select = lambda item: self._choose(item.value)
-        self._list.on_cancel = self.cancel
         self._show_choices()
 
     def render(self, width: int) -> Rows:
         self._width = width
         self._fit()
         rows = super().render(width)
-        if self._body.unseen == self._was_seen:
+        if self._body.unseen == self._shape.seen:
             self._fit()
             rows = super().render(width)
         return rows
@@ -97,7 +99,7 @@ class ApprovalDialog(Dialog):
     def handle_input(self, event: Input) -> bool:
         if not self.drawing.linear:
             if not self._width:
-                return False  # nobody has seen it yet
+                return False  # it has not been drawn yet
             self._fit()
         if self._list in self.children and isinstance(event, Key):
             for choice, action in _ACTIONS.items():
@@ -124,13 +126,13 @@ class ApprovalDialog(Dialog):
 
     def _items(self) -> Iterator[Item]:
         for choice in self._choices:
-            too_low, has_keys, seen, has_reasons = self._shape
+            shape = self._shape
             action = _ACTIONS.get(choice)  # an answer that only this request offers has none
-            key = next(iter(self.bindings.keys(action)), "") if action and has_keys else ""
+            key = next(iter(self.bindings.keys(action)), "") if action and shape.has_keys else ""
             label = _LABELS.get(choice, choice) + (f" ({key})" if key else "")
-            if choice == NO or not too_low:
-                disabled = choice != NO and not seen
-                about = self._way_to_end() if disabled and has_reasons else ""
+            if choice == NO or not shape.too_low:
+                disabled = choice != NO and not shape.seen
+                about = self._way_to_end() if disabled and shape.has_reasons else ""
                 yield Item(choice, label, about, disabled=disabled)
 
     def _way_to_end(self) -> str:
@@ -138,7 +140,7 @@ class ApprovalDialog(Dialog):
         return f"scroll to the end to allow{key and f' ({key})'}"
 
     def _in_order(self) -> tuple[list[ExactLines], int]:
-        """What there is to know, and how many parts of it have to be seen: up to the end of what would be done."""
+        """The parts to show, and how many of them have to be seen: up to the end of the command or change."""
         details, theme = self._details, self.theme
         leaves = details.get("leaves") is not False
         about = [
@@ -164,26 +166,18 @@ class ApprovalDialog(Dialog):
             self._body.set_parts(*self._in_order())
         too_low = self.is_small and self._hides_what()
         has_keys = self._width >= _KEYS_FROM and not self.drawing.linear
-        shape = (too_low, has_keys, not self._body.unseen, self._width >= _DESCRIBED_FROM)
+        shape = _Shape(too_low, has_keys, not self._body.unseen, self._width >= _DESCRIBED_FROM)
         if shape == self._shape:
             return
         before, self._shape = self._shape, shape
         self._renew_items()
-        leaves_rule = too_low != before[0] and not self._asks_why
-        if leaves_rule or (shape[2] != before[2] and self._list in self.children):
+        leaves_rule = too_low != before.too_low and not self._asks_why
+        if leaves_rule or (shape.seen != before.seen and self._list in self.children):
             self._show_choices()
 
     @property
-    def _too_low(self) -> bool:
-        return self._shape[0]
-
-    @property
-    def _was_seen(self) -> bool:
-        return self._shape[2]
-
-    @property
     def _may_allow(self) -> bool:
-        return not self._too_low and self._was_seen
+        return not self._shape.too_low and self._shape.seen
 
     def _renew_items(self) -> None:
         marked = self._list.highlighted
@@ -204,10 +198,9 @@ class ApprovalDialog(Dialog):
 
     def _show_choices(self) -> None:
         self._asks_why = False
-        if self._too_low:
-            warning = TextComponent(_TOO_LOW, "warning", theme=self.theme)
-            return self.show(warning, self._list, hints=[("approve_no", "refuse")])
-        waits = not self._was_seen
+        if self._shape.too_low:
+            return self.show(self.text(_TOO_LOW, "warning"), self._list, hints=[("approve_no", "refuse")])
+        waits = not self._shape.seen
         hints = [("select_last", "scroll to the end to allow") if waits else ("select_confirm", "choose")]
         return self.show(self._body, self._list, hints=[*hints, ("interrupt", "refuse")])
 
@@ -217,14 +210,14 @@ class ApprovalDialog(Dialog):
         elif not self._may_allow:
             return
         elif self._is_ours and choice in _SCOPES and not self._body.all_seen:
-            self._edit_rule(choice)  # a rule is never taken unseen
+            self._edit_rule(choice)  # a rule is never saved unseen
         elif choice == SESSION or (choice == ALWAYS and self._is_ours):
             self.finish({"choice": choice, "rule": self._exact})
         else:
             self.finish({"choice": choice})
 
     def _edit_rule(self, scope: str) -> None:
-        """`wanted`: how long it is to hold; empty: they are asked, where there is a choice."""
+        """`scope`: how long it is valid; empty: the user chooses, where there is a choice."""
         scopes = [scope for scope in _SCOPES if scope in self._choices]
         if scopes:
             self._scope = scopes[0] if len(scopes) == 1 else scope
@@ -253,8 +246,8 @@ class ApprovalDialog(Dialog):
     def _is_enough(self, rule: str) -> bool:
         from sightline.settings import allows_alone
 
-        access = self._details.get("access")
-        if rule == self._exact or access not in DOING:
+        access = access_of(self._details)
+        if rule == self._exact or access is None:
             return True
         what, where = str(self._details.get("what") or ""), str(self._details.get("cwd") or "")
         sandboxed = self._details.get("sandboxed") is True
@@ -262,10 +255,8 @@ class ApprovalDialog(Dialog):
 
     def _ask_how_long(self) -> None:
         items = [Item(scope, words) for scope, words in _SCOPES.items()]
-        self._scopes = SelectList(items, numbered=True, bindings=self.bindings, theme=self.theme)
-        self._scopes.on_select = lambda item: self.finish({"choice": item.value, "rule": self._given})
-        self._scopes.on_cancel = self.cancel
-        about = TextComponent(f"How long is {_as_shown(self._given)} allowed?", theme=self.theme)
+        self._scopes = self.choices(items, lambda value: self.finish({"choice": value, "rule": self._given}))
+        about = self.text(f"How long is {_as_shown(self._given)} allowed?")
         self.show(self._body, about, self._scopes, hints=[("select_confirm", "allow"), ("interrupt", "back")])
 
     def _ask_reason(self) -> None:
@@ -279,14 +270,14 @@ class ApprovalDialog(Dialog):
     def _show_input(
         self, about: str, text: str, then: Callable[[str], None], meaning: str, *, role: str = "muted"
     ) -> None:
-        """On lines there is nothing to change in place: what is there is said, and an empty line keeps it."""
+        """In linear mode nothing is edited in place: the text is shown, and an empty line accepts it."""
         linear = self.drawing.linear
         line = TextInput(placeholder=text if linear else "", bindings=self.bindings, theme=self.theme)
         line.set_text("" if linear else text)
         line.on_submit = then
         shown = f"{about} {text}" if linear and text else about
         hints = [("submit", meaning), ("interrupt", "back")]
-        self.show(self._body, TextComponent(shown, role, theme=self.theme), line, hints=hints)
+        self.show(self._body, self.text(shown, role), line, hints=hints)
 
 
 class _Air(ExactLines):
@@ -313,3 +304,152 @@ def _as_shown(rule: str) -> str:
     from sightline.settings import shown_rule
 
     return shown_rule(rule)
+
+
+def access_of(details: dict[str, object]) -> "Access | None":
+    """What kind of access is requested; None: another kind of approval."""
+    return next((access for access in DOING if access == details.get("access")), None)
+
+
+def head(request: dict[str, object], details: dict[str, object], *, comes_first: bool) -> str:
+    """The agent, what it is about to do, with which tool, and how much there is to read. Below the command (not
+    `comes_first`), in one row, also where."""
+    doing = _doing(details)
+    about = ", ".join([*_by(details), *_size(details)])
+    if not doing:
+        return "\n".join(filter(None, (clean_text(str(request.get("text") or "")), about)))
+    if comes_first:
+        return f"{asker(request)} wants to {doing}{about and f' ({about})'}:"
+    place = _where(details)
+    return f"{asker(request)} wants to {doing} this{place and f' {place}'}{about and f' ({about})'}"
+
+
+def warnings(details: dict[str, object]) -> str:
+    texts = (clean_text(str(details.get(name) or "")) for name in ("unseen", "about"))
+    return "\n".join(f"{words[:1].upper()}{words[1:]}." for words in texts if words)
+
+
+def where(details: dict[str, object]) -> str:
+    """Whether the sandbox, or the folder, holds it."""
+    words = _where(details)
+    return f"{words[:1].upper()}{words[1:]}" if _doing(details) else ""
+
+
+def circumstances(details: dict[str, object]) -> str:
+    """The folder, and why it needs approval."""
+    return "\n".join(_circumstances(details))
+
+
+def what_lines(details: dict[str, object], theme: Theme) -> list[ExactLines]:
+    what = details.get("shown") or details.get("what") or ""
+    is_command = details.get("access") == "exec"
+    parts: list[ExactLines] = [ExactText(visible(str(what)), "bash" if is_command else "", "strong", theme=theme)]
+    diff = details.get("diff")
+    if isinstance(diff, str) and diff:
+        parts.append(ExactDiff(diff, path=str(what), theme=theme))
+    return parts
+
+
+def other_arguments(details: dict[str, object]) -> str:
+    """Arguments that are not shown otherwise."""
+    return "\n".join(_other_arguments(details))
+
+
+def _doing(details: dict[str, object]) -> str:
+    access = access_of(details)
+    return DOING[access] if access else ""
+
+
+def _size(details: dict[str, object]) -> Iterator[str]:
+    """Of a change, or of a command too long to be read at a glance."""
+    diff, what = details.get("diff"), str(details.get("shown") or details.get("what") or "")
+    if isinstance(diff, str) and diff:
+        yield f"{_change(diff, details)}, {_bytes(_added(diff))}"
+    elif details.get("access") == "exec" and ("\n" in what or len(what) > _SIZED_FROM):
+        yield f"{_lines(what)}, {_bytes(what)}"
+
+
+def _change(diff: str, details: dict[str, object]) -> str:
+    added, removed = details.get("added"), details.get("removed")
+    if not isinstance(added, int) or not isinstance(removed, int):
+        return _lines(diff)
+    if diff.startswith("--- /dev/null\n") and not removed:
+        return f"new file, {_counted(added)}"
+    return f"{_counted(added)} added, {removed:,} removed"
+
+
+def _added(diff: str) -> str:
+    """The added lines of a diff, without their marks; the last one as it ends."""
+    rows = diff.split("\n")
+    marked = [at for at, row in enumerate(rows) if row.startswith("+") and not _is_header(rows, at)]
+    return "".join(rows[at][1:] + ("" if rows[at + 1 : at + 2] == [_NO_NEWLINE] else "\n") for at in marked)
+
+
+def _is_header(rows: list[str], at: int) -> bool:
+    return rows[at].startswith("+++ ") and at > 0 and rows[at - 1].startswith("--- ")
+
+
+def _lines(text: str) -> str:
+    return _counted(text.removesuffix("\n").count("\n") + 1)
+
+
+def _counted(count: int) -> str:
+    return f"{count:,} line{'s' * (count != 1)}"
+
+
+def _bytes(text: str) -> str:
+    size = len(text.encode("utf-8", "replace"))
+    return f"{size:,} byte{'s' * (size != 1)}" if size < 1024 else f"{size / 1024:,.0f} KB"
+
+
+def _circumstances(details: dict[str, object]) -> Iterator[str]:
+    place = _where(details)
+    passed = details.get("passed")
+    if isinstance(passed, list) and passed:
+        yield f"gets: {clean_line(', '.join(map(str, passed)))} (permissions.pass_env)"
+    if details.get("cwd"):
+        yield f"folder: {clean_line(str(details['cwd']))}"
+    why = clean_line(str(details.get("why") or ""))
+    if why and not (place and place in why):
+        yield f"why: {why}"
+
+
+def _where(details: dict[str, object]) -> str:
+    """Empty where that is not known. A reason that names the place stands for it."""
+    if details.get("access") == "exec" and isinstance(details.get("sandboxed"), bool):
+        return "in the sandbox" if details["sandboxed"] else "outside the sandbox"
+    why = clean_line(str(details.get("why") or ""))
+    return why if details.get("outside") is True else ""
+
+
+def _by(details: dict[str, object]) -> Iterator[str]:
+    tool, access = clean_line(str(details.get("tool") or "")), access_of(details)
+    if tool and access and (access, tool.lower()) not in _OBVIOUS:
+        yield tool
+
+
+def _other_arguments(details: dict[str, object]) -> Iterator[str]:
+    args, has_diff = details.get("args"), bool(details.get("diff"))
+    known = (details.get("what"), details.get("shown"))
+    for name, value in args.items() if isinstance(args, dict) else ():
+        if value in known or (has_diff and name in _SHOWN_ELSEWHERE) or _is_in_head(name, details):
+            continue
+        text = value if isinstance(value, str) else _json(value)
+        yield visible(f"{name}: {text}")
+
+
+def _is_in_head(name: str, details: dict[str, object]) -> bool:
+    """Whether an argument is in the head already, in words."""
+    if name == "sandbox":
+        return details.get("access") == "exec" and isinstance(details.get("sandboxed"), bool)
+    return name == "cwd" and bool(details.get("cwd"))
+
+
+def _json(value: object) -> str:
+    import msgspec
+
+    return msgspec.json.encode(value).decode()
+
+
+def paragraphs(text: str, role: str | None, theme: Theme) -> list[ExactLines]:
+    return [Paragraphs(text, role, theme=theme)] if text else []

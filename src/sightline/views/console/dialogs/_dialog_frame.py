@@ -1,18 +1,18 @@
-"""What all dialogs look like: a box with parts below each other, one of which may be long and is scrolled.
+"""The frame of all dialogs: a box with parts below each other, one of which may be long and is scrolled.
 
-- It takes as many rows as it needs, at most those there are for it (`height`). Where they are few, the frame and the
-  hints go first, then choices are scrolled.
-- What does not fit is said, with the keys that show it; hints take as many rows as they need. On lines (linear mode)
+- It takes as many rows as it needs, at most those available (`height`). Where they are few, the frame and the hints go
+  first, then choices are scrolled.
+- What does not fit is announced, with the keys that show it; hints take as many rows as they need. In linear mode
   everything is written.
 - Ctrl+C and escape mean the same: back, or close.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from sightline.text import clean_line
 from sightline.tty import Component, Input, Rows, measure, truncate
-from sightline.tty.components import Box, KeyHints, SelectList, TextComponent
+from sightline.tty.components import Box, Item, KeyHints, SelectList, TextComponent
 from sightline.tty.components._box import Border
 from sightline.views.console._desk import Answerable
 from sightline.views.console._drawing import DrawingOptions
@@ -32,7 +32,7 @@ def usual_height() -> int:
 
 
 class Pane(Component):
-    """A part that may be longer than there is room: a window on its rows."""
+    """A part that may be longer than its room: a window on its rows."""
 
     def __init__(self, inner: Component, drawing: DrawingOptions) -> None:
         self.inner = inner
@@ -46,14 +46,13 @@ class Pane(Component):
         self._room = max(rows, _PANE_AT_LEAST)
 
     def scroll(self, pages: int) -> bool:
-        """Whether there is anything to scroll."""
+        """Scroll. False: all of it is in sight."""
         if self._made_of is None or len(self._made_of[0]) <= self._room:
             return False
         self._top += pages * (self._room - 1)
         return True
 
     def to_start(self) -> bool:
-        """Whether there is anything to scroll."""
         return self.scroll(-_ALL_PAGES)
 
     def to_end(self) -> bool:
@@ -84,7 +83,7 @@ class Pane(Component):
 
 
 class _Hints(KeyHints):
-    """All of them, below each other where they must be."""
+    """All hints, in several rows where one is too narrow."""
 
     def render(self, width: int) -> Rows:
         if width != self._width:
@@ -119,7 +118,7 @@ _EMPTY = ("",)
 
 
 class Dialog(Box, Answerable):
-    """A titled box of parts. A subclass puts them in with `show`, again whenever it goes on to another step."""
+    """A titled box of parts. A subclass shows them with `show`, again for each step."""
 
     def __init__(
         self, title: str, drawing: DrawingOptions, height: Height = usual_height, *, role: str = "accent"
@@ -130,7 +129,6 @@ class Dialog(Box, Answerable):
         self.bindings = drawing.bindings
         self._height = height
         self._spoken_title = title
-        self._over = False
         self._hints = _Hints(theme=self.theme)
         self._air = _Air(lambda: self.rows >= _AIRY and not drawing.linear)
         self.pane: Pane | None = None
@@ -138,41 +136,42 @@ class Dialog(Box, Answerable):
 
     @property
     def rows(self) -> int:
-        """As many as there are for it."""
+        """Rows available."""
         return self._height()
 
     @property
     def is_small(self) -> bool:
-        """There are too few rows for a frame and hints."""
+        """Too few rows for a frame and hints."""
         return self.rows < _SMALL and not self.drawing.linear
 
-    @property
-    def is_over(self) -> bool:
-        """It was answered, or closed, though it may still be on the screen."""
-        return self._over
+    def text(self, text: str, role: str | None = None) -> TextComponent:
+        return TextComponent(text, role, theme=self.theme)
 
-    def finish(self, answer: Any) -> None:
-        """Answer, the first time; whatever comes later came too late."""
-        if not self._over:
-            self._over = True
-            self.done(answer)
+    def choices(
+        self, items: Iterable[Item], on_select: Callable[[str], None], *, numbered: bool = True, **options: Any
+    ) -> SelectList:
+        """A list to choose from; `on_select` is called with the value of the chosen item."""
+        made = SelectList(items, numbered=numbered, bindings=self.bindings, theme=self.theme, **options)
+        made.on_select = lambda item: on_select(item.value)
+        made.on_cancel = self.cancel
+        return made
 
     def cancel(self) -> None:
         """Back, or close."""
         self.finish(None)
 
     def show(self, *parts: Component | None, hints: Sequence[tuple[str, str]] = ()) -> None:
-        """These parts from now on. The hints are pairs of an action's name and what it does here."""
+        """Show these parts. The hints are pairs of an action's name and what it does here."""
         pairs = [(next(iter(self.bindings.keys(action)), ""), meaning) for action, meaning in hints]
         self._hints.set_hints([(key, meaning) for key, meaning in pairs if key])
-        heading = [TextComponent(self._spoken_title, theme=self.theme)] if self.drawing.linear else []
+        heading = [self.text(self._spoken_title)] if self.drawing.linear else []
         self.children = [*heading, *self._apart([part for part in parts if part is not None]), self._hints]
         self.pane = next((part for part in parts if isinstance(part, Pane)), None)
         self.invalidate()
         self._pass_focus_on()
 
     def _apart(self, parts: Sequence[Component]) -> Iterator[Component]:
-        """What is read, what is answered, and the keys, with air between them."""
+        """The parts, with empty rows around a list and above the hints."""
         for part in parts:
             if isinstance(part, SelectList) and part is not parts[0]:
                 yield self._air
@@ -211,12 +210,22 @@ class Dialog(Box, Answerable):
         return super().render(width)
 
     def _room(self, width: int, *, frame: int) -> int:
-        """Rows left for the pane."""
         inner = max(width - (4 if frame else 2), 1)
         others = sum(len(child.render(inner)) for child in self.children if child is not self.pane)
         return self.rows - others - frame
 
 
-def asker(request: dict[str, Any]) -> str:
+def details_of(request: dict[str, object]) -> dict[str, object]:
+    details = request.get("details")
+    return details if isinstance(details, dict) else {}
+
+
+def kind_of(request: dict[str, object]) -> str:
+    """The shape of the details (`details.ui.kind`); empty where they name none."""
+    ui = details_of(request).get("ui")
+    return str(ui.get("kind")) if isinstance(ui, dict) else ""
+
+
+def asker(request: dict[str, object]) -> str:
     """`The agent` for the root agent, otherwise its path."""
     return clean_line(str(request.get("agent") or "")) or "The agent"

@@ -1,40 +1,35 @@
-"""A question of an agent's: one of some choices, several of them, or words of one's own.
+"""A question of an agent: one of some choices, several of them, or an answer in the user's own words.
 
-On lines, several numbers in one line (`1,3`) are the whole answer, and any other line is words of one's own where those
-are allowed.
+In linear mode several numbers in one line (`1,3`) are the whole answer, and any other line is an answer in one's own
+words where that is allowed.
 
-Answers `{"chosen": […], "text": …}`; None when the person closed it.
+Answers `{"chosen": […], "text": …}`; None when the user closed it.
 """
-
-from typing import Any
 
 from sightline.text import clean_line
 from sightline.tty import Input, Key, Paste
 from sightline.tty.components import Input as TextInput
-from sightline.tty.components import Item, SelectList, TextComponent
+from sightline.tty.components import Item
 from sightline.views.console._drawing import DrawingOptions
-from sightline.views.console.dialogs._dialog_frame import Dialog, Height, Pane, asker, usual_height
+from sightline.views.console.dialogs._dialog_frame import Dialog, Height, Pane, asker, details_of, usual_height
 
 _OWN, _DONE = "\x00own", "\x00done"  # no label has a control character
 _NUMBERED = 9
 
 
 class QuestionDialog(Dialog):
-    """Digits choose, too; any other letter begins an answer of one's own where that is allowed."""
+    """Digits choose, too; any other letter begins an answer in one's own words where that is allowed."""
 
-    def __init__(self, request: dict[str, Any], drawing: DrawingOptions, height: Height = usual_height) -> None:
+    def __init__(self, request: dict[str, object], drawing: DrawingOptions, height: Height = usual_height) -> None:
         super().__init__(f"{asker(request)} asks", drawing, height)
-        details = request.get("details")
-        details = details if isinstance(details, dict) else {}
+        details = details_of(request)
         self._choices = _choices(request, details)
         self._several = bool(details.get("several")) and bool(self._choices)
         self._free = bool(details.get("free_text", True)) or not self._choices
         self._ticked: list[str] = []
         self._means_words = False
-        self._text = Pane(TextComponent(str(request.get("text") or ""), theme=self.theme), drawing)
-        self._list = SelectList(self._items(), max_rows=8, numbered=True, bindings=self.bindings, theme=self.theme)
-        self._list.on_select = lambda item: self._choose(item.value)
-        self._list.on_cancel = self.cancel
+        self._text = Pane(self.text(str(request.get("text") or "")), drawing)
+        self._list = self.choices(self._items(), self._choose, max_rows=8)
         self._line = TextInput(placeholder="your answer", bindings=self.bindings, theme=self.theme)
         self._line.on_submit = self._answer_line
         if self._choices:
@@ -79,11 +74,11 @@ class QuestionDialog(Dialog):
             hints.insert(0, ("select_toggle", "tick"))
         self._means_words = False
         way = note or self._way_to_answer()
-        about = TextComponent(way, "warning" if note else None, theme=self.theme) if way else None
+        about = self.text(way, "warning" if note else None) if way else None
         self.show(self._text, about, self._list, hints=hints)
 
     def _way_to_answer(self) -> str:
-        """What who listens cannot guess."""
+        """In linear mode nothing on the screen shows it."""
         if not self.drawing.linear:
             return ""
         ways = ["several at once: 1,2" if self._several else "", "or answer in your own words" if self._free else ""]
@@ -116,7 +111,7 @@ class QuestionDialog(Dialog):
         return self._line.handle_input(event)
 
     def _numbers_in(self, text: str) -> list[int]:
-        """The numbers a line gives as its answer; none when it says anything else."""
+        """The numbers in a line that has nothing else; otherwise none."""
         words = text.replace(",", " ").split()
         if not self.drawing.linear or not self._several or not all(word.isdecimal() for word in words):
             return []
@@ -168,8 +163,7 @@ class QuestionDialog(Dialog):
         return None
 
 
-def _choices(request: dict[str, Any], details: dict[str, Any]) -> list[Item]:
-    """From the details, which describe them; otherwise by name."""
+def _choices(request: dict[str, object], details: dict[str, object]) -> list[Item]:
     listed = details.get("choices") or request.get("choices")
     found: list[Item] = []
     for choice in listed if isinstance(listed, list) else ():

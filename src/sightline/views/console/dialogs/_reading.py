@@ -1,11 +1,11 @@
-"""Something to be read before it is answered: a window on lines, of which there may be very many.
+"""Text that has to be read before it is answered: a window on lines, of which there may be very many.
 
 Rules:
 
-- Only the lines in sight are laid out; where the window is in them is said in lines, and which of them are cut.
-- `unseen` tells that the end of what has to be read was not in sight yet, `all_seen` that the end of everything was.
-  Another width or height does not take back that it was: who saw the end has seen it. Nor does it bring the end into
-  sight: in another order one begins at the top, in another width at the beginning of the line.
+- Only the lines in sight are laid out; the last row shows the position in lines, and which of them are cut.
+- `unseen`: the end of what has to be read was not in sight yet; `all_seen`: the end of everything was. Another width or
+  height does not undo that. Nor does it bring the end into sight: in another order the window begins at the top, in
+  another width at the beginning of the line.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ Place = tuple[int, int]
 
 
 class PartsToRead(Pane):
-    """`to_read`: how many of the parts, from the first on, have to be seen."""
+    """`to_read`: how many parts, from the first, have to be seen."""
 
     def __init__(self, parts: Sequence[ExactLines], to_read: int, drawing: DrawingOptions) -> None:
         super().__init__(TextComponent(theme=drawing.theme), drawing)
@@ -64,7 +64,6 @@ class PartsToRead(Pane):
         return True
 
     def to_end(self) -> bool:
-        """Whether there is anything to scroll."""
         self._at = (self._count, 0)
         return not self._is_whole
 
@@ -144,7 +143,6 @@ class PartsToRead(Pane):
         return ()
 
     def _moved(self, place: Place, rows: int) -> Place:
-        """So many rows further down, or up."""
         line, row = place
         row += rows
         while row < 0 and line > 0:

@@ -1,10 +1,10 @@
-"""What the user is asked about the session itself: which one, leave it running, try again."""
+"""Dialogs about the session itself: which one to open, leave it running, try again."""
 
 from collections.abc import Sequence
 
 import msgspec
 
-from sightline.tty.components import Item, SelectList, TextComponent
+from sightline.tty.components import Item
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.dialogs._dialog_frame import Dialog, Height, usual_height
 
@@ -12,7 +12,7 @@ _ATTACH, _NEW, _PICK = "attach:", "new", "pick"
 
 
 class RunningSession(msgspec.Struct, frozen=True):
-    """One to go back to. `about`: what it does, `◌ working`, `◆ waits for you`."""
+    """A session that can be attached to. `about`: what it is doing, `◌ working`, `◆ waits for you`."""
 
     id: str
     title: str = ""
@@ -20,7 +20,8 @@ class RunningSession(msgspec.Struct, frozen=True):
 
 
 class RunningDialog(Dialog):
-    """The one that began last comes first. Who writes means a new session: it waits until nothing is written."""
+    """Which session to open: one that works, or changed last, first. A user who types means a new one: it waits
+    until the draft is empty."""
 
     yields_to_draft = True
 
@@ -33,45 +34,33 @@ class RunningDialog(Dialog):
         new_first: bool = False,
     ) -> None:
         super().__init__("Running here", drawing, height)
-        items = [
-            Item(f"{_ATTACH}{session.id}", f"Resume “{session.title or session.id}”", session.about)
-            for session in sessions
-        ]
-        new = [Item(_NEW, "Start a new session")]
-        items = [*new, *items] if new_first else [*items, *new]
+        items = [Item(f"{_ATTACH}{one.id}", f"Resume “{one.title or one.id}”", one.about) for one in sessions]
+        items.insert(0 if new_first else len(items), Item(_NEW, "Start a new session"))
         items.append(Item(_PICK, "Another session…"))
-        choices = SelectList(items, numbered=True, bindings=self.bindings, theme=self.theme)
-        choices.on_select = self._chosen
-        choices.on_cancel = self.cancel
         many = len(sessions) != 1
         text = f"{len(sessions)} sessions are open in this folder." if many else "A session is open in this folder."
-        self.show(
-            TextComponent(text, theme=self.theme), choices, hints=[("select_confirm", "choose"), ("interrupt", "leave")]
-        )
+        hints = [("select_confirm", "choose"), ("interrupt", "leave")]
+        self.show(self.text(text), self.choices(items, self._chosen), hints=hints)
 
-    def _chosen(self, item: Item) -> None:
-        attach = item.value.startswith(_ATTACH)
-        self.finish(("attach", item.value.removeprefix(_ATTACH)) if attach else (item.value, ""))
+    def _chosen(self, value: str) -> None:
+        attach = value.startswith(_ATTACH)
+        self.finish(("attach", value.removeprefix(_ATTACH)) if attach else (value, ""))
 
 
 class GoneDialog(Dialog):
-    """Enter tries again: the session goes on where it was kept."""
+    """Try again, or leave: the session did not start, or its host is gone."""
 
     def __init__(
         self, title: str, why: str, again: str, drawing: DrawingOptions, height: Height = usual_height
     ) -> None:
         super().__init__(title, drawing, height, role="warning")
         items = [Item("again", again, "the conversation and your draft are stored"), Item("leave", "Leave")]
-        choices = SelectList(items, numbered=True, bindings=self.bindings, theme=self.theme)
-        choices.on_select = lambda item: self.finish(item.value)
-        choices.on_cancel = self.cancel
         hints = [("select_confirm", "choose"), ("interrupt", "stay")]
-        parts = (TextComponent(why, theme=self.theme), choices) if why else (choices,)
-        self.show(*parts, hints=hints)
+        self.show(self.text(why) if why else None, self.choices(items, self.finish), hints=hints)
 
 
 class LeavingDialog(Dialog):
-    """`busy` says what is going on: `the agent is working, 1 job is running`. `lasting`: one could come back to it."""
+    """`busy`: what is running, `the agent is working, 1 job is running`. `lasting`: it can be attached to later."""
 
     guarded = True
 
@@ -86,10 +75,6 @@ class LeavingDialog(Dialog):
         ]
         if not lasting:
             items = [Item("stop", "Stop it", "it is not stored"), items[-1]]
-        choices = SelectList(items, numbered=True, bindings=self.bindings, theme=self.theme)
-        choices.on_select = lambda item: self.finish(None if item.value == "stay" else item.value)
-        choices.on_cancel = self.cancel
-        about = TextComponent(
-            f"{busy[:1].upper()}{busy[1:]}." if busy else "Something is still running.", theme=self.theme
-        )
+        choices = self.choices(items, lambda value: self.finish(None if value == "stay" else value))
+        about = self.text(f"{busy[:1].upper()}{busy[1:]}." if busy else "Something is still running.")
         self.show(about, choices, hints=[("select_confirm", "choose"), ("interrupt", "stay")])

@@ -4,8 +4,8 @@ Rules:
 
 - A file's function `console(ui)` registers components and renderers. Which files count is decided as for the host's
   half, by the same trust. A file without one has nothing to do with the console.
-- A file that cannot be loaded, a component that raises and an answer that is no plain data are said once; whoever waits
-  for the answer gets None. None of it ends the console.
+- A file that cannot be loaded, a component that raises and an answer that is no plain data are reported once and answer
+  None. None of it ends the console.
 - Files are read and run in a thread: the screen does not wait for them.
 """
 
@@ -15,10 +15,15 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
+
 from sightline.text import clean_line
-from sightline.tty import Bindings, Component, Theme
+from sightline.tty import Bindings, Component, Input, Overlay, Theme, matches
+from sightline.tty.components import Container
+from sightline.views.console._desk import Answerable
 from sightline.views.console._drawing import DrawingOptions
-from sightline.views.console.extensions._custom_dialog import CustomDialog
+from sightline.views.console.dialogs._dialog_frame import details_of, kind_of
+from sightline.views.console.extensions._guarded import Guarded
 from sightline.views.console.extensions._renderers import RenderCall, Renderers, RenderResult
 
 if TYPE_CHECKING:
@@ -31,7 +36,7 @@ F = TypeVar("F", bound=Factory)
 
 
 class ConsoleUi:
-    """What a file's `console` is given."""
+    """The argument of a file's `console` function."""
 
     def __init__(self, name: str, extensions: "ConsoleExtensions") -> None:
         self.name = name
@@ -58,16 +63,85 @@ class ConsoleUi:
         add(tool, extension=self.name, render_call=render_call, render_result=render_result)
 
     def redraw(self, component: Component | None = None) -> None:
-        """A component looks different, without a key having been pressed."""
+        """Draw again: a component has changed without a key."""
         self._extensions.redraw(component)
 
     def call_later(self, delay: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
-        """For what moves by itself; `cancel` it in `dispose`."""
+        """For animations; `cancel` it in `dispose`."""
         return asyncio.get_running_loop().call_later(delay, callback)
 
 
+class CustomDialog(Container, Answerable):
+    """A component of an extension as a dialog. `hold` gives it its component, which may have answered already.
+
+    - The first answer counts; with it the component is disposed of, once.
+    - The keys are the component's. Ctrl+C closes it whatever it does with the key, escape if it does nothing with it.
+    - Answers `{"value": …}`, in plain data: None in it when there is no answer, and the extension continues.
+    """
+
+    def __init__(self, drawing: DrawingOptions, *, overlay: bool, report: Callable[[Exception], None]) -> None:
+        self.overlay = Overlay(anchor="bottom-center", width="100%", max_height="100%") if overlay else None
+        """None: in place of the editor."""
+        super().__init__()
+        self._drawing = drawing
+        self._report = report
+        self._shown: Callable[[Any], None] | None = None
+        self._answers: list[object] = []
+        self._disposed = False
+
+    @property
+    def done(self) -> Callable[[Any], None]:
+        """Closes it with an answer for the desk; None, unanswered."""
+        return self._finish
+
+    @done.setter
+    def done(self, done: Callable[[Any], None]) -> None:
+        self._shown = done
+        if self._answers:
+            done(self._answers[0])
+
+    def hold(self, component: object) -> None:
+        if not isinstance(component, Component):
+            raise TypeError(f"{component!r} is not a component")
+        self.children = [Guarded(component, self._drawing.theme, self.fail)]
+        if self._answers:
+            self.dispose()
+
+    def answer(self, value: object) -> None:
+        """Called by the component."""
+        try:
+            self._finish({"value": msgspec.to_builtins(value, str_keys=True)})
+        except Exception as error:
+            self.fail(error)
+
+    def fail(self, error: Exception) -> None:
+        self._report(error)
+        self._finish({"value": None})
+
+    def handle_input(self, event: Input) -> bool:
+        known = super().handle_input(event)
+        if not self._answers and (matches(event, "ctrl+c") or not known):
+            if not self._drawing.bindings.matches(event, "interrupt"):
+                return known
+            self.answer(None)
+        return True
+
+    def dispose(self) -> None:
+        if self.children and not self._disposed:
+            self._disposed = True
+            super().dispose()
+
+    def _finish(self, answer: object) -> None:
+        if self._answers:
+            return
+        self._answers.append(answer)
+        self.dispose()
+        if self._shown is not None:
+            self._shown(answer)
+
+
 class ConsoleExtensions:
-    """Those that are loaded."""
+    """The extensions that are loaded."""
 
     def __init__(
         self,
@@ -86,7 +160,7 @@ class ConsoleExtensions:
         self._factories.setdefault((extension, name), factory)
 
     def load(self, files: "Iterable[ExtensionFile]") -> list[str]:
-        """Blocking. What could not be loaded, a line each."""
+        """Blocking. Returns a line for each file that could not be loaded."""
         from sightline._extension_files import failure
 
         problems: list[str] = []
@@ -100,10 +174,9 @@ class ConsoleExtensions:
                 problems.append(failure(file.path, error))
         return problems
 
-    async def dialog_for(self, request: dict[str, Any]) -> CustomDialog:
-        """The component a request asks for. Where there is none, or it cannot be made, one that answers at once."""
-        details = request.get("details")
-        details = details if isinstance(details, dict) else {}
+    async def dialog_for(self, request: dict[str, object]) -> CustomDialog:
+        """The component a request names. Where there is none, or it cannot be made, a dialog that answers at once."""
+        details = details_of(request)
         extension, name = str(details.get("extension") or ""), str(details.get("name") or "")
         dialog = CustomDialog(self._drawing, overlay=bool(details.get("overlay")), report=self._failed(extension, name))
         factory = self._factories.get((extension, name))
@@ -133,16 +206,14 @@ class ConsoleExtensions:
         return report
 
 
-def is_custom(request: dict[str, Any]) -> bool:
+def is_custom(request: dict[str, object]) -> bool:
     """Whether a request is for a component of an extension's own."""
-    details = request.get("details")
-    shape = details.get("ui") if isinstance(details, dict) else None
-    return isinstance(shape, dict) and shape.get("kind") == "custom" and request.get("what") == "dialog"
+    return kind_of(request) == "custom" and request.get("what") == "dialog"
 
 
 async def open_extensions(desk: "Desk", environ: Mapping[str, str]) -> ConsoleExtensions:
-    """Load those of the session's folder; from then on blocks are drawn by them. What failed is said, unless the host
-    said the same already."""
+    """Load those of the session's folder; blocks are drawn by them from then on. What failed is reported, unless the
+    host has reported the same."""
     extensions = ConsoleExtensions(desk.drawing, report=lambda text: desk.report(text, "warning"), redraw=desk.redraw)
     if not desk.settings.extensions.enabled:
         return extensions

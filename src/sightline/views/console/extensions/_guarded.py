@@ -1,4 +1,4 @@
-"""A component somebody else wrote, on a screen that must not suffer from it."""
+"""A component of an extension, whose failures must not harm the screen."""
 
 from collections.abc import Callable
 
@@ -9,10 +9,10 @@ _ROWS_AT_MOST = 2000
 
 
 class Guarded(Component):
-    """Draws it, hands it the keys, and takes it down, each only as long as it does not raise.
+    """Draws it, forwards keys and disposes of it, until it raises.
 
-    Its rows are kept as they are when they are rows: no wider than there is room, with nothing in them but text, style
-    and the cursor mark. Otherwise they are made so. The same rows from it are the same rows from here.
+    Its rows are used as they are when they are no wider than the screen, with nothing in them but text, style and the
+    cursor mark. Otherwise they are made so. The same rows from it are the same rows from here.
     """
 
     def __init__(self, component: Component, theme: Theme, on_failure: Callable[[Exception], None]) -> None:
@@ -37,7 +37,7 @@ class Guarded(Component):
 
     @property
     def children(self) -> list[Component]:
-        """For whoever looks for a list in it, to number its choices."""
+        """Searched for a list, to number its choices."""
         return [self.component]
 
     def render(self, width: int) -> Rows:

@@ -3,9 +3,9 @@
 Rules:
 
 - A renderer belongs to a tool's name, as the model calls it. Of two for one name the first counts.
-- A renderer gives a component, which is kept for as long as nothing changes, or None: draw it as you would without me.
-- Nothing it does harms the console: what it raises, now or while it draws, is said once and counts as None from then
-  on; rows that are too wide are cut, and of what would drive the terminal only style is left.
+- A renderer returns a component, which is used until something changes, or None: the call is drawn as usual.
+- Nothing it does harms the console: what it raises, now or while it draws, is reported once and counts as None from
+  then on; rows that are too wide are cut, and of control sequences only style is left.
 """
 
 from collections.abc import Callable
@@ -19,25 +19,25 @@ from sightline.views.console.extensions._guarded import Guarded
 
 
 class RenderOptions(msgspec.Struct, frozen=True):
-    """What a renderer is told beside what it draws."""
+    """Options for a renderer."""
 
     expanded: bool = False
-    """The person asked for more of every block."""
+    """The user unfolded all blocks."""
     is_partial: bool = False
-    """It is not over: arguments are still being written, or there is no result yet."""
+    """Arguments are still being written, or there is no result yet."""
     spinner_frame: int | None = None
-    """Counts up while the call runs; None when nothing should turn."""
+    """Counts up while the call runs; None: no spinner."""
 
 
 class Result(msgspec.Struct, frozen=True):
-    """What a call came to so far."""
+    """The result of a call so far."""
 
     content: str = ""
     details: Any = None
     is_error: bool = False
     exit_code: int | None = None
     output: str = ""
-    """The end of what it wrote."""
+    """The end of its output."""
 
 
 RenderCall = Callable[[Any, RenderOptions, Theme], Component | None]
@@ -46,7 +46,7 @@ Report = Callable[[str], None]
 
 
 class Renderers:
-    """Those there are. `call_for(name)` and `result_for(name)` give a function that never raises, or None."""
+    """The renderers by tool. `call_for` and `result_for` return a function that never raises, or None."""
 
     def __init__(self, report: Report = lambda text: None) -> None:
         self._report = report
@@ -93,7 +93,7 @@ class Renderers:
     def _drawn(
         self, among: dict[str, Any], name: str, extension: str, theme: Theme, make: Callable[[], Component | None]
     ) -> Component | None:
-        if name not in among:  # it failed since it was asked for
+        if name not in among:  # it has failed meanwhile
             return None
         try:
             made = make()
@@ -102,7 +102,7 @@ class Renderers:
             if not isinstance(made, Component):
                 raise TypeError(f"{made!r} is not a component")
             drawn = Guarded(made, theme, lambda error: self._failed(among, name, extension, error))
-            drawn.render(80)  # what fails at once is found out while there is another way to draw it
+            drawn.render(80)  # a failure shows while there is another way to draw it
         except Exception as error:
             self._failed(among, name, extension, error)
             return None

@@ -1,17 +1,18 @@
-"""The gallery on paper: every state of every scene, one after the other, for review and for comparing."""
+"""The printed gallery: every state of every scene, one after the other, for review and for tests."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from sightline.text import clean_line
-from sightline.tty import CURSOR, PLAIN, Component, Depth, Theme, theme_for, wrap
+from sightline.tty import CURSOR, PLAIN, Depth, Theme, theme_for, wrap
+from sightline.views.console._cached import CachedComponent
 from sightline.views.console.gallery._scene import Scene, SceneState, Stage
 
 Look = Literal["dark", "light"]
 
 
 def printed(scenes: Iterable[Scene], *, width: int, look: Look, depth: Depth | None) -> Iterator[str]:
-    """Lines, as a terminal of that width, background and so many colours shows them; without a depth as plain text."""
+    """The lines a terminal of this width, background and colour depth shows; without a depth, plain text."""
     theme = theme_for(dark=look == "dark", depth=depth) if depth is not None else PLAIN
     for number, scene in enumerate(scenes):
         rows = [*([""] if number else []), *_scene_rows(scene, theme, width)]
@@ -38,17 +39,11 @@ def caption(state: SceneState, theme: Theme, width: int) -> list[str]:
     return [theme.style("dim", row) for row in wrap(f"· {state.caption}", width)]
 
 
-class Above(Component):
-    """Rows that stand above something, with a blank one before them."""
+class Above(CachedComponent):
+    """Rows above a component, with a blank one before them."""
 
-    def __init__(self, draw: Callable[[int], list[str]]) -> None:
-        self._draw = draw
-        self._rows: tuple[int, tuple[str, ...]] = (-1, ())
+    def __init__(self, rows: Callable[[int], list[str]]) -> None:
+        self._above = rows
 
-    def render(self, width: int) -> tuple[str, ...]:
-        if self._rows[0] != width:
-            self._rows = (width, ("", *self._draw(width)))
-        return self._rows[1]
-
-    def invalidate(self) -> None:
-        self._rows = (-1, ())
+    def _draw(self, width: int) -> list[str]:
+        return ["", *self._above(width)]

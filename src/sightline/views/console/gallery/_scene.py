@@ -1,7 +1,7 @@
-"""What the gallery is made of: scenes, each a component in all its states, set on a stage.
+"""Scenes of the gallery: each is a component in all its states, set on a stage.
 
-A scene is a name, a line about it, and a function that makes its states anew each time: what moves or is tried in one
-showing leaves the next one alone. On a stage that does not move (printed for review) nothing depends on time.
+A scene is a name, a description, and a function that makes its states anew each time. On a stage that does not move
+(printed for review) nothing depends on time.
 """
 
 import time
@@ -10,15 +10,16 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from sightline.tty import Bindings, Component, ImageStore, Overlay, OverlayHandle, Theme
+from sightline.tty.components._loader import LoaderTimer
 
 
 class _NoTimer:
     def cancel(self) -> None:
-        """It never was one."""
+        """Nothing to cancel."""
 
 
 class Stage:
-    """What states are made with. This one stands still; the session's own moves."""
+    """What states are made with. On this one nothing moves; `LiveStage` moves."""
 
     moving = False
 
@@ -30,24 +31,24 @@ class Stage:
     def clock(self) -> float:
         return time.monotonic() if self.moving else 0.0
 
-    def call_later(self, delay: float, callback: Callable[[], None]) -> "_NoTimer":
+    def call_later(self, delay: float, callback: Callable[[], None]) -> LoaderTimer:
         return _NoTimer()
 
     def request_render(self, component: Component) -> None:
         """A component changed by itself."""
 
     def finish(self, component: Component) -> None:
-        """A component that was live will not change any more."""
+        """A live component will not change any more."""
 
     def show_overlay(self, component: Component, overlay: Overlay) -> OverlayHandle | None:
         return None
 
     def run_program(self, argv: Sequence[str]) -> int:
-        """Let a program have the terminal. Its exit code."""
+        """Run a program in the terminal. Returns its exit code."""
         return 1
 
-    def say(self, text: str) -> None:
-        """What came of something that was tried."""
+    def report(self, text: str) -> None:
+        """Show the outcome of something that was tried."""
 
 
 class SceneState(msgspec.Struct):
@@ -58,11 +59,11 @@ class SceneState(msgspec.Struct):
     live: bool = False
     """It changes by itself, until `Stage.finish`."""
     interactive: bool = False
-    """It can be tried: keys mean something to it."""
+    """It can be tried: it handles keys."""
     attempt: Callable[[], None] | None = None
-    """How it is tried, where that is not by giving it the focus."""
+    """How it is tried, where that is not by focus."""
     keys: tuple[tuple[str, str], ...] = ()
-    """What one should know to try it: keys and what they do."""
+    """Keys to try, and what they do."""
 
 
 class Scene(msgspec.Struct, frozen=True):
@@ -71,3 +72,8 @@ class Scene(msgspec.Struct, frozen=True):
     name: str
     about: str
     states: Callable[[Stage], Iterable[SceneState]]
+
+
+def scene(name: str, about: str) -> Callable[[Callable[[Stage], Iterable[SceneState]]], Scene]:
+    """A decorator: a scene of the states a function makes."""
+    return lambda states: Scene(name, about, states)

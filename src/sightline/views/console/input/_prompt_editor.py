@@ -23,13 +23,14 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
-from sightline.tty import Component, Input, Overlay, Paste, Rows
+from sightline.text import clean_line
+from sightline.tty import Component, Input, Overlay, Paste, Rows, Theme, measure, truncate
 from sightline.tty.components import Editor, Spacer
 from sightline.tty.components.editor import CallLater
+from sightline.views.console._cached import CachedComponent
 from sightline.views.console._desk import Answerable, Level
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console._external import editor_command
-from sightline.views.console.input._chips import Chips
 from sightline.views.console.input._command_completion import CommandCompletion
 from sightline.views.console.input._drafts import Drafts, DraftWriter, PromptDraft
 from sightline.views.console.input._empty import PLACEHOLDER
@@ -76,8 +77,51 @@ class Field(Editor):
         self.above.invalidate()
 
 
+class Chips(CachedComponent):
+    """The row of attachments: `[1 shot.png 120 KB]`. What does not fit is counted."""
+
+    def __init__(self, theme: Theme) -> None:
+        self._theme = theme
+        self._attachments: tuple[Attachment, ...] = ()
+
+    def set(self, attachments: tuple[Attachment, ...]) -> None:
+        self._attachments = attachments
+
+    def _key(self) -> tuple[object, ...]:
+        return self._attachments
+
+    def _draw(self, width: int) -> list[str]:
+        """The last chips rather than the first: backspace removes the last one."""
+        if not self._attachments:
+            return []
+        labels = [f"[{number} {_label(one)}]" for number, one in enumerate(self._attachments, 1)]
+        shown: list[str] = []
+        room = width - 1
+        for label in reversed(labels):
+            left = len(labels) - len(shown) - 1
+            if shown and measure(label) + 1 + (len(f" +{left}") if left else 0) > room:
+                break
+            shown.insert(0, label)
+            room -= measure(label) + 1
+        missing = len(labels) - len(shown)
+        words = ([f"+{missing}"] if missing else []) + shown
+        row = " " + self._theme.style("accent", truncate(" ".join(words), width - 1))
+        return [row + (" " + self._theme.style("hint", _CHIP_HINT) if room > len(_CHIP_HINT) else "")]
+
+
+def _label(attachment: Attachment) -> str:
+    return f"{truncate(clean_line(attachment.name), _CHIP_NAME)} {_size_words(attachment.size)}"
+
+
+def _size_words(size: int) -> str:
+    if size < 1000:
+        return f"{size} B"
+    return f"{size / 1000:.0f} KB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
+
+
 _BORDERS: dict[Mode, str] = {"prompt": "border", "shell": "warning", "python": "info"}
 _TITLES: dict[Mode, str] = {"prompt": "", "shell": "shell", "python": "Python"}
+_CHIP_HINT, _CHIP_NAME = "backspace removes", 30
 _PRIVATE = ", hidden from the model"
 
 
@@ -98,19 +142,15 @@ class PromptHost(Protocol):
 
     def enter(self, submission: Submission) -> None:
         """The text was submitted; the editor is empty again."""
-        ...
 
     def escape(self) -> bool:
         """Escape was pressed and the editor has no use for it. Whether it did something."""
-        ...
 
     def commands(self) -> Sequence[tuple[str, str]]:
         """What can be typed after a slash, each with a description."""
-        ...
 
     def was_used(self, session: str) -> bool:
         """Whether a session is one to come back to: it runs, or has a conversation."""
-        ...
 
 
 class PromptEditor:

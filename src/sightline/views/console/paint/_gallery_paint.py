@@ -39,7 +39,7 @@ def open_gallery() -> int | None:
     screen = GalleryPaint(size)
 
     def take_over(before: "list[int | list[bytes | int]]") -> int:
-        from sightline.views.console.gallery._session import browse
+        from sightline.views.console.gallery._browser import browse
 
         return browse(painted=screen, before=before)
 

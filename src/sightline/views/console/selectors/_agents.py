@@ -1,10 +1,9 @@
-"""`/agents`: everybody who works in this session: what at, for how long, what it cost; what one said, and ending it."""
+"""`/agents`: the agents of this session: task, time, tokens and cost of each, its transcript, and stopping it."""
 
-import asyncio
 from collections.abc import Iterator
 from functools import partial
 
-from sightline.host import Abort, CancelCall, Command
+from sightline.host import Abort, CancelCall, Command, CommandReply
 from sightline.text import clean_line, clean_text
 from sightline.transcript import (
     Entry,
@@ -17,14 +16,13 @@ from sightline.transcript import (
 )
 from sightline.tty import Rows
 from sightline.tty.components import Item
-from sightline.views.console._desk import Desk
+from sightline.views.console._desk import Desk, reply_data
 from sightline.views.console.selectors._pager import PagerDocument, show
 from sightline.views.console.selectors._pages import ChangingText
-from sightline.views.console.selectors._panel import ChoicePanel
+from sightline.views.console.selectors._panel import LivePanel
 from sightline.views.console.shapes._shape import seconds_words
 from sightline.views.console.status._facts import Facts, count
 
-_LOOKS_APART = 0.5
 _STOP = "list_remove"
 _ROOT = "\0"  # no path of an agent, and not the empty value of a list
 
@@ -40,20 +38,15 @@ async def open(desk: Desk, args: str) -> None:
         await show(desk, [partial(_document, desk, _path(at))])
 
 
-class AgentsPanel(ChoicePanel):
-    """Answers with who is to be looked at."""
+class AgentsPanel(LivePanel):
+    """Answers with the agent whose transcript is to be shown."""
 
     def __init__(self, desk: Desk, at: str) -> None:
-        self._shown: list[Item] = []
         self._offered: bool | None = None
-        super().__init__(desk, "Agents", (), confirm="open", keys={_STOP: self._remove})
-        self.look(at)
+        super().__init__(desk, "Agents", at, keys={_STOP: self._remove})
 
-    def look(self, at: str = "") -> None:
-        if (items := items_of(self.desk.state, self.desk.drawing.clock())) != self._shown:
-            self._shown = items
-            self.set_items(items, at)
-            self.redraw()
+    def current_items(self) -> list[Item]:
+        return items_of(self.desk.state, self.desk.drawing.clock())
 
     def render(self, width: int) -> Rows:
         if (offered := self._can_stop()) != self._offered:
@@ -62,15 +55,10 @@ class AgentsPanel(ChoicePanel):
         return super().render(width)
 
     def _can_stop(self) -> bool:
-        """Whether the one that is marked can be stopped: some programs cannot stop one of their agents alone."""
+        """Whether the highlighted agent can be stopped: some programs cannot stop one of their agents alone."""
         marked = self.list.highlighted
         is_root = marked is None or marked.value == _ROOT
         return is_root or Facts(self.desk.state).stops_agents
-
-    async def poll(self) -> None:
-        while not self.finished:
-            await asyncio.sleep(_LOOKS_APART)
-            self.look()
 
     def _remove(self, item: Item) -> None:
         agent = self.desk.state.agents.get(_path(item.value))
@@ -90,12 +78,12 @@ class AgentsPanel(ChoicePanel):
         reply = await self.desk.submit(command)
         self.heading.set_note("stopping" if reply.ok else reply.error)
         if reply.ok and isinstance(command, Abort):
-            self._restore_queued(reply.data)
+            self._restore_queued(reply)
         self.redraw()
 
-    def _restore_queued(self, data: object) -> None:
-        """What waited for the agent comes back, as when Escape stops it."""
-        queued = data.get("queued") if isinstance(data, dict) else None
+    def _restore_queued(self, reply: CommandReply) -> None:
+        """Put the queued messages into the editor, as when escape stops the agent."""
+        queued = reply_data(reply).get("queued")
         texts = [str(row.get("text", "")) if isinstance(row, dict) else str(row) for row in queued or ()]
         if texts:
             self.desk.set_draft("\n\n".join([*texts, *([self.desk.draft] if self.desk.draft else [])]))
@@ -117,7 +105,7 @@ def _below(state: Snapshot, parent: str, depth: int, now: float) -> Iterator[Ite
 
 
 def _facts(state: Snapshot, agent: TranscriptAgent | None, now: float) -> str:
-    """How it fares, in a few words; the first is its state."""
+    """Its state, then time, tokens and cost."""
     running = state.running if agent is None else agent.running
     facts = ["running" if running else "failed" if agent is not None and agent.is_error else "done"]
     if agent is None and not running:
@@ -148,7 +136,7 @@ def _document(desk: Desk, path: str) -> PagerDocument:
 
 
 def transcript_of(state: Snapshot, path: str) -> str:
-    """What one agent was told, said and did."""
+    """The messages, answers and calls of one agent."""
     parts = [text for entry in list(state.shown) if entry.agent == path and (text := _entry_text(entry))]
     return "\n\n".join(parts) + "\n" if parts else "nothing yet\n"
 

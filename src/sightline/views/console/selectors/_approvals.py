@@ -1,8 +1,8 @@
-"""`/approvals`: what the agent may do without asking: the level, which can be changed for this session, and the rules
-that hold with where each comes from. Those that came of the person's own answers can be forgotten.
+"""`/approvals`: what the agent may do without approval: the level of this session, and the rules with their origins.
+Rules that come from the user's own answers can be forgotten.
 
-The key goes from level to level but never to `full`, which would answer whatever is being asked just then: that one is
-named.
+The key switches between levels but never to `full`, which would answer a request that is open at that moment: `full`
+has to be named.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from sightline.settings import shown_rule, typed_rule
 from sightline.text import clean_line
 from sightline.tty.components import Item
 from sightline.views._levels import LEVELS, LEVELS_OF_OTHERS
-from sightline.views.console._desk import Desk
+from sightline.views.console._desk import Desk, accepted, reply_data
 from sightline.views.console.selectors._panel import ChoicePanel
 from sightline.views.console.status import Facts
 
@@ -32,8 +32,6 @@ _FORGET = "forget "
 
 
 class RuleRow(msgspec.Struct, frozen=True):
-    """A rule."""
-
     rule: str
     verdict: str
     origin: str
@@ -46,8 +44,7 @@ class _Forget(msgspec.Struct, frozen=True):
 
 async def open(desk: Desk, args: str) -> None:
     if args.startswith(_FORGET):
-        words = await _forgotten(desk, args.removeprefix(_FORGET).strip())
-        desk.report(words)
+        desk.report(await _forgotten(desk, args.removeprefix(_FORGET).strip()))
     elif args:
         await _choose(desk, args)
     else:
@@ -57,9 +54,8 @@ async def open(desk: Desk, args: str) -> None:
 async def _browse(desk: Desk) -> None:
     at, note = "", ""
     while True:
-        reply = await desk.submit(SetApproval())
-        if not reply.ok:
-            desk.report(reply.error, "error", reply.hint)
+        reply = await accepted(desk, SetApproval())
+        if reply is None:
             return
         panel = ApprovalsPanel(desk, reply, at)
         panel.heading.set_note(note)
@@ -79,13 +75,11 @@ async def _choose(desk: Desk, level: str) -> None:
 
 
 async def set_level(desk: Desk, level: str) -> str:
-    """What there is to say of it; empty when it was refused, which is told."""
-    reply = await desk.submit(SetApproval(level=level))
-    if not reply.ok:
-        desk.report(reply.error, "error", reply.hint)
+    """Returns a description of the new level; empty when it was refused, which is reported."""
+    reply = await accepted(desk, SetApproval(level=level))
+    if reply is None:
         return ""
-    data = _data(reply)
-    when = ", from the next prompt on" if data.get("next") else ""
+    when = ", from the next prompt on" if reply_data(reply).get("next") else ""
     return f"approval {level}{when}: {_about(desk).get(level, '')}"
 
 
@@ -97,7 +91,6 @@ async def _forgotten(desk: Desk, rule: str) -> str:
 
 
 async def next_level(desk: Desk, args: str) -> None:
-    """What the key does."""
     if words := await set_level(desk, level_after(Facts(desk.state).approval)):
         desk.hint(words)
 
@@ -110,7 +103,7 @@ class ApprovalsPanel(ChoicePanel):
     """Answers with a level, or with a rule to forget."""
 
     def __init__(self, desk: Desk, reply: CommandReply, at: str) -> None:
-        data = _data(reply)
+        data = reply_data(reply)
         self._rows = {f"rule {number}": row for number, row in enumerate(rows_of(data))}
         now = str(data.get("level", ""))
         levels = [str(level) for level in data.get("levels") or ()]
@@ -141,7 +134,7 @@ class ApprovalsPanel(ChoicePanel):
             self._explain(row)
 
     def _explain(self, row: RuleRow) -> None:
-        """What can be done about a rule, which is not chosen."""
+        """Note what can be done about a rule: it is not chosen."""
         key = next(iter(self.desk.bindings.keys("list_remove")), "")
         way = f"{key} forgets it" if key else f"/approvals forget {shown_rule(row.rule)}"
         place = row.where or _ORIGINS.get(row.origin, row.origin)
@@ -150,7 +143,7 @@ class ApprovalsPanel(ChoicePanel):
 
 
 def rows_of(data: dict[str, Any]) -> list[RuleRow]:
-    """Denials first: they win."""
+    """Denials first: they take precedence."""
     rules = data.get("rules")
     rows = [
         RuleRow(*(str(each.get(name) or "") for name in ("rule", "verdict", "origin", "where")))
@@ -171,7 +164,3 @@ def _item(value: str, row: RuleRow) -> Item:
 
 def _about(desk: Desk) -> dict[str, str]:
     return LEVELS_OF_OTHERS if Facts(desk.state).provider else LEVELS
-
-
-def _data(reply: CommandReply) -> dict[str, Any]:
-    return reply.data if isinstance(reply.data, dict) else {}

@@ -1,21 +1,20 @@
-"""`/branch`: a new session from before one of one's messages; this one stays as it is. `/tree` moves within it."""
+"""`/branch`: a new session from before one of the user's messages; this one stays as it is. `/tree` moves within it."""
 
 import asyncio
 
 from sightline.exceptions import SightlineError
 from sightline.host import Outline
-from sightline.journal import SessionTree, TreeMove
+from sightline.journal import SessionTree
 from sightline.tty.components import Item
-from sightline.views.console._desk import Desk
+from sightline.views.console._desk import Desk, accepted, report_error
 from sightline.views.console.selectors import _fork
 from sightline.views.console.selectors._panel import ChoicePanel
 from sightline.views.console.selectors._tree_rows import outlined
 
 
 async def open(desk: Desk, args: str) -> None:
-    reply = await desk.submit(Outline("user-only", args.strip()))
-    if not reply.ok:
-        desk.report(reply.error, "error", reply.hint)
+    reply = await accepted(desk, Outline("user-only", args.strip()))
+    if reply is None:
         return
     lines = outlined(reply.data).lines
     if not lines:
@@ -28,13 +27,10 @@ async def open(desk: Desk, args: str) -> None:
 
 
 async def _branched(desk: Desk, target: str) -> None:
-    def work() -> TreeMove:
-        return SessionTree.load(desk.store.folder(desk.session)).move(target)
-
     try:
-        move = await asyncio.to_thread(work)
+        move = await asyncio.to_thread(lambda: SessionTree.load(desk.store.folder(desk.session)).move(target))
     except (SightlineError, OSError) as error:
-        desk.report(getattr(error, "message", "") or str(error), "error", getattr(error, "hint", ""))
+        report_error(desk, error)
         return
     if not move.leaf:  # before the first message there is nothing to copy
         await desk.switch("", draft=move.prefill)

@@ -1,13 +1,12 @@
-"""`/files`: what was changed in this session, file by file: its diffs, one after the other, and the file itself.
+"""`/files`: the files changed in this session, each with its diffs, and opened in the user's editor.
 
-Files are found by the shape of what calls tell of themselves (`details.ui.kind` is `diff`), whoever made the call.
+Files are found by the details of calls (`details.ui.kind` is `diff`), whichever agent made the call.
 """
 
 import os
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -16,7 +15,7 @@ from sightline.text import clean_line
 from sightline.transcript import Entry, TranscriptCall
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
-from sightline.views.console._external import editor_of
+from sightline.views.console._external import NO_EDITOR, editor_of
 from sightline.views.console.selectors._pager import PagerDocument, show
 from sightline.views.console.selectors._pages import TextInMemory
 from sightline.views.console.selectors._panel import ChoicePanel
@@ -24,7 +23,7 @@ from sightline.views.console.selectors._viewer import paint_diff
 
 
 class Changed(msgspec.Struct):
-    """A file, and what was done to it."""
+    """A file, and its changes."""
 
     path: str
     diffs: list[str] = []
@@ -69,7 +68,7 @@ def _panel(desk: Desk, files: dict[str, Changed], at: str) -> ChoicePanel:
 
 
 def changed_files(entries: Iterable[Entry]) -> dict[str, Changed]:
-    """By path, in the order they were changed first. What failed or is still being written changed nothing."""
+    """By path, in the order of their first change. A call that failed or has not ended changed nothing."""
     found: dict[str, Changed] = {}
     for entry in entries:
         if isinstance(entry, TranscriptCall) and entry.content is not None and not entry.is_error:
@@ -81,7 +80,7 @@ def changed_files(entries: Iterable[Entry]) -> dict[str, Changed]:
     return found
 
 
-def _changes(details: Any) -> Iterator[Changed]:
+def _changes(details: object) -> Iterator[Changed]:
     fact = DiffFact.of(details)
     if fact is None or not fact.diff or fact.partial:
         return
@@ -112,12 +111,12 @@ def _edit(desk: Desk, path: str) -> None:
     try:
         editor = editor_of(os.environ)
     except ValueError as error:
-        desk.report(f"there is no editor: {error}", "error", "set $VISUAL or $EDITOR")
+        desk.report(f"there is no editor: {error}", "error", NO_EDITOR)
         return
     try:
         code = desk.run_program([*editor, str(Path(desk.cwd) / path)])
     except OSError as error:
-        desk.report(f"{editor[0]} cannot be started: {error.strerror}", "error", "set $VISUAL or $EDITOR")
+        desk.report(f"{editor[0]} cannot be started: {error.strerror}", "error", NO_EDITOR)
         return
     if code:
         desk.report(f"{editor[0]} ended with {code}", "warning")

@@ -5,7 +5,7 @@ import asyncio
 from sightline.exceptions import SightlineError
 from sightline.text import clean_line, cut_graphemes
 from sightline.transcript import TranscriptMessage
-from sightline.views.console._desk import Desk
+from sightline.views.console._desk import Desk, report_error
 
 _TITLE_AT_MOST = 60
 
@@ -15,13 +15,13 @@ async def open(desk: Desk, args: str) -> None:
 
 
 async def fork(desk: Desk, leaf: str, draft: str) -> None:
-    """A new session with everything of this one, or only the way to an entry."""
+    """Start a new session with all of this one, or only with the path to the entry `leaf`."""
     before, prompt = desk.session, _first_prompt(desk)
     try:
         new = await asyncio.to_thread(desk.store.fork, before, leaf)
         title = await asyncio.to_thread(desk.store.title_of, new) or prompt
     except (SightlineError, OSError) as error:
-        desk.report(getattr(error, "message", "") or str(error), "error", getattr(error, "hint", ""))
+        report_error(desk, error)
         return
     await desk.switch(new, draft=draft)
     desk.report(f"Forked from “{title}” ({before})" if title else f"Forked from {before}")

@@ -1,6 +1,5 @@
 """`/jobs`: commands that run in the background, and those that have ended: their output, and cancelling one."""
 
-import asyncio
 from functools import partial
 
 import msgspec
@@ -10,14 +9,14 @@ from sightline.host import CancelJob
 from sightline.secrets import MaskedArtifact, secrets_here
 from sightline.text import clean_line
 from sightline.transcript import Snapshot, TranscriptCall
+from sightline.tty import Rows
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
 from sightline.views.console.selectors._pager import PagerDocument, show
-from sightline.views.console.selectors._panel import ChoicePanel
+from sightline.views.console.selectors._panel import Hints, LivePanel
 from sightline.views.console.shapes._shape import seconds_words
 from sightline.views.console.status import Facts
 
-_LOOKS_APART = 0.5
 _WORDS = {
     "running": "◌ running",
     "completed": "✓ ok",
@@ -53,28 +52,27 @@ async def open(desk: Desk, args: str) -> None:
         await show(desk, [partial(_document, desk, at, label)])
 
 
-class JobsSelector(ChoicePanel):
-    """Answers with the id of a job to look at. It looks itself whether one has ended meanwhile."""
+class JobsSelector(LivePanel):
+    """Answers with the id of a job whose output is to be shown."""
 
     def __init__(self, desk: Desk, at: str) -> None:
-        self._shown: list[JobLine] = []
-        hints = (("list_remove", "cancel"),)
-        super().__init__(desk, "Jobs", (), confirm="open", hints=hints, keys={"list_remove": self._remove})
-        self.look(at)
+        self._offered: Hints = ()
+        super().__init__(desk, "Jobs", at, hints=self._offered, keys={"list_remove": self._remove})
 
     def jobs(self) -> list[JobLine]:
         return jobs_of(self.desk.state, self.desk.drawing.clock())
 
-    def look(self, at: str = "") -> None:
-        if (jobs := self.jobs()) != self._shown:
-            self._shown = jobs
-            self.set_items([_item(job) for job in jobs], at)
-            self.redraw()
+    def current_items(self) -> list[Item]:
+        return [_item(job) for job in self.jobs()]
 
-    async def poll(self) -> None:
-        while not self.finished:
-            await asyncio.sleep(_LOOKS_APART)
-            self.look()
+    def render(self, width: int) -> Rows:
+        marked = self.list.highlighted
+        runs = marked is not None and marked.group == "running"
+        hints = (("list_remove", "cancel"),) if runs else ()
+        if hints != self._offered:
+            self._offered = hints
+            self.offer(hints)
+        return super().render(width)
 
     def _remove(self, item: Item) -> None:
         self.desk.spawn(self._cancel_job(item.value))
@@ -87,7 +85,7 @@ class JobsSelector(ChoicePanel):
 
 
 def jobs_of(state: Snapshot, now: float) -> list[JobLine]:
-    """Those that run first. What the session says now counts for more than what its transcript does."""
+    """Running jobs first. The session's list of jobs counts for more than its transcript."""
     found = {entry.id: _ended(entry) for entry in state.entries if isinstance(entry, TranscriptCall) and entry.is_job}
     listed = JobsState.among(state.state)
     for job in listed.jobs if listed else ():

@@ -1,11 +1,11 @@
-"""`/keys`: every action, its keys and where it is heard; another key by pressing it.
+"""`/keys`: every action with its keys and where they work; another key is set by pressing it.
 
-What is changed is kept in `console.keys` and holds at once. A key that would mean two things in one place is said
-before it is taken.
+Changes are stored in `console.keys` and take effect at once. A key that would mean two things in one place has to be
+pressed twice.
 """
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
@@ -66,12 +66,12 @@ def _item(desk: Desk, action: str) -> Item:
 
 
 def _order(action: str) -> int:
-    """The console's own first; the others stay as they are listed, place by place."""
+    """The console's own first; the others stay as they are listed."""
     return -1 if ACTIONS[action].scope == "console" else 0
 
 
 async def _bound(desk: Desk, action: str, beside: tuple[str, ...]) -> None:
-    """Ask for a key until there is one nobody minds, and keep it."""
+    """Ask for a key until one causes no conflict, or is confirmed, and store it."""
     mistake = ""
     while True:
         key: Key | None = await desk.ask(KeyQuestion(desk, action, mistake))
@@ -81,7 +81,7 @@ async def _bound(desk: Desk, action: str, beside: tuple[str, ...]) -> None:
         overrides = {**_overrides(desk), action: keys}
         found = set(bindings_from(overrides).problems) - set(desk.bindings.problems)
         again = "; ".join(sorted(found))
-        if found and mistake != again:  # pressed a second time it is meant
+        if found and mistake != again:  # the second press confirms it
             mistake = again
             continue
         desk.set_bindings(bindings_from(overrides))
@@ -100,13 +100,12 @@ async def _reset(desk: Desk, action: str) -> None:
     desk.set_bindings(bindings_from(_overrides(desk)))
 
 
-def _overrides(desk: Desk) -> dict[str, Any]:
-    keys: Mapping[str, Any] = desk.settings.console.keys
-    return dict(keys)
+def _overrides(desk: Desk) -> dict[str, str | Sequence[str]]:
+    return dict(desk.settings.console.keys)
 
 
 class KeyQuestion(Panel):
-    """Waits for one key, and answers with it. Escape and what interrupts leave it."""
+    """Waits for one key, and answers with it. Escape and ctrl+c close it."""
 
     def __init__(self, desk: Desk, action: str, mistake: str = "") -> None:
         super().__init__(desk, f"Press the key for {action}", (("select_cancel", "cancel"),))
@@ -125,7 +124,7 @@ class KeyQuestion(Panel):
         return True
 
     def _written(self, spec: str) -> None:
-        """A key's name instead of the key: what cannot be pressed, or in a mode of entered lines."""
+        """The name of a key instead of the key: for one that cannot be pressed, and in linear mode."""
         try:
             self.finish(parse_key(spec))
         except KeySpecError as error:

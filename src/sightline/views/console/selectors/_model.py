@@ -1,6 +1,6 @@
-"""`/model`: which model is asked from the next request on; also what else it is used for, and how long it thinks.
+"""`/model`: the model for the next requests; also what else a model is used for, and how long it thinks.
 
-A name that is typed and found nowhere can be taken as it is: another agent's CLI knows models that are not listed here.
+A name that is typed and not listed can be used as it is: another agent's CLI knows models that are not listed here.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from sightline.models import UsableModel, usable
 from sightline.text import clean_line
 from sightline.tty import Input
 from sightline.tty.components import Item
-from sightline.views.console._desk import Desk
+from sightline.views.console._desk import Desk, accepted
 from sightline.views.console.selectors import _thinking
 from sightline.views.console.selectors._panel import ChoicePanel
 from sightline.views.console.selectors._setting_changes import store_setting
@@ -31,14 +31,14 @@ _ROLES = (
 
 
 class _ModelAction(msgspec.Struct, frozen=True):
-    """Something other than choosing a model."""
+    """Answer of the panel other than a model."""
 
     what: str
     model: str = ""
 
 
 class ModelChoice(ChoicePanel):
-    """The list; what is typed and matches nothing is a name, too."""
+    """The list; typed text that matches nothing is a name, too."""
 
     def react(self, event: Input) -> bool:
         typed = self.list.query.strip()
@@ -61,9 +61,7 @@ async def open(desk: Desk, args: str) -> None:
 
         await _setup.open(desk, "")  # type: ignore[arg-type]  # the desk is the console
         return
-    reply = await desk.submit(SetModel(model=chosen))
-    if not reply.ok:
-        desk.report(reply.error, "error", reply.hint)
+    await accepted(desk, SetModel(model=chosen))
 
 
 async def _chosen(desk: Desk) -> Any:

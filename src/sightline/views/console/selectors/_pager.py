@@ -1,11 +1,11 @@
-"""A pager over the whole window, for any text and for all a call wrote.
+"""A pager over the whole window, for any text and for the output of a call.
 
 Rules:
 
-- Reading happens in a thread, one thing after the other; keys that come meanwhile are done together after it. The loop
-  only ever draws rows it has.
-- What grows is followed while one is at its end (`view_last`); any other move stays where one went.
-- What is copied is the text as it was written: without wraps, colours and what the screen added.
+- Reading happens in a thread, one step after the other; keys pressed meanwhile are handled together after it. The event
+  loop draws rows that are there already.
+- Growing output is followed from its end on (`view_last`); any other move ends that.
+- Copied is the text as it was written: without wraps, colours and what the screen added.
 """
 
 import asyncio
@@ -20,14 +20,12 @@ from sightline.views.console._desk import Answerable, Desk
 from sightline.views.console.selectors._pages import PagerPosition, PagerSource, Paint
 
 COPIED_AT_MOST = 4 * 1024 * 1024
-_SPOKEN_AT_MOST = 1024 * 1024  # where it is read out instead
+_SPOKEN_AT_MOST = 1024 * 1024  # in linear mode
 _LOOKS_APART = 0.25
 _WHOLE = Overlay(anchor="top-left")
 
 
 class PagerDocument(msgspec.Struct):
-    """Something to look at."""
-
     title: str
     source: PagerSource
     grows: Callable[[], bool] = lambda: False
@@ -41,7 +39,7 @@ _Work = Callable[[PagerPosition], None]
 
 
 async def show(desk: Desk, documents: Sequence[Opens], at: int = 0) -> None:
-    """Until the person has seen enough of them."""
+    """Show documents, beginning with one of them, until the user closes the pager."""
     if not documents:
         return
     if desk.drawing.linear:
@@ -51,7 +49,7 @@ async def show(desk: Desk, documents: Sequence[Opens], at: int = 0) -> None:
 
 
 def _spoken_text(opens: Opens) -> str:
-    """The end of it, for who listens."""
+    """The end of a document, for linear mode."""
     document = opens()
     size = document.source.size
     text = clean_text(document.source.read(max(0, size - _SPOKEN_AT_MOST), _SPOKEN_AT_MOST).decode(errors="replace"))
@@ -60,7 +58,7 @@ def _spoken_text(opens: Opens) -> str:
 
 
 class Viewer(Answerable):
-    """Documents, one at a time."""
+    """Shows documents, one at a time."""
 
     def __init__(self, desk: Desk, documents: Sequence[Opens], at: int = 0) -> None:
         self._desk = desk
@@ -81,7 +79,6 @@ class Viewer(Answerable):
         self._notice = ""
         self._version = 0
         self._rows: tuple[tuple[int, int, int], Rows] | None = None
-        self.finished = False
 
     def render(self, width: int) -> Rows:
         height = max(1, self._desk.height - 2)
@@ -110,9 +107,9 @@ class Viewer(Answerable):
         if matches(event, "select_cancel") and self._searching:
             self._stop_search = True
         elif any(matches(event, action) for action in ("view_close", "select_cancel", "interrupt")):
-            self._close()
+            self.finish(None)
         elif matches(event, "exit"):
-            self._close()  # it covers what may be asked before leaving
+            self.finish(None)  # it would cover a question before leaving
             return False
         else:
             action = next((name for name in _ACTIONS if matches(event, name)), None)
@@ -122,12 +119,8 @@ class Viewer(Answerable):
             _ACTIONS[action](self)
         return True
 
-    def _close(self) -> None:
-        self.finished = True
-        self.done(None)
-
     def go(self, work: _Work, *, follow: bool = False) -> None:
-        """Look elsewhere."""
+        """Move, in the thread."""
         self._following = follow
         self._do(work)
 
@@ -136,7 +129,7 @@ class Viewer(Answerable):
         return self._document is not None and self._document.grows()
 
     def turn(self, step: int) -> None:
-        """Another document, if there is one."""
+        """Show another document, if there is one."""
         if 0 <= self._at + step < len(self._documents):
             self._at += step
             self._document = self._pages = None
@@ -184,7 +177,7 @@ class Viewer(Answerable):
         known = self._query.handle_input(event)
         self._changed()
         if not known and self._desk.bindings.matches(event, "exit"):
-            self._close()
+            self.finish(None)
             return False
         return known or isinstance(event, Key)
 
@@ -242,7 +235,7 @@ class Viewer(Answerable):
             self._desk.spawn(self._look_again())
 
     async def _look_again(self) -> None:
-        """While it grows; once more after that, for what came last."""
+        """Read again while it grows, and once more after that."""
         grows, size = True, -1
         while grows and not self.finished:
             await asyncio.sleep(_LOOKS_APART)
@@ -285,7 +278,7 @@ class Viewer(Answerable):
         return row
 
     def _beside(self) -> list[str]:
-        """What turns to the documents there are before and after this one."""
+        """The actions for the documents before and after this one."""
         there = (("view_before", self._at > 0), ("view_after", self._at + 1 < len(self._documents)))
         return [action for action, is_there in there if is_there]
 
@@ -295,7 +288,7 @@ def _size_of(pages: PagerPosition) -> int:
 
 
 def _nothing(pages: PagerPosition) -> None:
-    """Draw again what is there."""
+    """Only draw again."""
 
 
 _BESIDE = "beside"

@@ -1,11 +1,11 @@
-"""A long text, looked at through a window of rows. Any size: only what is near the window is read.
+"""A window of rows on a text of any size: only what is near the window is read.
 
 Rules:
 
-- A place is a line, by the offset of its first byte, and a row of it: a long line is several rows. Nothing is counted
-  from the beginning, so the end of a gigabyte is as near as its start.
-- A line longer than `_LINE` bytes is cut there, going down; going up it is cut at the same distance from where one is.
-- Each line is drawn by itself. Its colours are kept, a carriage return starts it over, nothing reaches another line.
+- A position is a line, by the offset of its first byte, and a row of it: a long line is several rows. Nothing is
+  counted from the beginning, so the end of a gigabyte is as near as its start.
+- A line longer than `_LINE` bytes is cut there, going down; going up it is cut at the same distance from the position.
+- Each line is drawn by itself, with its colours; a carriage return starts it over, nothing reaches another line.
 """
 
 import re
@@ -35,22 +35,8 @@ class PagerSource(Protocol):
     def read(self, offset: int, size: int) -> bytes: ...
 
 
-class TextInMemory:
-    """A text that is in memory."""
-
-    def __init__(self, text: str) -> None:
-        self._data = text.encode(errors="replace")
-
-    @property
-    def size(self) -> int:
-        return len(self._data)
-
-    def read(self, offset: int, size: int) -> bytes:
-        return self._data[offset : offset + size]
-
-
 class ChangingText:
-    """A text that changes: made again when its version is another."""
+    """A text in memory: read again when its version has changed."""
 
     def __init__(self, text: Callable[[], str], version: Callable[[], object]) -> None:
         self._text, self._version = text, version
@@ -71,7 +57,12 @@ class ChangingText:
         return self._made[1]
 
 
-class LineRow(msgspec.Struct, frozen=True):
+class TextInMemory(ChangingText):
+    def __init__(self, text: str) -> None:
+        super().__init__(lambda: text, lambda: None)
+
+
+class LineRow(msgspec.Struct, frozen=True, order=True):
     """A row of a line."""
 
     offset: int = 0
@@ -79,7 +70,7 @@ class LineRow(msgspec.Struct, frozen=True):
 
 
 class PagerPosition:
-    """Where one is in a source, and what is seen from there. Slow disks make it slow: not for the loop."""
+    """A position in a source, and the rows from there. It blocks while it reads: not for the event loop."""
 
     def __init__(self, source: PagerSource, theme: Theme, paint: Paint | None = None) -> None:
         self.source = source
@@ -103,11 +94,8 @@ class PagerPosition:
         return [self._marked(row) for row in found[: self.height]]
 
     def move(self, rows: int) -> None:
-        """Down, or up, as far as there is something."""
-        self.top = self._lower(rows) if rows > 0 else self._higher(-rows, self.top)
-        last = self._last_top()
-        if (self.top.offset, self.top.row) > (last.offset, last.row):
-            self.top = last
+        """Down, or up, as far as the text goes."""
+        self.top = min(self._lower(rows) if rows > 0 else self._higher(-rows, self.top), self._last_top())
 
     def first(self) -> None:
         self.top = LineRow()
@@ -117,16 +105,15 @@ class PagerPosition:
 
     @property
     def at_end(self) -> bool:
-        last = self._last_top()
-        return (self.top.offset, self.top.row) >= (last.offset, last.row)
+        return self.top >= self._last_top()
 
     @property
     def share(self) -> int:
-        """How much of it is above the end of the window, in percent, roughly."""
+        """How much is above the end of the window, in percent, roughly."""
         return 100 if self.at_end else min(99, 100 * self.top.offset // max(1, self.source.size))
 
     def find(self, *, forward: bool = True, here: bool = False, stopped: Callable[[], bool] = lambda: False) -> bool:
-        """Go to the next line with the words that are searched for. `here`: the one at the top counts."""
+        """Move to the next line that matches the query. `here`: the one at the top counts."""
         pattern = self._pattern()
         if pattern is None:
             return False
@@ -138,7 +125,7 @@ class PagerPosition:
         return True
 
     def fit(self, width: int, height: int) -> None:
-        """The window has this size; what was read before may have changed."""
+        """Set the size of the window, and forget what was read."""
         self._block = (0, 0, b"")
         if width != self.width:
             self.top = LineRow(self.top.offset)
@@ -175,14 +162,14 @@ class PagerPosition:
         elif text.isprintable():
             line = text
         else:
-            # With a style in it a text is drawn as a terminal would: carriage returns and backspaces count.
+            # A text with a style is drawn as a terminal would: carriage returns and backspaces count.
             line = "".join(styled_lines("\x1b[m" + text.replace("\n", ""), self._theme))
         if not self.wrapped:
             return [truncate(line, self.width)]
         return list(wrap(line, self.width)) or [""]
 
     def _marked(self, row: str) -> str:
-        """What is searched for brought out; other styles of the row give way to it."""
+        """The row with its matches highlighted; its other styles are dropped."""
         plain = clean_line(row)
         if not self.query or self.query.lower() not in plain.lower():
             return row
@@ -218,7 +205,7 @@ class PagerPosition:
         return self._higher(self.height, LineRow(self.source.size))
 
     def _down(self, offset: int) -> Iterator[tuple[int, int]]:
-        """The lines from there on: where each begins and ends."""
+        """Where each line from there on begins and ends."""
         size = self.source.size
         while offset < size:
             end = self._end_of(offset)
@@ -245,7 +232,7 @@ class PagerPosition:
         return self._start_before(offset + 1)
 
     def _read(self, start: int, end: int) -> bytes:
-        """Through a block that is kept: neighbours are asked for one by one."""
+        """Through a cached block: neighbours are read one by one."""
         at, size, data = self._block
         if end > start and not (at <= start and end <= at + size):
             at = max(0, start - _BLOCK // 2)

@@ -1,8 +1,7 @@
-"""`/resume`: another conversation. Those of this folder, or of all; what is typed is searched for in what was said. One
-can also be given another title, archived, or deleted for good, which is asked first.
+"""`/resume`: another session, of this folder or of all; what is typed is searched for in the conversations. A session
+can also be renamed, archived, or deleted for good, which has to be confirmed.
 
-Lists and searches come from the catalogue of what is kept, asked in a thread. While an answer is under way the old one
-stays; only the newest question counts.
+Lists and searches come from the catalogue of stored sessions, read in a thread.
 """
 
 import asyncio
@@ -12,14 +11,14 @@ from collections.abc import Sequence
 import msgspec
 
 from sightline.exceptions import SightlineError
-from sightline.journal import SessionHit, SessionRecord
+from sightline.journal import SessionHit, SessionRecord, still_running
 from sightline.text import clean_line
 from sightline.tty import Input, Paste
 from sightline.tty.components import Input as LineInput
 from sightline.tty.components import Item, SelectList
-from sightline.views._names import from_home, title_of
+from sightline.views._names import from_home, listed_title, title_of
 from sightline.views.console._desk import Desk
-from sightline.views.console.selectors._panel import ChoicePanel, Panel, QuestionPanel
+from sightline.views.console.selectors._panel import ChoicePanel, QuestionPanel, SearchPanel
 from sightline.views.console.shapes._shape import plural
 
 _AT_MOST = 200
@@ -40,16 +39,16 @@ _DELETE, _CANCEL = "delete", "keep"
 
 
 class SessionSearch(msgspec.Struct):
-    """What is looked for, and where: kept from one panel to the next."""
+    """What is searched for, and where: the same from one panel to the next."""
 
     words: str = ""
     everywhere: bool = False
     at: str = ""
-    """The session that is marked."""
+    """The session that is highlighted."""
     note: str = ""
-    """What was done last."""
+    """What was done last, in a few words."""
     states: dict[str, str] = {}
-    """What those that are running do, as far as their hosts say."""
+    """What running sessions are doing, as far as their hosts answer."""
     archived: int = 0
     """How many are archived: they are not searched."""
 
@@ -81,11 +80,14 @@ async def _change(desk: Desk, looked: SessionSearch, change: SessionAction) -> N
     try:
         looked.note = await _changed(desk, change)
     except (SightlineError, OSError) as error:
-        looked.note = getattr(error, "message", "") or str(error)
+        hint = getattr(error, "hint", "")
+        looked.note = (getattr(error, "message", "") or str(error)) + (f"; {hint}" if hint else "")
 
 
 async def _changed(desk: Desk, change: SessionAction) -> str:
-    """What was done, in a few words; empty: nothing was."""
+    """Carry it out. What was done, in a few words; empty: nothing was."""
+    if change.session == desk.session and change.action != "list_rename":
+        raise still_running(change.session)
     if change.action == "list_archive":
         await asyncio.to_thread(desk.store.archive, change.session)
         return f"archived; undo with: sightline sessions unarchive {change.session}"
@@ -95,6 +97,8 @@ async def _changed(desk: Desk, change: SessionAction) -> str:
             return ""
         await asyncio.to_thread(desk.store.rename, change.session, title)
         return "renamed"
+    if await asyncio.to_thread(desk.store.is_running, change.session):
+        raise still_running(change.session)
     items = (
         Item(_CANCEL, "No, do nothing"),
         Item(_DELETE, "Yes, delete it", "with its jobs and their output, for good"),
@@ -107,7 +111,7 @@ async def _changed(desk: Desk, change: SessionAction) -> str:
 
 
 def find(desk: Desk, looked: SessionSearch) -> list[SessionHit]:
-    """In a thread. What there is to know besides is noted in `looked`."""
+    """Blocking. Sets the states and the count of archived sessions in `looked`."""
     from sightline.views.plain._standing import hosts_by_session, signed_standing
 
     cwd, words = None if looked.everywhere else desk.cwd, looked.words.strip()
@@ -122,14 +126,12 @@ def find(desk: Desk, looked: SessionSearch) -> list[SessionHit]:
     return hits
 
 
-class ResumePanel(Panel):
-    """Answers with the id of a session, or (linear) that there is something new to read."""
+class ResumePanel(SearchPanel[list[SessionHit]]):
+    """Answers with the id of a session, or (linear) that there is a new list to read."""
 
     def __init__(self, desk: Desk, looked: SessionSearch, hits: Sequence[SessionHit]) -> None:
         super().__init__(desk, "Resume a conversation", _HINTS)
         self._looked = looked
-        self._requested = self._received = 0
-        self._enter_waits = False
         self._input = LineInput(placeholder="type to search", bindings=desk.bindings, theme=self.theme)
         self._input.set_text(looked.words)
         self._input.on_change = lambda _: self._ask()
@@ -146,7 +148,6 @@ class ResumePanel(Panel):
             self.heading.set_note(looked.note)
 
     def render(self, width: int) -> Sequence[str]:
-        self.list.set_max_rows(min(max(5, self.desk.height // 2), self.room - 2))
         self.set_cancel_hint("clear" if self._input.text else "close")
         return super().render(width)
 
@@ -159,42 +160,35 @@ class ResumePanel(Panel):
         marked = self.list.highlighted
         for action in _CHANGES:
             if bindings.matches(event, action):
-                if marked is not None and self._requested == self._received:
+                if marked is not None and not self._pending:
                     self.finish(SessionAction(action, marked.value, self._titles[marked.value]))
                 return True
-        if bindings.matches(event, "select_confirm") and self._requested != self._received:
+        if bindings.matches(event, "select_confirm") and self._pending:
             self._enter_waits = True
             return True
         if self.desk.drawing.linear and (isinstance(event, Paste) or event.text):
-            self._input.set_text("")  # a line is entered in place of the one before
+            self._input.set_text("")  # a line replaces the one before
         return self.list.handle_input(event) or self._input.handle_input(event)
 
     def _ask(self) -> None:
-        self._requested += 1
         self._looked.words = self._input.text
         self.heading.set_note("looking…")
-        self.desk.spawn(self._fetch(self._requested))
+        self._begin_search()
 
-    async def _fetch(self, number: int) -> None:
-        if number != self._requested:
-            return
-        hits = await asyncio.to_thread(find, self.desk, self._looked)
-        if number != self._requested or self.finished:
-            return
-        self._received = number
+    async def _search(self) -> list[SessionHit]:
+        return await asyncio.to_thread(find, self.desk, self._looked)
+
+    def _show_found(self, found: list[SessionHit]) -> bool:
         if self.desk.drawing.linear:
             self.finish(AGAIN)
-            return
-        self._show(hits)
-        entered, self._enter_waits = self._enter_waits, False
-        if entered:
-            self.list.choose()
-        self.redraw()
+            return False
+        self._show(found)
+        return True
 
     def _show(self, hits: Sequence[SessionHit]) -> None:
         now = time.time()
         self._titles = {hit.session.id: _title(hit.session) for hit in hits}
-        self.list.set_items([_item(hit, now, self._looked) for hit in hits])
+        self.list.set_items([_item(hit, now, self._looked, self.desk.session) for hit in hits])
         self.list.set_empty(_nothing(self._looked))
         self.heading.set_note("all folders" if self._looked.everywhere else "this folder")
 
@@ -214,18 +208,19 @@ def _nothing(looked: SessionSearch) -> str:
     return f"{text}; {are} not searched: sightline sessions --archived"
 
 
-def _item(hit: SessionHit, now: float, looked: SessionSearch) -> Item:
-    record, title = hit.session, _title(hit.session)
+def _item(hit: SessionHit, now: float, looked: SessionSearch, current: str) -> Item:
+    record = hit.session
     words = clean_line(hit.snippet.replace("\x02", "").replace("\x03", ""))
     state = looked.states.get(record.id, _RUNNING) if record.running else _age(now - record.changed)
-    facts = [state, plural(record.messages, "message")]
+    facts = ["this session"] if record.id == current else []
+    facts += [state, plural(record.messages, "message")]
     facts += [from_home(clean_line(record.cwd))] if looked.everywhere else []
     facts += [f"… {words}"] if words else []
-    return Item(record.id, title, " · ".join(facts))
+    return Item(record.id, listed_title(record) or record.id, " · ".join(facts))
 
 
 def _title(record: SessionRecord) -> str:
-    """Without a title there is its id: this list has no column for that."""
+    """The title, or the id: this list has no column for that."""
     return title_of(record) or record.id
 
 

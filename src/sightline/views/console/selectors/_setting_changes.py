@@ -1,9 +1,8 @@
-"""Settings a person changes on the console: written into their file, and true at once."""
+"""Changing settings from the console: written into a settings file, and effective at once."""
 
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -13,21 +12,20 @@ from sightline.settings import Loaded, Settings, load
 from sightline.settings._fields import value_at
 from sightline.settings._toml import split_key
 from sightline.settings.editing import change_setting, put_setting, remove_setting, settings_file
-from sightline.views.console._desk import Desk
+from sightline.views.console._desk import Desk, reply_data
 
 
 async def store_setting(desk: Desk, name: str, text: str, *, project: bool = False) -> str:
-    """Write a setting given as text. Returns what is wrong; empty: it is kept."""
+    """Write a setting given as text. Returns what is wrong; empty: it is stored."""
     return await _changed(desk, name, lambda path: change_setting(path, name, text, project=project), project)
 
 
-async def store_value(desk: Desk, name: str, value: Any) -> str:
-    """Write a value that cannot be given as text."""
+async def store_value(desk: Desk, name: str, value: object) -> str:
     return await _changed(desk, name, lambda path: put_setting(path, name, value, project=False), False)
 
 
 async def reset_setting(desk: Desk, name: str, *, project: bool = False) -> str:
-    """Take what a file says away: what counts below it counts again."""
+    """Remove a setting from a file: the one below it counts again."""
     return await _changed(desk, name, lambda path: remove_setting(path, name, project=project), project)
 
 
@@ -47,14 +45,14 @@ async def _changed(desk: Desk, name: str, write: Callable[[Path], object], proje
     if unused:
         desk.report(f"{name} is stored, but {unused}", "warning")
     reply = await desk.submit(Reload())
-    later = reply.data.get("later") if reply.ok and isinstance(reply.data, dict) else None
+    later = reply_data(reply).get("later") if reply.ok else None
     if isinstance(later, list) and name in later:
         desk.report(f"{name} takes effect in the next session")
     return ""
 
 
 def _why_not(loaded: Loaded, name: str, project: bool) -> str:
-    """Why what was just written does not count."""
+    """Why the setting that was just written has no effect; empty: it has."""
     source = loaded.source_of(name)
     if project and source.kind in ("default", "user") and loaded.notices:
         return loaded.notices[0]
@@ -63,7 +61,7 @@ def _why_not(loaded: Loaded, name: str, project: bool) -> str:
 
 
 def _with(settings: Settings, new: Settings, name: str) -> Settings:
-    """The settings this console has, which options may have changed, with one of them as it is now."""
+    """The settings of this console, which options may have changed, with one of them replaced."""
     key = split_key(name)
     try:
         section, setting = getattr(settings, key[0]), key[1:]

@@ -1,7 +1,7 @@
-"""`/settings`: every setting with what it does, its value and where that comes from, changed in place.
+"""`/settings`: every setting with its description, value and source, changed in place.
 
-What is changed is written into the person's file, or into the project's (`list_project`), and holds at once where it
-can. A value that would be wrong is not written; why stands under it. What was searched for stays until it is cleared.
+Changes are written into the user's file, or the project's (`list_project`), and take effect at once where they can. An
+invalid value is not written, and the reason is shown. The search stays until it is cleared.
 """
 
 import asyncio
@@ -11,10 +11,9 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 
 from sightline.exceptions import SightlineError
-from sightline.settings._about import about
 from sightline.settings._fields import kind_at
 from sightline.settings._toml import split_key
-from sightline.settings.editing import HIDDEN, EffectiveSetting, shown_settings, written
+from sightline.settings.editing import HIDDEN, EffectiveSetting, about, shown_settings, written
 from sightline.text import clean_line
 from sightline.tty import Rows
 from sightline.tty.components import Item, TextComponent
@@ -88,14 +87,8 @@ class SettingsPanel(ChoicePanel):
 
 def _explained(each: EffectiveSetting) -> str:
     what = about(split_key(each.key))
-    return clean_line(
-        ". ".join(
-            [
-                *([_capital(what)] if what else []),
-                f"{_capital(each.allowed)}; default: {_text(each.default) or 'empty'}",
-            ]
-        )
-    )
+    value = f"{_capital(each.allowed)}; default: {_text(each.default) or 'empty'}"
+    return clean_line(f"{_capital(what)}. {value}" if what else value)
 
 
 def _capital(text: str) -> str:
@@ -128,7 +121,7 @@ def _item(each: EffectiveSetting) -> Item:
 
 
 async def _edited(desk: Desk, each: EffectiveSetting, project: bool) -> None:
-    """Ask until it is right, or the person leaves it."""
+    """Ask until the value is valid, or the user closes it."""
     mistake, text = "", "" if each.value == HIDDEN else _text(each.value)
     while True:
         answer = await desk.ask(_editor(desk, each, text, mistake))
@@ -156,8 +149,8 @@ def _meaning(each: EffectiveSetting, value: str) -> str:
     return " · ".join([*([meaning] if meaning else []), *(["default"] if value == _text(each.default) else [])])
 
 
-def _text(value: Any) -> str:
-    """As it is typed in: a list between commas."""
+def _text(value: object) -> str:
+    """As it is typed: a list with commas."""
     if value is None:
         return ""
     if isinstance(value, str):

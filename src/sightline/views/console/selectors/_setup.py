@@ -1,4 +1,4 @@
-"""`/setup`: a model to work with, for whoever has none yet. It opens by itself where there is neither key nor server.
+"""`/setup`: choosing a first model. It opens by itself where there is neither key nor server.
 
 Four ways: paste an API key, use an installed CLI, use a local server, play the demo. A key is checked with one request
 before it is stored; while it is typed only dots are shown, and no part of it goes into the history or the draft.
@@ -6,8 +6,10 @@ before it is stored; while it is typed only dots are shown, and no part of it go
 
 import asyncio
 import os
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from sightline.exceptions import SightlineError
 from sightline.host import SetModel
@@ -16,7 +18,7 @@ from sightline.settings.editing import settings_file
 from sightline.text import clean_line
 from sightline.tty import Component, Input, Key, Paste, Rows, Theme, truncate
 from sightline.tty.components import Item, TextComponent
-from sightline.views.console._desk import Desk
+from sightline.views.console._desk import Desk, accepted
 from sightline.views.console.selectors._panel import ChoicePanel, Panel, QuestionPanel
 from sightline.views.console.selectors._setting_changes import store_setting
 
@@ -31,6 +33,9 @@ _SERVER_URL = "http://localhost:11434/v1"
 VARIABLES = "ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY"
 _VARIABLE_WAY = f"set {VARIABLES} in your shell, and start again"
 _SHOWN_DOTS = 40
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 async def open(console: "Console", args: str) -> None:
@@ -47,7 +52,7 @@ async def open(console: "Console", args: str) -> None:
 
 
 async def offer(console: "Console", *, above: bool, yields_to_draft: bool = False) -> bool:
-    """Ask until there is a model, or the user closes it. `above`: above the editor, unless something else is asked by
+    """Ask until there is a model, or the user closes it. `above`: above the editor, unless another dialog is open by
     then. Whether it was shown."""
     at = ""
     while True:
@@ -78,10 +83,8 @@ def installed_clis() -> list[str]:
 
     found = []
     for name in _CLIS:
-        try:
+        with suppress(UntrustedProgram):
             found += [name] if find_program(name) else []
-        except UntrustedProgram:
-            continue
     return found
 
 
@@ -180,7 +183,7 @@ async def _served(console: "Console") -> bool:
 
 
 def _server_at(url: str) -> tuple[str, str]:
-    """Where its models can be had, there or at /v1 below it, and why not; empty: they can."""
+    """The address that lists its models, there or at /v1 below it, and why not; empty: it does."""
     from sightline.models.choice._keys import server_problem
 
     problem = server_problem(url)
@@ -191,7 +194,7 @@ def _server_at(url: str) -> tuple[str, str]:
 
 
 async def _use_best(console: "Console") -> bool:
-    """The model that works from now on."""
+    """Switch to the best model there is."""
     from sightline.models import default_model
 
     try:
@@ -199,11 +202,8 @@ async def _use_best(console: "Console") -> bool:
     except SightlineError as error:
         console.report(error.message, "error", error.hint)
         return True
-    reply = await console.submit(SetModel(model=name))
-    if reply.ok:
+    if await accepted(console, SetModel(model=name)) is not None:
         console.report(f"{name} works from now on, in new sessions as well", hint="/model chooses another")
-    else:
-        console.report(reply.error, "error", reply.hint)
     return True
 
 
@@ -219,7 +219,7 @@ def _masked(key: str) -> str:
 
 
 class SecretLine(Component):
-    """A line of which only the length can be seen. It remembers nothing: no undo, no history, no clipboard."""
+    """A line of which only the length is shown. It has no undo, no history and no clipboard."""
 
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
@@ -248,7 +248,9 @@ class SecretLine(Component):
 
 
 class KeyPanel(Panel):
-    """Answers with what was pasted, or typed."""
+    """Answers with the text that was pasted or typed."""
+
+    cancel_closes = True
 
     def __init__(self, desk: Desk, mistake: str) -> None:
         super().__init__(desk, "Paste an API key", (("submit", "check and store"), ("select_cancel", "back")))
@@ -258,9 +260,6 @@ class KeyPanel(Panel):
         self.body.children = [TextComponent(about, "muted", theme=self.theme), self.line, error]
 
     def react(self, event: Input) -> bool:
-        if self.desk.bindings.matches(event, "select_cancel"):
-            self.finish(None)
-            return True
         if self.desk.bindings.matches(event, "submit"):
             if self.line.text:
                 self.finish(self.line.text)
@@ -271,21 +270,22 @@ class KeyPanel(Panel):
 
 
 class Checking(Panel):
-    """Something that is asked in a thread meanwhile; escape no longer waits for it."""
+    """Shown while a check runs in a thread; escape stops waiting for it."""
+
+    cancel_closes = True
 
     def __init__(self, desk: Desk, label: str) -> None:
         super().__init__(desk, label, (("select_cancel", "cancel"),))
 
-    async def answer(self, work: Any, *args: Any) -> Any:
-        """What the work returned; None: the user did not wait for it."""
-        self.desk.spawn(self._work(work, args))
-        return await self.desk.ask(self)
+    async def answer(self, work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T | None:
+        """The result of the work; None: the user did not wait for it."""
+
+        async def finished() -> None:
+            self.finish(await asyncio.to_thread(work, *args, **options))
+
+        self.desk.spawn(finished())
+        result: T | None = await self.desk.ask(self)
+        return result
 
     def react(self, event: Input) -> bool:
-        if self.desk.bindings.matches(event, "select_cancel"):
-            self.finish(None)
-            return True
         return False
-
-    async def _work(self, work: Any, args: tuple[Any, ...]) -> None:
-        self.finish(await asyncio.to_thread(work, *args))

@@ -6,7 +6,7 @@ from sightline.events import ThinkingState
 from sightline.host import SetModel
 from sightline.settings import Thinking
 from sightline.tty.components import Item
-from sightline.views.console._desk import Desk
+from sightline.views.console._desk import Desk, accepted
 from sightline.views.console.selectors._panel import ChoicePanel
 
 LEVELS: tuple[str, ...] = get_args(Thinking)
@@ -27,13 +27,10 @@ async def chosen_level(desk: Desk) -> str | None:
 
 
 async def set_level(desk: Desk, level: str) -> None:
-    reply = await desk.submit(SetModel(thinking=level))
-    if not reply.ok:
-        desk.report(reply.error, "error", reply.hint)
+    await accepted(desk, SetModel(thinking=level))
 
 
 async def next_level(desk: Desk, args: str) -> None:
-    """What the key does."""
     now = desk.state.state.get("thinking")
     await set_level(desk, LEVELS[(LEVELS.index(now) + 1) % len(LEVELS)] if now in LEVELS else "medium")
 

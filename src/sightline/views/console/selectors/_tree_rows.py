@@ -1,10 +1,10 @@
 """The lines of a session's tree as rows to choose from.
 
-Only where a conversation branches does it go to the right, so that a long one stays readable. `•` is the way to where
-the conversation goes on; several roots are branches of one that is not drawn.
+Rows are indented only where the conversation branches, so that a long one stays readable. `•` marks the active branch;
+several roots are branches of one that is not drawn.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -18,7 +18,7 @@ ACTIVE = "•"
 
 
 class TreeLine(msgspec.Struct, frozen=True):
-    """One entry, as the host tells of it. `parent` is the line it is listed under."""
+    """One entry, as the host reports it. `parent` is the line it is listed under."""
 
     id: str
     parent: str = ""
@@ -27,7 +27,7 @@ class TreeLine(msgspec.Struct, frozen=True):
     text: str = ""
     label: str = ""
     active: bool = False
-    current: bool = False  # the conversation goes on from here
+    current: bool = False  # the conversation continues from here
     time: float = 0.0
 
 
@@ -38,8 +38,8 @@ class OutlineReply(msgspec.Struct, frozen=True):
     leaf: str = ""
 
 
-def outlined(data: Any) -> OutlineReply:
-    """What the host said; nothing, if it is not that."""
+def outlined(data: object) -> OutlineReply:
+    """Decode the reply of the host; empty, if it is something else."""
     try:
         return msgspec.convert(data, OutlineReply)
     except msgspec.ValidationError:
@@ -47,7 +47,7 @@ def outlined(data: Any) -> OutlineReply:
 
 
 def prefixes(lines: Iterable[TreeLine]) -> dict[str, str]:
-    """What stands before each of them."""
+    """The branch lines before each of them, by id."""
     below: dict[str, list[str]] = {}
     known: set[str] = set()
     for line in lines:
@@ -69,28 +69,28 @@ def prefixes(lines: Iterable[TreeLine]) -> dict[str, str]:
 
 
 def speaker(line: TreeLine) -> str:
-    """Who said it, or what it is."""
+    """The role of a message, otherwise the type of the entry."""
     return clean_line(line.role if line.type == "message" else line.type)
 
 
 def words(line: TreeLine) -> str:
-    """What it says, in quotes where somebody said it."""
+    """The text, in quotes where it is a message or a summary."""
     text = clean_line(line.text)
     return f'"{text}"' if line.role in ("user", "assistant") or line.type.endswith("summary") else text
 
 
 class EntryList(SelectList):
-    """A list of entries. The highlighted one is in the middle as far as there is something on both sides of it."""
+    """A list of entries. The highlighted one is in the middle where there are enough on both sides."""
 
     def __init__(self, theme: Theme, *, spoken: bool = False, **options: Any) -> None:
-        """`spoken`: its items are read out, so that their labels have to be whole. Drawn, a row is made when seen."""
+        """`spoken`: items are read out, so that their labels are complete. Otherwise a row is made when it is drawn."""
         self._is_spoken = spoken
         self._lines: dict[str, TreeLine] = {}
         self._prefixes: dict[str, str] = {}
         super().__init__(theme=theme, **options)
 
-    def set_lines(self, lines: list[TreeLine], at: str) -> None:
-        """Other lines; this one highlighted, or else the last of the branch that is active."""
+    def set_lines(self, lines: Sequence[TreeLine], at: str) -> None:
+        """Replace the lines; highlight `at`, or else the last one of the active branch."""
         self._lines = {line.id: line for line in lines}
         self._prefixes = prefixes(lines)
         self.set_items(Item(line.id, self._spoken(line) if self._is_spoken else "") for line in lines)
@@ -125,7 +125,7 @@ class EntryList(SelectList):
     def _styled(self, line: TreeLine, pointer: str, width: int) -> str:
         style = self._theme.style
         prefix = self._prefixes[line.id]
-        # Deep inside, what was said matters more than how deep.
+        # The text matters more than the exact depth.
         if measure(prefix) > width // 3:
             prefix = "… " + prefix[len(prefix) - width // 3 + 2 :]
         mark = style("accent", ACTIVE) + " " if line.active else ""

@@ -1,4 +1,4 @@
-"""All a call said, whatever was cut of it on the screen."""
+"""`/output`: the whole output of a call, however much of it was cut on the screen."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -36,8 +36,6 @@ async def view_output(desk: Desk, calls: Sequence[TranscriptCall], back: int = 0
 
 
 def opens(desk: Desk, call: TranscriptCall) -> Opens:
-    """What a call said, to be looked at."""
-
     def document() -> PagerDocument:
         diff = diff_of(call.details)
         return PagerDocument(
@@ -50,8 +48,8 @@ def opens(desk: Desk, call: TranscriptCall) -> Opens:
     return document
 
 
-def diff_of(details: Any) -> str:
-    """The diff in what a call tells of itself, by its shape; empty when there is none."""
+def diff_of(details: object) -> str:
+    """The diff in the details of a call; empty when there is none."""
     fact = DiffFact.of(details)
     return fact.diff if fact else ""
 
@@ -72,7 +70,7 @@ def paint_diff(line: str, theme: Theme) -> str:
 
 
 def _source(desk: Desk, call: TranscriptCall) -> PagerSource:
-    """What was kept byte for byte, without secrets; else what the fold has; else what the call was told to do."""
+    """The stored output without secrets; else what the fold has; else the arguments of the call."""
     path = artifact_file(desk.store.folder(desk.session), call.id) if desk.session else None
     if path is not None:
         return MaskedArtifact(path, secrets_here(desk.settings), lambda: call.content is None)

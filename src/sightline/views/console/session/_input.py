@@ -1,4 +1,4 @@
-"""What becomes of what the person enters: a command, a shell line, Python, or words for the agent."""
+"""Submitting what the user enters: a command, a shell line, Python, or a prompt for the agent."""
 
 import asyncio
 import difflib
@@ -27,7 +27,7 @@ _WAITS = {
 
 
 class PromptSubmission:
-    """Takes what the editor submits."""
+    """Receives what the editor submits."""
 
     def __init__(
         self,
@@ -40,7 +40,8 @@ class PromptSubmission:
         ask_for_model: Callable[[], bool],
         announce: Callable[[str], None],
     ) -> None:
-        """`ask_for_model`: whether there is none, which is being asked about; `announce`: this is sent to the agent."""
+        """`ask_for_model`: show the setup screen where there is no model, and whether it is shown; `announce`: called
+        with a prompt that is sent."""
         self._desk = desk
         self._prompt = prompt
         self._current = current
@@ -49,22 +50,22 @@ class PromptSubmission:
         self._ask_for_model = ask_for_model
         self._announce = announce
         self._ended: set[str] = set()
-        """What ended while something was on its way: the answer that says its name may come later."""
+        """Ids of calls that ended while something was unsent: the reply with the id may come later than the end."""
         self._in_order = asyncio.Lock()
         self._checks: list[Callable[[], Awaitable[bool]]] = []
 
     def check_prompts(self, check: Callable[[], Awaitable[bool]]) -> None:
-        """Call this before words are sent to the agent; False: they are not, and the user was told why."""
+        """Call this before a prompt is sent; False: it is not sent, and the reason was reported."""
         self._checks.append(check)
 
     def restore_unsent(self) -> None:
-        """Nothing will take it any more."""
+        """Return it to the editor: it will not be sent any more."""
         for submission in reversed(self._current.unsent):
             self._restore(submission)
         self._current.unsent.clear()
 
     def host_gone(self, queued: Iterable[QueuedMessage]) -> None:
-        """What ran is over, and what waited to be said is the person's again."""
+        """Nothing runs any more, and queued messages return to the editor."""
         self._current.running.clear()
         self._prompt.restore(*(one.text for one in queued))
 
@@ -95,7 +96,7 @@ class PromptSubmission:
                 self._ended.clear()
 
     async def _with_mentioned(self, submission: "Submission") -> "Submission":
-        """With the images that are named in it. Other agents read what is named themselves."""
+        """With the images that are named in it. Other agents read them themselves."""
         if submission.mode != "prompt" or "@" not in submission.text or Facts(self._desk.state).provider:
             return submission
         from sightline.views.console.input._images import MOST, mentioned_images
@@ -108,7 +109,7 @@ class PromptSubmission:
         return msgspec.structs.replace(submission, attachments=(*submission.attachments, *more)[:MOST])
 
     async def _is_command(self, submission: "Submission") -> bool:
-        """Run what begins with a slash and a name there is. A name there is not is more likely wrong than a prompt."""
+        """Run what begins with a slash and a known name. An unknown name is more likely a mistake than a prompt."""
         written = submission.written or submission.text
         if written.strip() == "/":
             written = "/help"
@@ -116,7 +117,7 @@ class PromptSubmission:
         if not name or "/" in name or "\n" in name or submission.attachments:
             return False
         if name in COMMANDS:
-            # Not beside: what is entered next is meant for what comes of it, another session perhaps.
+            # Awaited: what is entered next is meant for its result, another session perhaps.
             await self._run_command(name, args.strip())
             return True
         theirs = {command.name for command in Facts(self._desk.state).commands}
@@ -145,7 +146,7 @@ class PromptSubmission:
                 self._restore(submission)
                 return
         urls = []
-        async with self._in_order:  # what is entered after a picture is not said before it
+        async with self._in_order:  # a prompt entered after an image is not sent before it
             for attachment in submission.attachments:
                 reply = await self._attached(attachment)
                 if not reply.ok:
@@ -167,7 +168,7 @@ class PromptSubmission:
         from sightline.handles import read_at_most
         from sightline.views.console.input._images import LARGEST
 
-        try:  # another file than the one that was looked at may be there by now, or a pipe
+        try:  # the file may have been replaced since it was checked, by a pipe even
             data = await asyncio.to_thread(read_at_most, attachment.path, LARGEST + 1)
         except OSError as error:
             return CommandReply(False, error=f"{attachment.name} cannot be read: {error.strerror or error}")
@@ -178,7 +179,7 @@ class PromptSubmission:
         return await self._desk.submit(command)
 
     def _refused(self, reply: CommandReply, submission: "Submission") -> None:
-        """Nothing that was written is lost because somebody did not take it."""
+        """A submission that was refused returns to the editor."""
         self._desk.report(reply.error or "it was not sent", "error", reply.hint)
         self._restore(submission)
         self._sessions.offer_again()
@@ -188,7 +189,7 @@ class PromptSubmission:
         self._prompt.restore(written, attachments=submission.attachments)
 
     def forget_ended(self, events: Iterable[Event]) -> None:
-        """What has ended can no longer be stopped."""
+        """Calls that have ended can no longer be stopped."""
         ended = {event.id for event in events if isinstance(event, ToolResult)}
         if ended and self._current.unsent:
             self._ended |= ended
@@ -196,7 +197,7 @@ class PromptSubmission:
             self._current.running = [id for id in self._current.running if id not in ended]
 
     def shown(self) -> None:
-        """All there is was told anew: only what goes on there can be stopped."""
+        """A new snapshot is shown: only calls that run in it can be stopped."""
         if self._current.running:
             calls = (entry for entry in self._desk.state.entries if isinstance(entry, TranscriptCall))
             going = {call.id for call in calls if call.content is None}
@@ -204,8 +205,7 @@ class PromptSubmission:
 
 
 def _why_no_python(code: str) -> str:
-    """What keeps a text from being Python, with the line that does; empty when nothing does. `$HOME is wrong` is more
-    likely said than computed."""
+    """Why a text is not Python, with the line; empty when it is. `$HOME is wrong` is more likely a prompt."""
     import ast
     import warnings
 
@@ -217,5 +217,5 @@ def _why_no_python(code: str) -> str:
         line = clean_line(error.text or "").strip()
         return f"not Python: {error.msg}" + (f", line {error.lineno}: {line}" if line else "")
     except (ValueError, RecursionError, MemoryError):
-        pass  # the cell says what it thinks of it
+        pass  # the cell reports it
     return ""

@@ -1,10 +1,10 @@
-"""What somebody waits for an answer to: shown one after the other, answered here or elsewhere.
+"""Dialogs for the open requests of the session: shown one after the other, answered here or in another view.
 
 Rules:
 
-- The oldest is asked first, and only while nothing else is asked: a list the person opened is not pushed aside.
+- The oldest comes first, and only while no other dialog is open: a list the user opened is not pushed aside.
 - One that is answered elsewhere, or is moot, closes here.
-- What is closed without an answer is answered by nothing, which whoever asked takes for a no.
+- One that is closed without an answer is answered with None, which counts as a no.
 """
 
 import asyncio
@@ -21,10 +21,8 @@ DialogFor = Callable[[Any], Awaitable["tuple[Answerable, Overlay | None, bool]"]
 
 
 class RequestDialogs:
-    """Looks after those of the session that is shown."""
-
     def __init__(self, desk: "Desk", dialog_for: DialogFor, *, is_asking: Callable[[], bool]) -> None:
-        """`is_asking`: whether something else is asked."""
+        """`is_asking`: whether another dialog is open."""
         self._desk = desk
         self._dialog_for = dialog_for
         self._is_asking = is_asking
@@ -33,15 +31,15 @@ class RequestDialogs:
         self._asking: asyncio.Task[Any] | None = None
         self._dialog: Answerable | None = None
         self._answered: set[str] = set()
-        """The session has yet to say that they are settled."""
+        """Requests answered here that the session has not resolved yet."""
 
     @property
     def dialog(self) -> "Answerable | None":
-        """What is asked now."""
+        """The one that is shown."""
         return self._dialog
 
     def look(self) -> None:
-        """Something changed: ask the next, close what is moot."""
+        """The session has changed: show the next request, close one that is moot."""
         open_ones = self._desk.state.requests
         self._answered &= set(open_ones)
         if self._shown and not self._is_open(self._shown, self._request):
@@ -52,18 +50,18 @@ class RequestDialogs:
             self._asking = self._desk.spawn(self._ask(self._shown, self._request))
 
     def _is_open(self, id: str, request: Any) -> bool:
-        """This very one: another session numbers its own alike."""
+        """This very one: ids of another session may be the same."""
         return bool(self._desk.state.requests.get(id) == request)
 
     def _withdraw(self) -> None:
         if self._dialog is not None:
             self._dialog.done(None)
-        elif self._asking is not None:  # it is still being made, and may be for ever
+        elif self._asking is not None:  # it is still being made, which may never end
             self._asking.cancel()
             self._shown = ""
 
     async def _whole(self, request: Any) -> Any:
-        """With all of its details: of a long command or change, the request itself has only the beginning."""
+        """With all of its details: of a long command or change the request has only the beginning."""
         details = request.get("details")
         if not isinstance(details, dict) or not details.get("stored"):
             return request

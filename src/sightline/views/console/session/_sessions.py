@@ -8,8 +8,7 @@ Rules:
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -17,13 +16,13 @@ import msgspec
 from sightline import __version__
 from sightline.events import ToolUse, User
 from sightline.exceptions import SightlineError
-from sightline.host import Command, CommandReply, Hello, Stop, Unqueue, connect, launch_agent, started
+from sightline.host import Command, CommandReply, Hello, Stop, Unqueue, launch_agent, started
 from sightline.host import running as running_hosts
 from sightline.settings import StartOptions
 from sightline.text import clean_line, clean_text
 from sightline.transcript import Remark, Snapshot
 from sightline.tty import Overlay
-from sightline.views._names import title_of
+from sightline.views._names import listed_title
 from sightline.views.console._desk import reply_data
 from sightline.views.console.session._link import Link
 from sightline.views.console.status import Facts
@@ -45,21 +44,17 @@ class SessionStage(Protocol):
 
     def frame(self, frame: "Frame") -> None:
         """The host sent this."""
-        ...
 
     def show(self, snapshot: Snapshot) -> None:
         """This is the session now, whatever was shown before."""
-        ...
 
     def began(self, session: str) -> None:
         """It has a host, or will have one in a moment."""
-        ...
 
     def work_in(self, folder: str) -> None: ...
 
     def lost(self) -> None:
         """Its host is gone."""
-        ...
 
     def exit(self, code: int) -> None: ...
 
@@ -112,43 +107,28 @@ class SessionSwitch:
     def session(self) -> str:
         return self.link.session
 
-    # ---- beginning
-
-    async def begin(self, host: int | None) -> None:
+    async def begin(self, host: int | None, *, attach: bool = False) -> None:
         """Show what the options name: a session that runs, one that is stored, or a new one whose host boots at
-        `host`."""
+        `host`. While the user chooses, that host is ended: an empty session would be listed everywhere. `attach`: one
+        that runs is expected, so that the first of them is preselected."""
         booting = asyncio.ensure_future(started(host)) if host is not None else None
         options = self._options
         named = options.resume or options.provider or options.model
-        others = [] if named else await self._running_here(booting)
+        others = [] if named else await self._running_here(booting, empty=attach)
         if others and not self._entered:
-            async with self._holding(booting):
-                what, chosen = await self._choose(others)
+            dismissing = asyncio.ensure_future(self._dismiss(booting))
+            booting = None
+            what, chosen = await self._choose(others, attach=attach)
             if what == "leave":
-                await self._dismiss(booting)
+                await dismissing
                 self._stage.exit(0)
                 return
             if what == "attach":
-                self._desk.spawn(self._dismiss(booting))
                 await self._attach(self.link, chosen, options)
                 return
             if what == "pick":
                 self._desk.spawn(self._stage.run_command("resume"))
         await self._boot(self.link, self._options, booting)
-
-    @asynccontextmanager
-    async def _holding(self, booting: "asyncio.Future[str] | None") -> AsyncIterator[None]:
-        """Stay connected to the host that booted for this console while the user chooses: a host without a viewer ends
-        after a while, and a new session would begin with one that has stopped."""
-        client = None
-        if booting is not None:
-            with suppress(SightlineError, OSError):
-                client = await connect(await booting)
-        try:
-            yield
-        finally:
-            if client is not None:
-                client.close()
 
     async def _boot(self, link: Link, options: StartOptions, booting: "asyncio.Future[str] | None" = None) -> None:
         """Show a session whose host boots, or is to be started; one that runs already is attached to."""
@@ -211,15 +191,20 @@ class SessionSwitch:
         answer: str | None = await self._desk.ask(dialog, above=True)
         return answer
 
-    async def _running_here(self, booting: "asyncio.Future[str] | None") -> list[Hello]:
-        """Sessions with an agent that run in this folder, without the one that boots for this console."""
+    async def _running_here(self, booting: "asyncio.Future[str] | None", *, empty: bool) -> list[Hello]:
+        """Sessions with an agent that run in this folder, without the one that boots for this console. `empty`: also
+        those in which nothing happened yet."""
         here = clean_line(self._desk.cwd)
         found = [hello for hello in await running_hosts(self._desk.store) if hello.cwd == here and hello.agent]
         if found and booting is not None:
             await asyncio.wait([booting])
             own = "" if booting.exception() else booting.result()
             found = [hello for hello in found if hello.session != own]
-        return [hello for hello in found if not _is_idle(hello) or await asyncio.to_thread(self._used, hello.session)]
+        return [
+            hello
+            for hello in found
+            if empty or not _is_idle(hello) or await asyncio.to_thread(self._used, hello.session)
+        ]
 
     def _used(self, session: str) -> bool:
         """Whether there is anything in it to resume: a message, a call, or a draft."""
@@ -234,20 +219,21 @@ class SessionSwitch:
         except (SightlineError, OSError):
             return False  # it has ended meanwhile
 
-    async def _choose(self, others: list[Hello]) -> tuple[str, str]:
+    async def _choose(self, others: list[Hello], *, attach: bool) -> tuple[str, str]:
         from sightline.views.console.dialogs import RunningDialog, RunningSession
         from sightline.views.plain._standing import signed_standing
 
         records = await asyncio.to_thread(self._desk.store.conversations, self._desk.cwd)
-        titles = {record.id: title_of(record) for record in records}
-        others = sorted(others, key=_is_idle)
+        titles = {record.id: listed_title(record) for record in records}
+        changed = {record.id: record.changed for record in records}
+        others = sorted(others, key=lambda hello: (_is_idle(hello), -changed.get(hello.session, hello.started)))
         sessions = [
             RunningSession(hello.session, titles.get(hello.session, ""), signed_standing(hello)) for hello in others
         ]
         idle = all(_is_idle(hello) for hello in others)
         if self._entered:  # while this was looked up
             return "new", ""
-        dialog = RunningDialog(sessions, self._desk.drawing, self._screen.room, new_first=idle)
+        dialog = RunningDialog(sessions, self._desk.drawing, self._screen.room, new_first=idle and not attach)
         self._which = dialog
         answer = await self._desk.ask(dialog, above=True)
         self._which = None
@@ -274,8 +260,6 @@ class SessionSwitch:
         following = asyncio.ensure_future(link.follow(session))
         await link.submit(Stop())
         await following
-
-    # ---- while it is shown
 
     def _greeted(self, hello: Hello) -> None:
         self._greeted_by(hello.pid)
@@ -376,8 +360,6 @@ class SessionSwitch:
             still_runs = not await _stop(link)
         link.close()
         return still_runs
-
-    # ---- the end
 
     def _works(self) -> bool:
         state, facts = self._desk.state, Facts(self._desk.state)

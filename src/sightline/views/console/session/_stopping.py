@@ -8,7 +8,7 @@ from sightline.views.console.status import AGENT, Facts
 
 
 class Stopping:
-    """Says in the console's state what is being stopped, until it is."""
+    """`ConsoleState.stopping` has what is being stopped, until it has ended."""
 
     def __init__(self, desk: Desk, current: ConsoleState, prompt: PromptEditor) -> None:
         self._desk = desk
@@ -20,7 +20,7 @@ class Stopping:
 
     @property
     def can_stop(self) -> bool:
-        """Whether there is something Escape would stop."""
+        """Whether escape would stop something."""
         return bool(self._current.running or Facts(self._desk.state).activity)
 
     async def stop(self) -> bool:
@@ -62,7 +62,7 @@ class Stopping:
         return self._desk.state.running and self._desk.state.began
 
     async def unqueue(self) -> bool:
-        """Edit what was queued. False when nothing was."""
+        """Return the queued messages to the editor. False when there are none."""
         reply = await self._desk.submit(Unqueue())
         if not reply.ok:
             report_refusal(self._desk, reply)

@@ -2,23 +2,7 @@
 
 from collections.abc import Callable
 
-from sightline.events import (
-    CodeFact,
-    DiffFact,
-    FilesFact,
-    ImageFact,
-    JobsFact,
-    JsonFact,
-    ListingFact,
-    MarkdownFact,
-    QuestionFact,
-    ReadFact,
-    ResourceFact,
-    SearchFact,
-    TableFact,
-    TodoFact,
-    ui_fact,
-)
+from sightline import events
 from sightline.transcript import TranscriptCall
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.shapes._command import cell, command
@@ -42,32 +26,32 @@ _Guard = Callable[[TranscriptCall, DrawingOptions], Shape | None]
 
 
 def _by_details(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
-    match ui_fact(call.details):
-        case DiffFact() as fact:
+    match events.ui_fact(call.details):
+        case events.DiffFact() as fact:
             return DiffShape(call, drawing, fact)
-        case TodoFact() as fact:
+        case events.TodoFact() as fact:
             return TodoShape(call, drawing, phases_of(fact))
-        case JobsFact() as fact:
+        case events.JobsFact() as fact:
             return JobsShape(call, drawing, fact)
-        case SearchFact() as fact:
+        case events.SearchFact() as fact:
             return SearchShape(call, drawing, fact)
-        case FilesFact() as fact:
+        case events.FilesFact() as fact:
             return FilesShape(call, drawing, fact)
-        case TableFact() as fact:
+        case events.TableFact() as fact:
             return table(call, drawing, fact)
-        case ReadFact() | ListingFact() as fact:
+        case events.ReadFact() | events.ListingFact() as fact:
             return ReadShape(call, drawing, fact)
-        case CodeFact() as fact:
+        case events.CodeFact() as fact:
             return CodeShape(call, drawing, fact.code or displayed(fact, call))
-        case MarkdownFact() as fact:
+        case events.MarkdownFact() as fact:
             return MarkdownShape(call, drawing, fact.markdown or displayed(fact, call))
-        case ResourceFact() as fact:
+        case events.ResourceFact() as fact:
             return TextShape(call, drawing, fact)
-        case ImageFact() as fact:
+        case events.ImageFact() as fact:
             return ImageShape(call, drawing, fact)
-        case JsonFact() as fact:
+        case events.JsonFact() as fact:
             return json_tree(call, drawing, fact)
-        case QuestionFact():
+        case events.QuestionFact():
             return question(call, drawing)
     return delegation(call, drawing)
 
@@ -96,4 +80,5 @@ def shape_of(call: TranscriptCall, drawing: DrawingOptions) -> Shape:
 
 def is_read(call: TranscriptCall) -> bool:
     """Whether the call succeeded and only read something: such calls are shown together."""
-    return call.content is not None and not call.is_error and isinstance(ui_fact(call.details), ReadFact | ListingFact)
+    has_succeeded = call.content is not None and not call.is_error
+    return has_succeeded and isinstance(events.ui_fact(call.details), events.ReadFact | events.ListingFact)

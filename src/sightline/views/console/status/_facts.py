@@ -2,26 +2,7 @@
 
 from collections.abc import Iterator
 
-from sightline.events import (
-    ApprovalState,
-    CommandsState,
-    CompactionState,
-    ContextState,
-    ExtensionCommand,
-    JobsState,
-    ModelState,
-    ProviderState,
-    QueuedMessage,
-    QueueState,
-    RetryState,
-    SessionJob,
-    StartingState,
-    SteeringState,
-    StopsAgentsState,
-    ThinkingState,
-    TodoState,
-    TodoTask,
-)
+from sightline import events
 from sightline.text import clean_line
 from sightline.transcript import Snapshot, TranscriptCall, TranscriptMessage, TranscriptText
 from sightline.views.console.shapes._shape import seconds_words
@@ -38,61 +19,61 @@ class Facts:
 
     @property
     def model(self) -> str:
-        model = ModelState.among(self._states)
+        model = events.ModelState.among(self._states)
         return clean_line((model.name if model else "") or self.state.model)
 
     @property
     def provider(self) -> str:
         """The provider whose agent works; empty: our own agent."""
-        provider = ProviderState.among(self._states)
+        provider = events.ProviderState.among(self._states)
         return clean_line(provider.name) if provider else ""
 
     @property
     def lacks_model(self) -> bool:
         """Whether our own agent works here and reports that it has no model."""
-        return ModelState.among(self._states) == ModelState("") and not self.provider
+        return events.ModelState.among(self._states) == events.ModelState("") and not self.provider
 
     @property
     def takes_steering(self) -> bool:
         """Whether a message reaches a running agent; else it is queued."""
-        return SteeringState.among(self._states) != SteeringState(False)
+        return events.SteeringState.among(self._states) != events.SteeringState(False)
 
     @property
     def stops_agents(self) -> bool:
         """Whether one subagent can be stopped while the rest continues."""
-        return StopsAgentsState.among(self._states) != StopsAgentsState(False)
+        return events.StopsAgentsState.among(self._states) != events.StopsAgentsState(False)
 
     @property
     def thinking(self) -> str:
-        thinking = ThinkingState.among(self._states)
+        thinking = events.ThinkingState.among(self._states)
         return clean_line(thinking.level) if thinking else ""
 
     @property
     def approval(self) -> str:
         """The approval level; empty: unknown."""
-        approval = ApprovalState.among(self._states)
+        approval = events.ApprovalState.among(self._states)
         return clean_line(approval.level) if approval else ""
 
     @property
     def context(self) -> tuple[int, int] | None:
         """Tokens in the model's context, and how many fit (0: unknown)."""
-        context = ContextState.among(self._states)
+        context = events.ContextState.among(self._states)
         return None if context is None or context.used is None else (context.used, context.window or 0)
 
     @property
-    def queue(self) -> list[QueuedMessage]:
-        queue = QueueState.among(self._states)
+    def queue(self) -> list[events.QueuedMessage]:
+        queue = events.QueueState.among(self._states)
         return queue.messages if queue else []
 
     @property
-    def jobs(self) -> list[SessionJob]:
+    def jobs(self) -> list[events.SessionJob]:
         """Running jobs."""
-        jobs = JobsState.among(self._states)
+        jobs = events.JobsState.among(self._states)
         return [job for job in jobs.jobs if job.status == "running"] if jobs else []
 
     @property
-    def commands(self) -> list[ExtensionCommand]:
-        commands = CommandsState.among(self._states)
+    def commands(self) -> list[events.ExtensionCommand]:
+        commands = events.CommandsState.among(self._states)
         return commands.commands if commands else []
 
     @property
@@ -100,8 +81,8 @@ class Facts:
         return sum(agent.running for agent in self.state.agents.values())
 
     @property
-    def todo(self) -> list[TodoTask]:
-        todo = TodoState.among(self._states)
+    def todo(self) -> list[events.TodoTask]:
+        todo = events.TodoState.among(self._states)
         return todo.tasks if todo else []
 
     @property
@@ -125,27 +106,27 @@ class Facts:
     @property
     def activity(self) -> str:
         """What the agent does now, in a word or two; empty: it does nothing."""
-        compaction = CompactionState.among(self._states)
+        compaction = events.CompactionState.among(self._states)
         if compaction is not None and compaction.running:
             return "summarising the conversation"
         if not self.state.running:
             return ""
         if self.waits:
             return "waiting for your answer"
-        if starting := StartingState.among(self._states):
+        if starting := events.StartingState.among(self._states):
             return clean_line(f"starting {starting.title}")
         if self.retry is not None:
             return self.retry_text(None)
         return self._last_act()
 
     @property
-    def retry(self) -> RetryState | None:
+    def retry(self) -> events.RetryState | None:
         """The retry of a request that is waited for; None: there is none."""
-        return RetryState.among(self._states)
+        return events.RetryState.among(self._states)
 
     def retry_text(self, left: float | None) -> str:
         """`left`: seconds until the retry, where known."""
-        retry = self.retry or RetryState()
+        retry = self.retry or events.RetryState()
         when = f" in {seconds_words(left)}" if left is not None else ""
         known = retry.attempt is not None and retry.attempts is not None
         which = f" ({retry.attempt} of {retry.attempts})" if known else ""

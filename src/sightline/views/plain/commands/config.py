@@ -6,7 +6,7 @@ import msgspec
 
 from sightline.exceptions import UserMistake
 from sightline.settings import editing, forget_rule, remembered_rules, shown_rule, typed_rule
-from sightline.settings._about import about
+from sightline.settings.editing import about
 from sightline.text import clean_line, clean_value, cut_graphemes
 from sightline.views._names import from_home
 from sightline.views.plain._output import pretty_json, room_in_row

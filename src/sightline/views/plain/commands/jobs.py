@@ -13,7 +13,7 @@ from sightline.views.plain._figures import duration_words, parse_age, parse_size
 from sightline.views.plain._output import pretty_json, room_in_row
 from sightline.views.plain._palette import NEVER, STEP, Palette
 
-_NEWEST = 30
+NEWEST = 30
 _COMMAND_SHOWN = 200
 _BEFORE_THE_COMMAND = 49  # columns
 
@@ -27,12 +27,12 @@ _SIGNS: dict[JobState, tuple[str, str, str]] = {  # sign, word, what colour it h
 }
 
 
-def jobs_table(store: Store, session: str, palette: Palette, *, everything: bool) -> str:
+def jobs_table(store: Store, session: str, palette: Palette, *, limit: int | None) -> str:
     """The newest first; how many more there are at the end."""
     records = _records(store, session)
     if not records:
         return "no jobs yet: start one with sightline exec -- COMMAND\n"
-    shown = records if everything else records[:_NEWEST]
+    shown = records[:limit]
     rows = [_row(store, record, palette) for record in shown]
     head = f"{palette.dim}{'ID':<10} {'STATE':<14} {'TIME':>12} {'SIZE':>8}  COMMAND{palette.reset}"
     lines = [head, *rows]
@@ -41,8 +41,8 @@ def jobs_table(store: Store, session: str, palette: Palette, *, everything: bool
     return "".join(f"{line}\n" for line in lines)
 
 
-def jobs_json(store: Store, session: str) -> bytes:
-    return pretty_json([_facts(store, job) for job in _records(store, session)])
+def jobs_json(store: Store, session: str, limit: int | None) -> bytes:
+    return pretty_json([_facts(store, job) for job in _records(store, session)[:limit]])
 
 
 def prune_jobs(store: Store, older_than: str, larger_than: str) -> str:

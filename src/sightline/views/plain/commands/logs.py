@@ -6,10 +6,11 @@ The host reports how much is in the artifact, so nothing is polled.
 import asyncio
 import signal
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 
 from sightline.events import ToolOutput
 from sightline.exceptions import UserMistake
-from sightline.host import Client, Frame, HostGone, StoredSession, attach
+from sightline.host import Client, Frame, StoredSession, attach, follow
 from sightline.journal import ArtifactReader, Store
 from sightline.transcript import Snapshot, TranscriptCall
 from sightline.views.plain._drawing import text_of
@@ -113,11 +114,8 @@ async def pass_bytes(store: Store, job: str, client: Client | StoredSession) -> 
 
 
 async def _followed(output: _Raw | _Shown, store: Store, job: str, watched: Client | StoredSession) -> JobEnd | None:
-    try:
-        return await _until_ended(watched.subscribe(None), job, output)
-    except HostGone:
-        stored = await attach(store, watched.session)
-        return await _until_ended(stored.subscribe(None), job, output)
+    async with aclosing(follow(store, watched.session, attached=watched)) as frames:
+        return await _until_ended(frames, job, output)
 
 
 async def _until_ended(frames: AsyncIterator[Frame], job: str, output: _Raw | _Shown) -> JobEnd | None:

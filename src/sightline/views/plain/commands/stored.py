@@ -8,7 +8,7 @@ import msgspec
 from sightline.conversation import AssistantMessage, UserMessage, text_of
 from sightline.journal import NATIVE, Entry, SessionHit, SessionRecord, SessionTree, Store
 from sightline.text import clean_line, clean_text, cut_graphemes
-from sightline.views._names import from_home, title_of
+from sightline.views._names import from_home, listed_title, title_of
 from sightline.views.plain._output import pretty_json, write_message, write_text
 from sightline.views.plain._palette import CALL, STEP, Palette
 from sightline.views.plain._table import NARROW, WIDE, Cell, Column, Tinted, cut_columns, draw_table
@@ -138,7 +138,7 @@ def _cells(record: SessionRecord, states: dict[str, Tinted], palette: Palette) -
         "CHANGED": _ago(record.changed),
         "MESSAGES": str(record.messages),
         "FOLDER": from_home(clean_line(record.cwd)),
-        "TITLE": title_of(record),
+        "TITLE": listed_title(record),
     }
 
 

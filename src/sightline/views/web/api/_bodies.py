@@ -42,6 +42,7 @@ class SessionBody(msgspec.Struct, frozen=True):
     waiting: int = 0  # open requests
     archived: bool = False
     changed: float = 0.0  # when something was added to the conversation last, or a job began or ended
+    fork_of: str = ""  # the id of the session it was forked from
 
 
 class SessionList(msgspec.Struct, frozen=True):

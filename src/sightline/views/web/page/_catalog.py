@@ -201,6 +201,7 @@ class Catalog:
             waiting=standing.waiting,
             archived=id in self._archived,
             changed=max([header.created, talk.changed if talk is not None else 0.0, *map(_changed, jobs)]),
+            fork_of=clean_line(header.parent_session),
         )
 
     def _header(self, session: str) -> JournalHeader:

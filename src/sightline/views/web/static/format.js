@@ -22,10 +22,17 @@ export const stateOf = (name) => STATES[name] ?? { sign: "·", word: String(name
 
 const number = new Intl.NumberFormat("en");
 const moment = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const time = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
 export const count = (value, one, many) => `${number.format(value)} ${value === 1 ? one : many}`;
 export const digits = (value) => number.format(value);
 export const when = (epoch) => (epoch ? moment.format(new Date(epoch * 1000)) : "");
+
+// For a narrow list: the time alone when it was today.
+export function whenShort(epoch) {
+  const date = new Date(epoch * 1000);
+  return epoch && date.toDateString() === new Date().toDateString() ? time.format(date) : when(epoch);
+}
 
 export function bytes(size) {
   if (size < 1000) return `${size} B`;

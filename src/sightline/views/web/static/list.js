@@ -2,7 +2,7 @@
 
 import { Elapsed, startTicking } from "./clock.js";
 import { button, byId, make, setText } from "./dom.js";
-import { count, seconds, stateOf, when } from "./format.js";
+import { count, seconds, stateOf, whenShort } from "./format.js";
 import { draw } from "./frame.js";
 
 const STEP = 100; // sessions drawn at first, and with each "Show older"
@@ -37,6 +37,9 @@ class Item {
 // What a session is called, in the list and above its transcript.
 export const titleOf = (session) =>
   session.title || session.jobs?.[0]?.command || (session.agent ? "Untitled" : session.id);
+
+// In the list: a fork has the title of its original.
+const listedTitle = (session) => (session.fork_of ? `fork of ${session.fork_of}: ` : "") + titleOf(session);
 
 export class List {
   // onMenu(session, title, button): the menu of a session is wanted.
@@ -169,10 +172,10 @@ export class List {
     const running = jobs.filter((job) => job.state === "running").length;
     const said = session.kind === "recording" ? "recording" : `${session.archived ? "archived, " : ""}${stateOf(state).word}`;
     const many = running && session.agent ? `${count(running, "job", "jobs")} running` : jobs.length > 1 ? count(jobs.length, "job", "jobs") : "";
-    held.item.set(titleOf(session), state, [said, many, this.folders.get(session.cwd), when(session.changed || session.started)].filter(Boolean).join(" · "));
+    held.item.set(listedTitle(session), state, [said, many, this.folders.get(session.cwd), whenShort(session.changed || session.started)].filter(Boolean).join(" · "));
     held.item.link.title = session.cwd ?? "";
     held.menu.hidden = !session.agent && (session.state !== "running" || session.kind === "recording");
-    held.menu.setAttribute("aria-label", `Actions for ${titleOf(session)}`);
+    held.menu.setAttribute("aria-label", `Actions for ${listedTitle(session)}`);
     held.element.classList.toggle("archived", Boolean(session.archived));
     const chosen = session.id === this.chosen;
     held.element.classList.toggle("chosen", chosen);

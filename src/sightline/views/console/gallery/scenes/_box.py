@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from sightline.tty.components import Box, Spacer, TextComponent
-from sightline.views.console.gallery._scene import Scene, SceneState, Stage
+from sightline.views.console.gallery._scene import SceneState, Stage, scene
 
 
-def _states(stage: Stage) -> Iterator[SceneState]:
+@scene("box", "a frame around other components")
+def states(stage: Stage) -> Iterator[SceneState]:
     theme = stage.theme
 
     def text(words: str) -> TextComponent:
@@ -23,6 +24,3 @@ def _states(stage: Stage) -> Iterator[SceneState]:
     )
     inner = Box(text("inner"), title="inside", theme=theme)
     yield SceneState("in another", Box(text("outer"), inner, title="outside", theme=theme))
-
-
-SCENE = Scene("box", "a frame around other components", _states)

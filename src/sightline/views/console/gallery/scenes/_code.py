@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sightline.tty.components import Code
-from sightline.views.console.gallery._scene import Scene, SceneState, Stage
+from sightline.views.console.gallery._scene import SceneState, Stage, scene
 
 _PYTHON = '''\
 @cache
@@ -17,7 +17,8 @@ _SHELL = 'for file in *.py; do\n    test -s "$file" || echo "empty: $file"  # no
 _LONG = "rows = [" + ", ".join(f'"row {number}"' for number in range(12)) + "]"
 
 
-def _states(stage: Stage) -> Iterator[SceneState]:
+@scene("code", "source with its syntax in colour")
+def states(stage: Stage) -> Iterator[SceneState]:
     for caption, text, language, numbers in (
         ("Python", _PYTHON, "python", False),
         ("with line numbers", _PYTHON, "python", True),
@@ -29,6 +30,3 @@ def _states(stage: Stage) -> Iterator[SceneState]:
         code.finish()
         yield SceneState(caption, code)
     yield SceneState("still arriving", Code(_PYTHON[: _PYTHON.index("widest") + 3], "python", theme=stage.theme))
-
-
-SCENE = Scene("code", "source with its syntax in colour", _states)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sightline.tty.components import Diff
-from sightline.views.console.gallery._scene import Scene, SceneState, Stage
+from sightline.views.console.gallery._scene import SceneState, Stage, scene
 
 _CHANGE = """\
 --- a/src/ledger.py
@@ -25,11 +25,9 @@ _NEW = """\
 """
 
 
-def _states(stage: Stage) -> Iterator[SceneState]:
+@scene("diff", "what changed")
+def states(stage: Stage) -> Iterator[SceneState]:
     yield SceneState("lines changed: the words that differ stand out", Diff(_CHANGE, theme=stage.theme))
     yield SceneState("a new file", Diff(_NEW, theme=stage.theme))
     yield SceneState("two files", Diff(_CHANGE + _NEW, theme=stage.theme))
     yield SceneState("not a diff at all", Diff("just some words", theme=stage.theme))
-
-
-SCENE = Scene("diff", "what changed", _states)

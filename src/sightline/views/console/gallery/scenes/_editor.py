@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sized
 from sightline.tty import Key, Paste
 from sightline.tty.components import Editor, Item, StaticCompletion
 from sightline.views.console._external import editor_command
-from sightline.views.console.gallery._scene import Scene, SceneState, Stage
+from sightline.views.console.gallery._scene import SceneState, Stage, scene
 
 _COMMANDS = (
     Item("/model ", "/model", "choose a model"),
@@ -27,7 +27,7 @@ def _editor(stage: Stage, text: str = "", *, vim: bool = False, max_rows: int = 
         keymap="vim" if vim else "emacs",
         theme=stage.theme,
     )
-    editor.on_submit = lambda sent: stage.say(
+    editor.on_submit = lambda sent: stage.report(
         f"sent: {_count(sent, 'character')} in {_count(sent.splitlines(), 'line')}"
     )
     editor.on_external_editor = lambda: _edit_elsewhere(editor, stage)
@@ -43,7 +43,7 @@ def _count(things: Sized, name: str) -> str:
 def _edit_elsewhere(editor: Editor, stage: Stage) -> None:
     command = editor_command(os.environ)
     if not editor.open_external(command, stage.run_program):
-        stage.say(f"{command} did not save")
+        stage.report(f"{command} did not save")
 
 
 def _vim(stage: Stage, keys: str) -> Editor:
@@ -54,7 +54,8 @@ def _vim(stage: Stage, keys: str) -> Editor:
     return editor
 
 
-def _states(stage: Stage) -> Iterator[SceneState]:
+@scene("editor", "where prompts are written")
+def states(stage: Stage) -> Iterator[SceneState]:
     yield SceneState("empty", _editor(stage), interactive=True, keys=_KEYS)
     yield SceneState(
         "several lines, with a title", _editor(stage, _LINES, title="prompt"), interactive=True, keys=_KEYS
@@ -73,6 +74,3 @@ def _states(stage: Stage) -> Iterator[SceneState]:
     )
     yield SceneState("vim keys: normal", _vim(stage, "b"), interactive=True, keys=_VIM_KEYS)
     yield SceneState("vim keys: visual", _vim(stage, "bve"), interactive=True, keys=_VIM_KEYS)
-
-
-SCENE = Scene("editor", "where prompts are written", _states)

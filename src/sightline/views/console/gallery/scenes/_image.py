@@ -5,9 +5,10 @@ import zlib
 from collections.abc import Iterator
 from functools import cache
 
-from sightline.tty import Component, ImageProtocol, ImageRow, ImageStore, Rows, truncate
+from sightline.tty import ImageProtocol, ImageRow, ImageStore, Rows, truncate
 from sightline.tty.components import ImageComponent
-from sightline.views.console.gallery._scene import Scene, SceneState, Stage
+from sightline.views.console._cached import CachedComponent
+from sightline.views.console.gallery._scene import SceneState, Stage, scene
 
 _WIDTH, _HEIGHT = 160, 80
 _PROTOCOLS: tuple[ImageProtocol, ...] = ("kitty", "iterm2", "sixel")
@@ -27,20 +28,18 @@ def _picture() -> bytes:
     )
 
 
-class _Told(Component):
-    """What a protocol would send, in words: a terminal knows one of them at most."""
+class _Description(CachedComponent):
+    """What a protocol would send, in words: a terminal has one of them at most."""
 
     def __init__(self, stage: Stage, protocol: ImageProtocol) -> None:
         self._images = ImageStore(protocol, first_number=1)
         self._image = ImageComponent(_picture(), "a gradient", images=self._images, max_rows=4, theme=stage.theme)
-        self._rows: tuple[int, Rows] = (-1, ())
 
-    def render(self, width: int) -> Rows:
-        if self._rows[0] != width:
-            self._rows = (width, self._lines(max(width, 1)))
-        return self._rows[1]
+    def invalidate(self) -> None:
+        """The bytes of an image are sent once: its description stays."""
 
-    def _lines(self, width: int) -> Rows:
+    def _draw(self, width: int) -> Rows:
+        width = max(width, 1)
         rows = self._image.render(width)
         sent = self._images.take_pending()
         if not any(isinstance(row, ImageRow) for row in rows):
@@ -58,7 +57,8 @@ def _demoted(stage: Stage) -> ImageComponent:
     return first
 
 
-def _states(stage: Stage) -> Iterator[SceneState]:
+@scene("image", "pictures, and words where there are no pixels")
+def states(stage: Stage) -> Iterator[SceneState]:
     def image(data: bytes, alt: str, images: ImageStore | None = None) -> ImageComponent:
         return ImageComponent(data, alt, images=images or stage.images, max_rows=6, theme=stage.theme)
 
@@ -67,8 +67,5 @@ def _states(stage: Stage) -> Iterator[SceneState]:
     yield SceneState("without pixels", image(_picture(), "a gradient", ImageStore()))
     yield SceneState("not an image", image(b"no image at all", "broken", ImageStore()))
     for protocol in _PROTOCOLS:
-        yield SceneState(f"over {protocol}", _Told(stage, protocol))
+        yield SceneState(f"over {protocol}", _Description(stage, protocol))
     yield SceneState("made room for another: its rows stay", _demoted(stage))
-
-
-SCENE = Scene("image", "pictures, and words where there are no pixels", _states)

@@ -3,15 +3,13 @@
 from collections.abc import Iterator
 
 from sightline.tty.components import KeyHints
-from sightline.views.console.gallery._scene import Scene, SceneState, Stage
+from sightline.views.console.gallery._scene import SceneState, Stage, scene
 
 _FEW = (("enter", "send"), ("escape", "cancel"))
 _MANY = (*_FEW, *((f"f{number}", f"does something {number}") for number in range(1, 12)))
 
 
-def _states(stage: Stage) -> Iterator[SceneState]:
+@scene("keys", "which keys do what")
+def states(stage: Stage) -> Iterator[SceneState]:
     yield SceneState("a few", KeyHints(_FEW, theme=stage.theme))
     yield SceneState("as many as fit, each whole", KeyHints(_MANY, theme=stage.theme))
-
-
-SCENE = Scene("keys", "which keys do what", _states)

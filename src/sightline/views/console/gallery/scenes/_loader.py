@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from sightline.tty.components import CancellableLoader, Loader
-from sightline.views.console.gallery._scene import Scene, SceneState, Stage
+from sightline.views.console.gallery._scene import SceneState, Stage, scene
 
 
-def _states(stage: Stage) -> Iterator[SceneState]:
+@scene("loader", "something is running")
+def states(stage: Stage) -> Iterator[SceneState]:
     made = {"call_later": stage.call_later, "request_render": stage.request_render, "clock": stage.clock}
     loader = Loader("Reading the ledger", theme=stage.theme, **made)  # type: ignore[arg-type]
     loader.start()
@@ -21,6 +22,3 @@ def _states(stage: Stage) -> Iterator[SceneState]:
     cancelled = CancellableLoader("Asking the model", theme=stage.theme, **made)  # type: ignore[arg-type]
     cancelled.signal.cancel()
     yield SceneState("cancelled", cancelled)
-
-
-SCENE = Scene("loader", "something is running", _states)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sightline.tty import Component
 from sightline.tty.components import Markdown
-from sightline.views.console.gallery._scene import Scene, SceneState, Stage
+from sightline.views.console.gallery._scene import SceneState, Stage, scene
 
 _WHOLE = """\
 # Streaming markdown
@@ -66,7 +66,8 @@ def _streamed(stage: Stage, markdown: Markdown) -> Component:
     return markdown
 
 
-def _states(stage: Stage) -> Iterator[SceneState]:
+@scene("markdown", "what a model writes, while it writes it")
+def states(stage: Stage) -> Iterator[SceneState]:
     yield SceneState("every element", _whole(stage, _WHOLE))
     yield SceneState("cut in the middle of a table", Markdown(_TABLE, theme=stage.theme))
     yield SceneState("cut in the middle of a code block", Markdown(_FENCE, theme=stage.theme))
@@ -75,6 +76,3 @@ def _states(stage: Stage) -> Iterator[SceneState]:
         yield SceneState(
             "streamed: rows that are settled never change", _streamed(stage, Markdown(theme=stage.theme)), live=True
         )
-
-
-SCENE = Scene("markdown", "what a model writes, while it writes it", _states)

@@ -4,27 +4,25 @@ from collections.abc import Iterator
 
 from sightline.tty import Anchor, Component, Overlay, OverlayHandle, Rows, composite
 from sightline.tty.components import Box, Item, SelectList, TextComponent
-from sightline.views.console.gallery._scene import Scene, SceneState, Stage
+from sightline.views.console._cached import CachedComponent
+from sightline.views.console.gallery._scene import SceneState, Stage, scene
 
 _HEIGHT = 7
 
 
-class _Window(Component):
-    """A small window of lines with something over it."""
+class _Window(CachedComponent):
+    """A small window of lines with an overlay."""
 
     def __init__(self, over: Component, overlay: Overlay) -> None:
         self._handle = OverlayHandle(over, overlay, None, lambda: None)
-        self._rows: tuple[int, Rows] = (-1, ())
 
-    def render(self, width: int) -> Rows:
-        if self._rows[0] != width:
-            below = [f"line {number} " + "· " * (width // 2 - 5) for number in range(1, _HEIGHT + 1)]
-            self._rows = (width, composite([row[:width] for row in below], [self._handle], width, _HEIGHT))
-        return self._rows[1]
+    def _draw(self, width: int) -> Rows:
+        below = [f"line {number} " + "· " * (width // 2 - 5) for number in range(1, _HEIGHT + 1)]
+        return composite([row[:width] for row in below], [self._handle], width, _HEIGHT)
 
     def invalidate(self) -> None:
+        super().invalidate()
         self._handle.component.invalidate()
-        self._rows = (-1, ())
 
 
 def _dialog(stage: Stage, title: str, question: str, *labels: str) -> tuple[Box, SelectList]:
@@ -48,7 +46,8 @@ def _ask(stage: Stage, answer: TextComponent) -> None:
     choices.on_cancel = lambda: close("You chose nothing.")
 
 
-def _states(stage: Stage) -> Iterator[SceneState]:
+@scene("overlay", "what lies over the window: dialogs, menus")
+def states(stage: Stage) -> Iterator[SceneState]:
     anchors: tuple[Anchor, ...] = ("center", "top-right", "bottom-left")
     for anchor in anchors:
         note = Box(TextComponent("over it", theme=stage.theme), border_role="border_active", theme=stage.theme)
@@ -58,6 +57,3 @@ def _states(stage: Stage) -> Iterator[SceneState]:
     if stage.moving:
         answer = TextComponent("Press enter to be asked.", "hint", theme=stage.theme)
         yield SceneState("a real one", answer, live=True, interactive=True, attempt=lambda: _ask(stage, answer))
-
-
-SCENE = Scene("overlay", "what lies over the window: dialogs, menus", _states)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sightline.tty.components import ProgressBar
-from sightline.views.console.gallery._scene import Scene, SceneState, Stage
+from sightline.views.console.gallery._scene import SceneState, Stage, scene
 
 _PACE = 0.05
 
@@ -23,7 +23,8 @@ def _growing(stage: Stage) -> ProgressBar:
     return bar
 
 
-def _states(stage: Stage) -> Iterator[SceneState]:
+@scene("progress", "how far something is")
+def states(stage: Stage) -> Iterator[SceneState]:
     for caption, value, total, label in (
         ("not begun", 0, 100, "downloading"),
         ("some of it", 37, 100, "downloading"),
@@ -34,6 +35,3 @@ def _states(stage: Stage) -> Iterator[SceneState]:
         yield SceneState(caption, ProgressBar(value, total, label, theme=stage.theme))
     if stage.moving:
         yield SceneState("growing", _growing(stage), live=True)
-
-
-SCENE = Scene("progress", "how far something is", _states)

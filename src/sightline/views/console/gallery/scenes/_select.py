@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sightline.tty.components import Item, SelectList
-from sightline.views.console.gallery._scene import Scene, SceneState, Stage
+from sightline.views.console.gallery._scene import SceneState, Stage, scene
 
 _MODELS = (
     Item("small", "small", "quick and cheap"),
@@ -21,10 +21,11 @@ _GROUPED = (
 _KEYS = (("up/down", "move"), ("enter", "choose"))
 
 
-def _states(stage: Stage) -> Iterator[SceneState]:
+@scene("select", "a list to choose from, with a filter")
+def states(stage: Stage) -> Iterator[SceneState]:
     def choices(items: tuple[Item, ...], **options: object) -> SelectList:
         made = SelectList(items, bindings=stage.bindings, theme=stage.theme, **options)  # type: ignore[arg-type]
-        made.on_select = lambda item: stage.say(f"chosen: {item.label}")
+        made.on_select = lambda item: stage.report(f"chosen: {item.label}")
         return made
 
     second = choices(_MODELS)
@@ -39,6 +40,3 @@ def _states(stage: Stage) -> Iterator[SceneState]:
     yield SceneState("in groups", choices(_GROUPED))
     many = tuple(Item(str(number), f"choice {number}") for number in range(1, 31))
     yield SceneState("more than there is room for", choices(many, max_rows=4), interactive=True, keys=_KEYS)
-
-
-SCENE = Scene("select", "a list to choose from, with a filter", _states)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sightline.tty.components import Table
-from sightline.views.console.gallery._scene import Scene, SceneState, Stage
+from sightline.views.console.gallery._scene import SceneState, Stage, scene
 
 _HEADER = ("job", "state", "seconds", "command")
 _ROWS = (
@@ -14,13 +14,11 @@ _ROWS = (
 _ALIGN = ("right", "left", "right", "left")
 
 
-def _states(stage: Stage) -> Iterator[SceneState]:
+@scene("table", "rows under a header")
+def states(stage: Stage) -> Iterator[SceneState]:
     theme = stage.theme
     yield SceneState("columns, some of them to the right", Table(_HEADER, _ROWS, _ALIGN, theme=theme))
     wide = tuple(f"column {number}" for number in range(1, 16))
     yield SceneState("no room for columns: one under the other", Table(wide, [tuple("abcdefghijklmno")], theme=theme))
     yield SceneState("wide characters", Table(("名前", "値"), (("日本語", "１"), ("emoji 👩‍👩‍👧", "2")), theme=theme))
     yield SceneState("without rows", Table(_HEADER, (), theme=theme))
-
-
-SCENE = Scene("table", "rows under a header", _states)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sightline.tty.components import TextComponent
-from sightline.views.console.gallery._scene import Scene, SceneState, Stage
+from sightline.views.console.gallery._scene import SceneState, Stage, scene
 
 _PROSE = (
     "A row is text, style and nothing else. Text that is longer than the row wraps at spaces, and where a word is "
@@ -16,7 +16,8 @@ _OUTPUT = (
 )
 
 
-def _states(stage: Stage) -> Iterator[SceneState]:
+@scene("text", "lines of text, wrapped or cut")
+def states(stage: Stage) -> Iterator[SceneState]:
     theme = stage.theme
     yield SceneState("wrapped at spaces", TextComponent(_PROSE, theme=theme))
     yield SceneState("cut at the edge", TextComponent(_PROSE, wrap=False, theme=theme))
@@ -24,6 +25,3 @@ def _states(stage: Stage) -> Iterator[SceneState]:
     yield SceneState("in a role", TextComponent("could not read the file: permission denied", "error", theme=theme))
     yield SceneState("style that came with it stays, other sequences are not", TextComponent(_OUTPUT, theme=theme))
     yield SceneState("empty: no row at all", TextComponent("", theme=theme))
-
-
-SCENE = Scene("text", "lines of text, wrapped or cut", _states)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sightline.tty.components import BlockColumn, Loader, TextComponent
-from sightline.views.console.gallery._scene import Scene, SceneState, Stage
+from sightline.views.console.gallery._scene import SceneState, Stage, scene
 
 _PACE = 0.4
 
@@ -25,7 +25,8 @@ def _growing(stage: Stage) -> BlockColumn:
     return transcript
 
 
-def _states(stage: Stage) -> Iterator[SceneState]:
+@scene("transcript", "blocks that become history, each row once")
+def states(stage: Stage) -> Iterator[SceneState]:
     theme = stage.theme
     frozen = BlockColumn()
     for words in ("A block that is finished is frozen.", "So is this one: both may become history."):
@@ -33,19 +34,16 @@ def _states(stage: Stage) -> Iterator[SceneState]:
     yield SceneState("frozen blocks, a blank row between them", frozen)
     mixed = BlockColumn()
     mixed.append(TextComponent("Finished.", theme=theme))
-    going_on = Loader(
+    running = Loader(
         "still running",
         call_later=stage.call_later,
         request_render=stage.request_render,
         clock=stage.clock,
         theme=theme,
     )
-    going_on.start()
-    mixed.append(going_on, live=True)
+    running.start()
+    mixed.append(running, live=True)
     mixed.append(TextComponent("Finished too, but it waits for the one above it.", "muted", theme=theme))
     yield SceneState("a live block holds back what follows it", mixed, live=stage.moving)
     if stage.moving:
         yield SceneState("growing", _growing(stage), live=True)
-
-
-SCENE = Scene("transcript", "blocks that become history, each row once", _states)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sightline.tty.components import Tree, TreeNode
-from sightline.views.console.gallery._scene import Scene, SceneState, Stage
+from sightline.views.console.gallery._scene import SceneState, Stage, scene
 
 _KEYS = (("up/down", "move"), ("right", "open"), ("left", "close"), ("home/end", "first, last"))
 
@@ -21,7 +21,8 @@ def _deep() -> list[TreeNode]:
     return [node]
 
 
-def _states(stage: Stage) -> Iterator[SceneState]:
+@scene("tree", "something to walk through, open and close")
+def states(stage: Stage) -> Iterator[SceneState]:
     theme = stage.theme
     yield SceneState("closed", Tree(_project(expanded=False), theme=theme))
     yield SceneState("open", Tree(_project(expanded=True), theme=theme), interactive=True, keys=_KEYS)
@@ -29,6 +30,3 @@ def _states(stage: Stage) -> Iterator[SceneState]:
     yield SceneState("more than there is room for", Tree(many, max_rows=6, theme=theme), interactive=True, keys=_KEYS)
     yield SceneState("deeper than there is room for", Tree(_deep(), max_rows=4, theme=theme))
     yield SceneState("empty", Tree([], theme=theme))
-
-
-SCENE = Scene("tree", "something to walk through, open and close", _states)
