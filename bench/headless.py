@@ -104,8 +104,8 @@ def run(agent: Agent, place: Place, turns: int) -> Measured:
     return Measured(
         wall=wall,
         cpu=usage.ru_utime + usage.ru_stime,
-        first=answers[0].asked - began,
-        served=sum(exchange.answered - exchange.asked for exchange in server.exchanges),
+        first=answers[0].requested - began,
+        served=sum(exchange.answered - exchange.requested for exchange in server.exchanges),
     )
 
 

@@ -1,7 +1,7 @@
 """An answer of Chat Completions, as far as it is read: for our own agent (`models`) and as a provider (`providers`).
 
 An answer is one JSON body (`choices[0].message`) or a stream of chunks (`choices[0].delta`); both hold the same fields.
-Only what is used is declared, so that the decoder skips the rest. Leaves are `Any`: servers disagree about them, and
+Only what is used is declared, so that the decoder skips the rest. Leaves are `object`: servers disagree about them, and
 one odd leaf must not cost the words beside it.
 
 - `content` is a string, null, or a list of parts.
@@ -123,7 +123,7 @@ class ChatTokens(msgspec.Struct, gc=False):
         )
 
     def dollars(self) -> float | None:
-        """What the server says it cost, as some proxies do."""
+        """The cost the server reports, as some proxies do."""
         own = dollars(self.cost)
         if not self.is_byok or own is None:
             return own
@@ -166,7 +166,7 @@ PieceKind = Literal["reasoning", "text", "refusal", "other"]
 
 
 def pieces(message: AnswerMessage) -> list[tuple[PieceKind, str]]:
-    """What was thought and said, in that order."""
+    """The thinking and the text, in that order."""
     thought = message.reasoning_content or message.reasoning or message.thinking
     found: list[tuple[PieceKind, str]] = [("reasoning", thought)] if thought and isinstance(thought, str) else []
     content = message.content

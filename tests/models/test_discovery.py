@@ -122,10 +122,10 @@ def test_discovery_can_be_switched_off() -> None:
     with listing("local") as server, listing("mine") as mine:
         servers = {"mine": {"base_url": f"{mine.url}/v1"}}
         here = Available(settings(servers=servers), {"OLLAMA_HOST": server.url})
-        assert [offer.name for offer in here.asked()] == ["mine/mine"]
+        assert [offer.name for offer in here.queried()] == ["mine/mine"]
         assert not server.asked
         here = Available(settings(discover=True, servers=servers), {"OLLAMA_HOST": server.url})
-        assert [offer.name for offer in here.asked()][:2] == ["mine/mine", "ollama/local"]
+        assert [offer.name for offer in here.queried()][:2] == ["mine/mine", "ollama/local"]
 
 
 def test_a_server_is_asked_once_whatever_it_is_called() -> None:
@@ -135,7 +135,7 @@ def test_a_server_is_asked_once_whatever_it_is_called() -> None:
         here = Available(
             settings(discover=True, servers={"mine": {"base_url": f"{url}/v1"}}), {"OLLAMA_HOST": server.url}
         )
-        assert [offer.name for offer in here.asked()] == ["mine/coder"]
+        assert [offer.name for offer in here.queried()] == ["mine/coder"]
         assert len(server.asked) == 1
 
 
@@ -143,7 +143,7 @@ def test_a_server_gets_its_own_key() -> None:
     """And a local one that needs none gets none."""
     with listing("coder") as server:
         servers = {"mine": {"base_url": f"{server.url}/v1", "api_key_env": "MINE"}}
-        Available(settings(servers=servers), {"MINE": "my-secret", "OPENAI_API_KEY": "other"}).asked()
+        Available(settings(servers=servers), {"MINE": "my-secret", "OPENAI_API_KEY": "other"}).queried()
         (_, headers) = server.asked[0]
     assert headers["authorization"] == "Bearer my-secret"
     assert "other" not in str(headers)
@@ -193,8 +193,8 @@ def test_a_server_that_keeps_its_connections_open_is_found_at_once() -> None:
     """Its answer ends where its length says; the stand-in is such a server."""
     with StandIn.in_thread([[{"text": "Hello."}]]) as server:
         here = Available(settings(servers={"mine": {"base_url": f"{server.url}/v1"}}), {})
-        assert [offer.name for offer in here.asked()] == ["mine/standin-1"]
-        assert here.silent() == {}
+        assert [offer.name for offer in here.queried()] == ["mine/standin-1"]
+        assert here.silent() == []
 
 
 @pytest.mark.parametrize(

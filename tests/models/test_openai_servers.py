@@ -136,8 +136,7 @@ def _answered(make: Callable[..., Any], body: bytes) -> tuple[list[Piece], Model
         last = splitter.end
         for event in [*splitter.feed(body), last()]:
             pieces += answer.read(event.data) if event is not None else []
-        ended = answer.end()
-        pieces += [ended] if isinstance(ended, Done) else ended
+        pieces += answer.end() if isinstance(answer, ChatAnswer) else [answer.done()]
     except ModelError as error:
         return pieces, error
     return pieces, None

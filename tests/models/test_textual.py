@@ -2,12 +2,13 @@
 
 import json
 import time
+from collections.abc import Collection
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sightline.models._textual import HELD_AT_MOST, WrittenCalls, split_calls
+from sightline.models._textual import HELD_AT_MOST, WrittenCall, WrittenCalls
 
 NAMES = ("read", "write", "readme_of")
 READ = '{"name": "read", "arguments": {"path": "a.py"}}'
@@ -40,6 +41,14 @@ ONE = [
     pytest.param('{"name": "read", "arguments": "{\\"path\\": \\"a.py\\"}"}', id="arguments as a text"),
     pytest.param('<tool_call>{"id": 1, "name": "read", "arguments": {"path": "a.py"}}</tool_call>', id="with an id"),
 ]
+
+
+def split_calls(text: str, names: Collection[str]) -> tuple[str, list[WrittenCall]]:
+    """The words of a whole answer, and the calls written among them."""
+    reader = WrittenCalls(names)
+    words = reader.feed(text)
+    rest, calls = reader.end()
+    return words + rest, calls
 
 
 @pytest.mark.parametrize("text", ONE)

@@ -27,8 +27,7 @@ from sightline.events import (
 )
 from sightline.providers import EventStream, ProviderPrompt, Unreachable
 from sightline.providers.opencode._printed import Printed
-from sightline.providers.opencode._project import loads_offline
-from sightline.providers.opencode._server import OpenCodeServer
+from sightline.providers.opencode._server import OpenCodeServer, loads_offline
 from sightline.providers.opencode._server_requests import permission, question
 from sightline.providers.opencode._server_source import Talk
 

@@ -59,7 +59,7 @@ def test_a_failing_case_is_shortened_and_still_fails(monkeypatch: pytest.MonkeyP
     assert found.rule == failure.rule
     again = failure_of(shorter)
     assert again is not None
-    assert again.told == found.told
+    assert again.detail == found.detail
 
 
 def run_module(*arguments: str) -> "subprocess.CompletedProcess[str]":

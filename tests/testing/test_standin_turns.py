@@ -238,5 +238,5 @@ async def test_it_is_known_when_each_request_was_answered() -> None:
         await post(f"{server.url}/v1/messages/count_tokens", messages_body())
         exchanges = server.exchanges
     assert [exchange.is_conversation for exchange in exchanges] == [True, False]
-    times = [time for exchange in exchanges for time in (exchange.asked, exchange.answered)]
+    times = [time for exchange in exchanges for time in (exchange.requested, exchange.answered)]
     assert times == sorted(times)

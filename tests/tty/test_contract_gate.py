@@ -20,7 +20,7 @@ def test_s3_10_s6_a_random_sequence_shows_what_the_shadow_says(kind: Kind) -> No
     needs.require(["tmux" if kind == "tmux" else "node"])
     case = case_of(4, kind)
     failure = failure_of(case)
-    assert failure is None, failure.told
+    assert failure is None, failure.detail
 
 
 def test_s6_a_seed_is_a_case() -> None:

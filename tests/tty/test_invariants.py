@@ -30,7 +30,7 @@ def test_a_broken_rule_turns_the_gate_red(name: str, monkeypatch: pytest.MonkeyP
     mutation.apply(monkeypatch)
     failure = first_failure(mutation.emulator)
     assert failure is not None, f"{name} went unseen"
-    assert failure.rule in mutation.rules, failure.told
+    assert failure.rule in mutation.rules, failure.detail
 
 
 @pytest.mark.slow
@@ -38,7 +38,7 @@ def test_a_broken_rule_turns_the_gate_red(name: str, monkeypatch: pytest.MonkeyP
 def test_the_same_operations_are_green_unbroken(kind: Kind) -> None:
     """The operations that find every mutation find nothing in the engine as it is."""
     failure = first_failure(kind)
-    assert failure is None, failure.told
+    assert failure is None, failure.detail
 
 
 def test_every_invariant_has_a_mutation() -> None:

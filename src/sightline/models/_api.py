@@ -30,12 +30,12 @@ ErrorKind = Literal[
     "refused",  # the server will not answer this
     "network",
     "cut",  # the stream ended before the answer did
-    "protocol",  # not what this API says
+    "protocol",  # not what this API defines
 ]
 
 
 class ToolSpec(msgspec.Struct, frozen=True):
-    """A tool as a model is told of it."""
+    """A tool as a model sees it."""
 
     name: str
     description: str
@@ -78,7 +78,7 @@ class CallDelta(msgspec.Struct, frozen=True, gc=False):
 
 
 class Retrying(msgspec.Struct, frozen=True, gc=False):
-    """The server could not answer; it is asked again after `seconds`."""
+    """The server could not answer; the request is repeated after `seconds`."""
 
     attempt: int
     attempts: int
@@ -103,7 +103,7 @@ class ModelError(OutsideFailure):
         hint: str = "",
         *,
         retryable: bool = False,
-        retry_after: float | None = None,  # seconds, as the server said
+        retry_after: float | None = None,  # seconds, as the server requested
         status: int | None = None,
         partial: AssistantMessage | None = None,
     ) -> None:
@@ -128,7 +128,7 @@ class ModelFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Model(Protocol):
-    """A model that can be asked. One per session and model; closed at the end."""
+    """A model that takes requests. One per session and model; closed at the end."""
 
     @property
     def facts(self) -> ModelFacts: ...

@@ -28,9 +28,9 @@ class _Block:
 
 
 class Assembly:
-    """One answer. `key` is whatever the API tells its blocks apart by; an unknown key begins a block.
+    """One answer. `key` is whatever the API identifies its blocks by; an unknown key begins a block.
 
-    Clients whose API does not tell text blocks apart use one key until something else comes in between. What is of
+    Clients whose API does not identify text blocks use one key until something else comes in between. What is of
     another kind is another block, whatever its key.
     """
 
@@ -66,7 +66,7 @@ class Assembly:
         return ReasoningDelta(block.index, clean) if clean else None
 
     def call(self, key: object, name: str, native_id: str = "", *, opaque: object = None) -> CallStarted | None:
-        """A call begins; said again it changes nothing but what was not known yet."""
+        """A call begins; a repetition changes nothing but what was not known yet."""
         known = self.has_call(key)
         block = self._block(key, "call")
         block.name = block.name or whole_characters(name)
@@ -83,11 +83,11 @@ class Assembly:
         return CallDelta(block.index, block.id, block.name, delta) if delta else None
 
     def replace_arguments(self, key: object, whole: str) -> CallDelta | None:
-        """The API said them all at the end: only what is new of them is passed on."""
+        """The API sent them all at the end: only what is new of them is passed on."""
         block = self._blocks["call", key]
-        said = "".join(block.pieces)
+        before = "".join(block.pieces)
         block.pieces = [whole]
-        new = whole[len(said) :] if whole.startswith(said) else ""
+        new = whole[len(before) :] if whole.startswith(before) else ""
         return CallDelta(block.index, block.id, block.name, new) if new else None
 
     def count(self, usage: Usage, cost: float | None) -> None:
@@ -99,7 +99,7 @@ class Assembly:
 
     def done(self, stop_reason: StopReason) -> Done:
         if stop_reason == "stop" and any(block.kind == "call" for block in self._blocks.values()):
-            stop_reason = "tool_use"  # some servers say stop whatever they ask for
+            stop_reason = "tool_use"  # some servers stop with this reason whatever they call
         return Done(self.message(stop_reason))
 
     def _block(self, key: object, kind: str) -> _Block:

@@ -1,4 +1,4 @@
-"""What is known of the vendors' models, from `data/models.json`: a cache of what their documentation said on its date.
+"""What is known of the vendors' models, from `data/models.json`: a copy of their documentation as of its date.
 
 A model that is not in it can be used all the same; then nothing is known of it but its name. `context` is what a model
 reads, which is less than its window where the vendor limits the input by itself. `best` is the one a vendor recommends
@@ -6,12 +6,16 @@ for this kind of work.
 """
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from sightline.models._api import ModelFacts
+
+T = TypeVar("T")
 
 _FILE = Path(__file__).parent / "data" / "models.json"
 # A version of a model that is otherwise the model: -20250929, -2025-08-07, -latest.
@@ -53,10 +57,15 @@ def vendor(provider: str) -> CatalogueVendor | None:
     return found
 
 
+def of_version(models: Mapping[str, T], model_id: str) -> T | None:
+    """The entry of a model, or of the model that it is a dated version of."""
+    return models.get(model_id) or models.get(_dated.sub("", model_id))
+
+
 def known(provider: str, model_id: str) -> KnownModel | None:
     listed = vendor(provider)
     models = {model.id: model for model in listed.models} if listed is not None else {}
-    return models.get(model_id) or models.get(_dated.sub("", model_id))
+    return of_version(models, model_id)
 
 
 def facts_of(provider: str, model_id: str) -> ModelFacts:

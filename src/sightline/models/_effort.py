@@ -1,6 +1,6 @@
-"""How hard an OpenAI model is told to think. The words it takes differ from family to family.
+"""The thinking effort in a request to an OpenAI model. The words it takes differ from family to family.
 
-Only models that are known to think are told anything: the others refuse the field. Off is the least a model can do.
+Only models that are known to think get one: the others refuse the field. Off is the least a model can do.
 """
 
 import re
@@ -22,7 +22,7 @@ def thinks(facts: ModelFacts) -> bool:
 
 
 def effort(facts: ModelFacts, thinking: Thinking) -> str:
-    """The word for a level; empty when nothing is to be said."""
+    """The word for a level; empty when none is sent."""
     if not thinks(facts):
         return ""
     later = _gpt_5_and_on.match(facts.id)

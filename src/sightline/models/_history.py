@@ -1,16 +1,16 @@
 """A conversation made fit to send: servers refuse one in which calls and results do not match.
 
-- After an answer with calls come their results, one each, in the order of the calls; then whatever else was said
-  before the next answer. A call nobody answered gets a result that says so; a result nobody called for is left out.
+- After an answer with calls come their results, one each, in the order of the calls; then the other messages
+  before the next answer. A call without a result gets one that reports it; a result without a call is left out.
 - An answer without anything in it is left out, and so is a text of nothing but white space.
-- Ids keep to letters, digits, `_` and `-`, at most 64 of them, and no two calls share one. So do names of tools: what a
+- Ids are letters, digits, `_` and `-`, at most 64 of them, and no two calls share one. So are names of tools: what a
   model made up would be refused with every request from then on.
 """
 
 import re
 from collections.abc import Sequence
 
-from sightline.conversation import CallPart, Content, ImagePart, Message, TextPart, ToolMessage, UserMessage
+from sightline.conversation import CallPart, Content, Message, TextPart, ToolMessage, UserMessage
 
 NO_RESULT = "No result: the call was not carried out."
 NO_OUTPUT = "(no output)"
@@ -25,7 +25,7 @@ def consistent(messages: Sequence[Message]) -> list[Message]:
     fit: list[Message] = []
     calls: list[CallPart] = []  # of the last answer
     results: dict[str, ToolMessage] = {}
-    others: list[Message] = []  # what was said since
+    others: list[Message] = []  # the messages since
     for message in messages:
         if isinstance(message, ToolMessage):
             results[message.call] = message
@@ -69,7 +69,7 @@ class CallIds:
             self._taken.add(known)
         return known
 
-    def keep(self, call: CallPart) -> str:
+    def native(self, call: CallPart) -> str:
         """The same to the letter, for the server that named it so: a proxy may have put something into the name."""
         if call.id in self._of_call or not call.native_id or call.native_id in self._taken:
             return self.of(call)
@@ -77,13 +77,13 @@ class CallIds:
         self._taken.add(call.native_id)
         return call.native_id
 
-    def _free(self, wanted: str) -> str:
-        wanted = wanted[: self._at_most]
-        name, number = wanted, 1
+    def _free(self, base: str) -> str:
+        base = base[: self._at_most]
+        name, number = base, 1
         while name in self._taken:
             number += 1
             suffix = f"-{number}"
-            name = wanted[: self._at_most - len(suffix)] + suffix
+            name = base[: self._at_most - len(suffix)] + suffix
         return name
 
 
@@ -97,9 +97,5 @@ def sendable(parts: Sequence[Content], *, images: bool) -> list[Content]:
         elif part.data and images:
             fit.append(part)
         else:
-            fit.append(TextPart(_named(part)))
+            fit.append(TextPart(f"[image not shown: {part.url or part.media_type}]"))
     return fit
-
-
-def _named(image: ImagePart) -> str:
-    return f"[image not shown: {image.url or image.media_type}]"

@@ -3,12 +3,12 @@
     scripted:FILE                   plays a script
     anthropic/ID, openai/ID, …      a vendor's model; openai-chat/ID is openai/ID through Chat Completions
     ollama/ID, SERVER/ID            a model of a server on this machine or in the settings
-    default, small, slow, vision    what the settings say; a role that is not set is the default
+    default, small, slow, vision    what the settings name; a role that is not set is the default
     sonnet, opus 4.5, gpt5 mini     the best match among what can be had (`_names.py` has the rules)
     nothing                         the default, else the best model of the first vendor there is a key for, of the
                                     first server in the settings, or of the first server on this machine
 
-A name with a vendor or server in it costs no request and opens no connection. Servers are asked for what they have only
+A name with a vendor or server in it costs no request and opens no connection. Servers are queried for their models only
 when nothing else fits.
 """
 
@@ -49,7 +49,7 @@ def open_model(name: str, settings: Settings, environ: Mapping[str, str]) -> Mod
 
 
 def default_model(settings: Settings, environ: Mapping[str, str]) -> tuple[str, str]:
-    """Which model would work when none is named, and what it was found by. No vendor is asked."""
+    """Which model would work when none is named, and what it was found by. No vendor is queried."""
     name = role_name("", settings)
     if name.startswith(SCRIPTED):
         return name, "models.default"
@@ -149,7 +149,7 @@ def _is_whole(place: ModelServer, model_id: str) -> bool:
 
 
 def _loose(name: str, available: Available) -> Offer:
-    for offers in (available.offers, available.asked):
+    for offers in (available.offers, available.queried):
         found = match(name, [offer.named(rank) for rank, offer in enumerate(offers())])
         if found is not None:
             return next(offer for offer in offers() if offer.name == found.name)
@@ -163,13 +163,13 @@ def _loose(name: str, available: Available) -> Offer:
 
 def _not_found(name: str, available: Available) -> UserMistake:
     silent = "".join(f"; {server.text}" for server in available.silent())
-    if silent and not available.offers() and not available.asked():
+    if silent and not available.offers() and not available.queried():
         return UserMistake(f"no model {name}{silent}", available.silent()[0].hint)
-    if not available.offers() and not available.asked():
+    if not available.offers() and not available.queried():
         return UserMistake(f"no model {name}: there is no key and no model server", _NOTHING_HINT)
     from difflib import get_close_matches
 
-    names = [offer.name for offer in [*available.offers(), *available.asked()]]
+    names = [offer.name for offer in [*available.offers(), *available.queried()]]
     near = get_close_matches(name, [*names, *[each.rpartition("/")[2] for each in names]], 1, 0.5)
     hint = f"did you mean {near[0]}?" if near else "see `sightline models`"
     if "/" in name:
@@ -182,7 +182,7 @@ def _best(available: Available) -> Offer:
         listed = vendor(place.provider)
         if listed is not None:
             return _explicit(place, listed.best)
-    for offers in (available.offers, available.asked):
+    for offers in (available.offers, available.queried):
         if found := offers():
             return found[0]
     for server in available.silent():

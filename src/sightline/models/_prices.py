@@ -1,23 +1,21 @@
 """What an answer cost, from the price table in `data/prices.toml`.
 
 - A model that is not in the table, and usage that was not reported, cost an unknown amount: None, never zero.
-- Only the vendors' own servers have prices here. A server of one's own has none, and a reseller says its price itself.
+- Only the vendors' own servers have prices here. A server of one's own has none, a reseller reports its price itself.
 - Usage is as the vendor counts it: with Anthropic, what came from the cache or went there stands beside the input
   tokens, with the others it is among them (`cached_in_input`). Output tokens include the thinking.
 """
 
-import re
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
 from sightline.events import Usage
+from sightline.models._catalogue import of_version
 
 _TABLE = Path(__file__).parent / "data" / "prices.toml"
 _MILLION = 1_000_000
-# A version of a model that costs what the model does: -20250929, -2025-08-07, -latest.
-_version = re.compile(r"-(?:20\d{6}|20\d\d-\d\d-\d\d|latest)\Z")
 
 
 class Rates(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -58,7 +56,7 @@ def price_of(model_id: str, provider: str) -> Price | None:
     if provider not in PriceTable.__struct_fields__[1:]:
         return None
     models: dict[str, Price] = getattr(price_table(), provider).models
-    return models.get(model_id) or models.get(_version.sub("", model_id))
+    return of_version(models, model_id)
 
 
 def cost(model_id: str, provider: str, usage: Usage | None) -> float | None:

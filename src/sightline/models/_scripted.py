@@ -7,10 +7,10 @@ A script is JSON: a list of turns, one per request. A turn is a list of blocks, 
 
 - A block may have `chunk` (characters of each piece of it) and `delay_ms` (the wait before each piece).
 - `{"error": "message"}` fails the request there, what came before it being a cut answer. `{"error": {"kind": …,
-  "message": …, "retry_after": seconds}}` says how. A turn that begins with an error fails once and is then over, so
+  "message": …, "retry_after": seconds}}` sets how. A turn that begins with an error fails once and is then over, so
   that asking again plays the next turn, as it would with a server that has recovered.
 - The first request plays the turn after as many as there are assistant messages already in it, not counting turns that
-  begin with an error, so that a resumed conversation goes on where it was. Each request after that plays the next
+  begin with an error, so that a resumed conversation continues where it was. Each request after that plays the next
   turn, whatever the conversation became.
 - A request after the last turn is answered with the words "the script is over".
 """
@@ -92,7 +92,7 @@ _TURN_FIELDS = ("blocks", "usage", "stop")
 
 
 class ScriptedModel:
-    """Plays the script in a file, or one given as it is. `requests` are those it was asked."""
+    """Plays the script in a file, or one given as it is. `requests` are those it got."""
 
     api = "scripted"
 
@@ -146,12 +146,8 @@ def _turn_after(turns: list[ScriptedTurn], answers: int) -> int:
     """The number of the turn that follows so many answers; a turn that only fails is none."""
     if not answers:
         return 0
-    answering = [number for number, turn in enumerate(turns) if _answers(turn)]
+    answering = [at for at, turn in enumerate(turns) if not (turn.blocks and isinstance(turn.blocks[0], ErrorBlock))]
     return answering[answers - 1] + 1 if answers <= len(answering) else len(turns)
-
-
-def _answers(turn: ScriptedTurn) -> bool:
-    return not (turn.blocks and isinstance(turn.blocks[0], ErrorBlock))
 
 
 def _pieces(assembly: Assembly, key: int, block: Block) -> Iterator[Piece]:
@@ -184,7 +180,7 @@ def _failure(block: ErrorBlock, assembly: Assembly) -> ModelError:
 
 
 def load_script(source: str | Path | list[object]) -> list[ScriptedTurn]:
-    """The turns of a script; a mistake in it says where it is."""
+    """The turns of a script; a mistake in it is reported with its place."""
     if isinstance(source, list):
         return _turns(source, "the script")
     path = Path(source)

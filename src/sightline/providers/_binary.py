@@ -3,10 +3,26 @@
 import os
 from collections.abc import Mapping
 
-from sightline.exec import start_words, work_in
+from sightline.exec import Process, UntrustedProgram, start_words, work_in
+from sightline.providers._provider import NotInstalled, Unreachable
+from sightline.text import clean_line
 
 
 def binary_words(binary: str, cwd: str, env: Mapping[str, str]) -> list[str]:
     """The first words of its command line; FileNotFoundError or UntrustedProgram where it cannot be run."""
     work_in(cwd or ".")
     return start_words(binary, {**os.environ, **env}.get("PATH"))
+
+
+def start_channel(
+    argv: list[str], name: str, *, cwd: str, env: dict[str, str], hint: str, program: str = "", keep_stdin: bool = False
+) -> Process:
+    """The program of a channel; Unreachable where it cannot be started. `program`: what is to be installed."""
+    try:
+        return Process([*binary_words(argv[0], cwd, env), *argv[1:]], cwd=cwd, env=env, keep_stdin=keep_stdin)
+    except UntrustedProgram as refused:
+        raise Unreachable(clean_line(refused.message), refused.hint) from None
+    except FileNotFoundError:
+        raise NotInstalled(f"{program or name} is not installed", hint) from None
+    except (OSError, ValueError) as problem:
+        raise Unreachable(clean_line(f"{name} cannot be started: {problem}"), hint) from None

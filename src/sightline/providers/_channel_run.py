@@ -14,8 +14,7 @@ from contextlib import aclosing
 
 from sightline.events import Error, Event, RunEnded, Text, encode_event
 from sightline.events.stamping import of_source
-from sightline.providers._provider import ProviderOutcome
-from sightline.providers._words import ProviderWords
+from sightline.providers._provider import ProviderOutcome, ProviderWords
 
 _BATCHES_AT_MOST = 256
 _SECONDS_TO_STOP = 5.0

@@ -1,4 +1,4 @@
-"""What a person is told when a model's API refused or failed."""
+"""Messages and hints for a model API that refused or failed."""
 
 import re
 
@@ -22,7 +22,7 @@ _code = re.compile(r"\"code\": ?(\d{3})\b", re.ASCII).search
 
 
 def hint_for(status: object) -> str:
-    """What to try, for an HTTP status; empty when there is nothing to say."""
+    """What to try, for an HTTP status; empty when there is none."""
     if not isinstance(status, int):
         return ""
     if 500 <= status < 600:

@@ -14,36 +14,19 @@ _ENOUGH = 512
 # The first of these fields with something in it is the preview. What is acted on comes before what describes it, and a
 # command before the folder it runs in.
 _FIELDS = (
-    "file_path",
-    "filePath",
-    "path",
-    "command",
-    "cmd",
-    "script",
-    "notebook_path",
-    "absolute_path",
-    "pattern",
-    "query",
-    "url",
-    "dir_path",
-    "description",
-    "subject",
-    "title",
-    "task",
-    "message",
-    "prompt",
-    "skill",
-    "tool",
+    *("file_path", "filePath", "path", "command", "cmd", "script", "notebook_path", "absolute_path"),
+    *("pattern", "query", "url", "dir_path", "description", "subject", "title", "task", "message", "prompt"),
+    *("skill", "tool"),
 )
 _COMMANDS = frozenset(("command", "cmd", "script"))
 _NUMBERS = frozenset((int, float, bool, type(None)))
-_NOT_TOLD = len(_FIELDS) + 1
+_NO_RANK = len(_FIELDS) + 1
 _RANKS = {field: rank for rank, field in enumerate(_FIELDS, 1)}
 # A search is known by what it looks for, not by where.
 _SEARCHES = frozenset(("Grep", "Glob"))
 _SEARCH_RANKS = _RANKS | {"pattern": -1, "query": 0}
 
-# A shell, options, and the one with `c` in it that says that a script follows; an option that ends in `o` has a name
+# A shell, options, and the one with `c` in it, after which a script follows; an option that ends in `o` has a name
 # after it. Whatever was read is never read again, so that no command takes longer than it is long.
 _OPTION_NAME = r"(?>(?:(?<=o)[ \t]++\w++)?)"
 _wrapper = re.compile(
@@ -60,15 +43,15 @@ _unescape_double = re.compile(r"\\([$`\"\\\n])")
 
 
 def preview(args: object, name: str = "") -> str:
-    """At most 40 code points of the telling argument; empty when none is recognised."""
+    """At most 40 code points of the argument that shows most; empty when none is recognised."""
     if type(args) is not dict:
         args = _decoded(args) if isinstance(args, str) else None
         if not isinstance(args, dict):
             return ""
     ranks = _SEARCH_RANKS if name in _SEARCHES else _RANKS
-    best, field = _NOT_TOLD, ""
+    best, field = _NO_RANK, ""
     for key in args:
-        rank = ranks.get(key, _NOT_TOLD)
+        rank = ranks.get(key, _NO_RANK)
         if rank < best and args[key]:
             best, field = rank, key
     if not field:
@@ -80,7 +63,7 @@ def preview(args: object, name: str = "") -> str:
         shown = value.strip() if len(value) <= PREVIEW_CAP and value.isprintable() else shorten(value)
     else:
         shown = ""
-    # Rarely, what should tell most is nothing that can be shown.
+    # Rarely, the best field holds nothing that can be shown.
     return shown or preview({key: args[key] for key in args if key != field}, name)
 
 
@@ -92,8 +75,8 @@ def shown_args(args: object, name: str, line: bytes) -> tuple[object, str]:
     if type(args) is not dict:
         return (clean_value(args) if is_suspect(line) else args), preview(args, name)
     ranks = _SEARCH_RANKS if name in _SEARCHES else _RANKS
-    best = _NOT_TOLD
-    told: object = ""
+    best = _NO_RANK
+    shown: object = ""
     for key, value in args.items():
         rank = ranks.get(key)
         if not (value.isprintable() if type(value) is str else type(value) in _NUMBERS):
@@ -102,12 +85,12 @@ def shown_args(args: object, name: str, line: bytes) -> tuple[object, str]:
             if not key.isprintable():
                 break
         elif rank < best and value:
-            best, told = rank, value
+            best, shown = rank, value
     else:
-        if type(told) is str and "sh " not in told:
-            told = told.strip()
-            if told or best == _NOT_TOLD:
-                return args, told if len(told) <= PREVIEW_CAP else cut_graphemes(told, PREVIEW_CAP)
+        if type(shown) is str and "sh " not in shown:
+            shown = shown.strip()
+            if shown or best == _NO_RANK:
+                return args, shown if len(shown) <= PREVIEW_CAP else cut_graphemes(shown, PREVIEW_CAP)
         return args, preview(args, name)
     # The preview first: the filter takes away a carriage return, where a line ends for the preview.
     arg = preview(args, name)
@@ -142,7 +125,7 @@ def shorten(text: str) -> str:
     else:
         line = first_line(head)
         if not line.isprintable():
-            # A line that is nothing but control sequences says nothing: look at what follows it.
+            # A line of nothing but control sequences shows nothing: use what follows it.
             line = (clean_text(line).strip() or first_line(clean_text(head))).replace("\t", " ")
     return line if len(line) <= PREVIEW_CAP else cut_graphemes(line, PREVIEW_CAP)
 
@@ -166,7 +149,7 @@ def unwrap_shell(command: str) -> str:
 def _only_word(command: str, start: int) -> str | None:
     """The shell word at `start` with its quotes resolved, or None when it is not the last word.
 
-    Of a long word only the beginning, a whole line at least: nobody sees more of it.
+    Of a long word only the beginning, a whole line at least: no more of it is shown.
     """
     simple = _simple_word(command, start)
     if simple is not None:
@@ -196,11 +179,7 @@ def _only_word(command: str, start: int) -> str | None:
 def _unquoted(word: str) -> str:
     """What stands between double quotes."""
     inner = word[1:-1]
-    return _unescape_double.sub(_escaped, inner) if "\\" in inner else inner
-
-
-def _escaped(match: "re.Match[str]") -> str:
-    return match[1]
+    return _unescape_double.sub(r"\1", inner) if "\\" in inner else inner
 
 
 def _from_argv(argv: list[object]) -> str:

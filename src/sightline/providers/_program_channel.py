@@ -12,10 +12,10 @@ import asyncio
 import msgspec
 
 from sightline.events import Error, Event, Notice, Unknown
-from sightline.exec import Process, UntrustedProgram
-from sightline.providers._binary import binary_words
+from sightline.exec import Process
+from sightline.providers._binary import start_channel
 from sightline.providers._channel_run import ChannelRun
-from sightline.providers._provider import NotInstalled, Unreachable
+from sightline.providers._provider import Unreachable
 from sightline.providers._requests import OpenRequests
 from sightline.providers._source import read_line
 from sightline.providers._stream import EventStream
@@ -79,15 +79,7 @@ class ProgramChannel(OpenRequests):
 
     def _start_program(self, argv: list[str], *, cwd: str, env: dict[str, str], hint: str = "") -> None:
         """`hint`: what to do where it cannot be started."""
-        hint = hint or self._hint
-        try:
-            process = Process([*binary_words(argv[0], cwd, env), *argv[1:]], cwd=cwd, env=env, keep_stdin=True)
-        except UntrustedProgram as refused:
-            raise Unreachable(clean_line(refused.message), refused.hint) from None
-        except FileNotFoundError:
-            raise NotInstalled(f"{self._name} is not installed", hint) from None
-        except (OSError, ValueError) as problem:
-            raise Unreachable(clean_line(f"{self._name} cannot be started: {problem}"), hint) from None
+        process = start_channel(argv, self._name, cwd=cwd, env=env, hint=hint or self._hint, keep_stdin=True)
         self._process, self._waiting = process, {}
         self._reading = asyncio.get_running_loop().create_task(self._read(process, self._waiting))
 

@@ -6,12 +6,12 @@ from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from sightline.events import Error, Event
+from sightline.events import CallEnding, Error, Event, RunEnded, Text, ToolResult, call_ending
 from sightline.exceptions import OutsideFailure
-from sightline.providers._source import DisplayEventSource
+from sightline.providers._source import DisplayEventSource, ProviderSource
 
 # auto: the provider's own behaviour. The others go from asking for everything to allowing everything, and are only
-# ever used when the person asked for them.
+# ever used when the user chose them.
 Approval = Literal["auto", "plan", "edit", "full"]
 APPROVALS: tuple[Approval, ...] = ("auto", "plan", "edit", "full")
 
@@ -27,11 +27,11 @@ class ProviderPrompt(msgspec.Struct, frozen=True, kw_only=True):
     timeout: float | None = None
     env: dict[str, str] = {}  # added to the environment of the run
     options: dict[str, object] = {}  # the provider's own
-    raw: bool = False  # the provider's own lines are wanted, not events
+    raw: bool = False  # the provider's own lines are read, not events
 
 
 class ProviderOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run ended. `exit_code` follows the program's rule: 0 done, 1 failed, 2 asked for what it cannot do, 3
+    """How a run ended. `exit_code` follows the program's rule: 0 done, 1 failed, 2 an unsupported request, 3
     something was refused for want of permission, 124 timeout, 130 cancelled."""
 
     exit_code: int
@@ -41,7 +41,7 @@ class ProviderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     stderr: str = ""  # the end of what it wrote there
     timed_out: bool = False
     cancelled: bool = False
-    error: Error | None = None  # why it failed; also told as an event
+    error: Error | None = None  # why it failed; also published as an event
 
 
 class Run(Protocol):
@@ -58,32 +58,32 @@ class Run(Protocol):
 
 
 class Unreachable(OutsideFailure):
-    """A provider's channel cannot be opened here. Nothing was asked of it: the prompt can go another way."""
+    """A provider's channel cannot be opened here. Nothing was sent to it: the prompt can go another way."""
 
 
 class NotInstalled(Unreachable):
-    """There is no such program here: a run of its own says so best."""
+    """There is no such program here: a run of its own explains it best."""
 
 
 class Channel(Protocol):
     """A conversation with a provider that stays open from prompt to prompt, and takes answers meanwhile.
 
-    Its runs tell what their provider's commands print as they print it (`tool_output`), and ask (`request`). One run at
-    a time; one that is cancelled ends the work on its prompt, not the channel.
+    Its runs publish what their provider's commands print as they print it (`tool_output`), and requests. One run at a
+    time; one that is cancelled ends the work on its prompt, not the channel.
     """
 
     async def open(self, ask: ProviderPrompt) -> None:
-        """Start what it needs, so that the first prompt does not wait for that. Nothing is asked of a model or of a
+        """Start what it needs, so that the first prompt does not wait for that. Nothing is sent to a model or to a
         service. Raises Unreachable."""
 
     async def run(self, ask: ProviderPrompt) -> Run:
         """Begin to work on a prompt; the conversation is the one of `ask.resume`. Raises Unreachable."""
 
     def answer(self, request: str, answer: object) -> bool:
-        """The answer to a `request` of the run that goes on; false when nobody waits for it."""
+        """The answer to a `request` of the current run; false when it is not open."""
 
     async def steer(self, text: str) -> bool:
-        """More words for the run that goes on; false when it takes none."""
+        """More text for the current run; false when it takes none."""
 
     async def close(self) -> None:
         """End it and every process of it."""
@@ -94,25 +94,15 @@ class OwnRuns(Channel, Protocol):
     """A channel whose provider may begin to work without a prompt."""
 
     def on_own_run(self, begun: Callable[[Run], bool]) -> None:
-        """`begun` is called with each such run, to be read like any other; false when nobody will."""
+        """`begun` is called with each such run, to be read like any other; false when it will not be."""
 
 
 @runtime_checkable
 class StopsAgents(Channel, Protocol):
-    """A channel that can end one subagent and go on with the rest."""
+    """A channel that can end one subagent while the rest continues."""
 
     async def stop_agent(self, path: str) -> bool:
         """False when it does not run."""
-
-
-def channel_in(module: str, name: str) -> Callable[[ProviderPrompt], Channel]:
-    """The channel of that class, which is imported when it is first used."""
-
-    def channel(ask: ProviderPrompt) -> Channel:
-        made: Channel = getattr(import_module(module), name)(ask)
-        return made
-
-    return channel
 
 
 class CommandLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,13 +114,12 @@ class CommandLine(msgspec.Struct, frozen=True, kw_only=True):
     arguments: Callable[[ProviderPrompt], list[str]]  # after the binary; the flags of the approval level are among them
     approvals: dict[Approval, tuple[str, ...]]  # the flags each level stands for; a level not here is not offered
     environment: Callable[[ProviderPrompt], dict[str, str]] | None = None  # variables it needs besides
-    # What a line of its log, which it writes to stderr, tells a person: None where it is no line of a log.
+    # What to show of a line of its log, which it writes to stderr: None where it is no line of a log.
     log_line: Callable[[str], str | None] | None = None
     options: frozenset[str] = frozenset()  # the names of `ProviderPrompt.options` it knows; any other is refused
     login_hint: str = ""
-    says_end: bool = (
-        False  # its output ends with a line about that: without it the run ended early, whatever it exits with
-    )
+    # Its output ends with a line about that: without it the run ended early, whatever the exit code.
+    has_end_line: bool = False
 
 
 class Provider(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,12 +132,74 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     cadence: Literal["streaming", "burst"] = "streaming"
     command: CommandLine | None = None
     start: Callable[[ProviderPrompt], Run] | None = None  # for one that is not a CLI
-    steers: bool = False  # its channel takes words into a run that goes on
+    steers: bool = False  # its channel takes text into the current run
     channel: Callable[[ProviderPrompt], Channel] | None = None  # not opened before its first run
     check: Callable[[], None] | None = None  # raises UserMistake when it is not set up to be used
 
     @property
     def levels(self) -> list[Approval]:
-        """The approval levels that mean something to it. `auto` is what its own settings say."""
+        """The approval levels that mean something to it. `auto` is up to its own settings."""
         known = self.command.approvals if self.command is not None else {}
         return [level for level in APPROVALS if level == "auto" or level in known]
+
+
+def cli_provider(
+    source: type[ProviderSource],
+    recognises: Callable[[bytes], bool],
+    command: CommandLine,
+    channel: str,
+    *,
+    title: str,
+    steers: bool = False,
+) -> Provider:
+    """A provider that is a CLI. `channel`: the class of its channel as `module:name`, imported on first use."""
+
+    def open_channel(ask: ProviderPrompt) -> Channel:
+        module, _, name = channel.partition(":")
+        made: Channel = getattr(import_module(module), name)(ask)
+        return made
+
+    return Provider(
+        name=source.provider,
+        title=title,
+        source=source,
+        recognises=recognises,
+        command=command,
+        steers=steers,
+        channel=open_channel,
+    )
+
+
+REFUSED = "refused"  # the stop reason of a run
+REFUSED_EXIT_CODE = 3
+
+
+def refused_details() -> dict[str, object]:
+    """The details of the result of such a call, as our own agent has them."""
+    return CallEnding(ended=REFUSED).as_details()
+
+
+def is_refusal(event: Event) -> bool:
+    if isinstance(event, RunEnded):
+        return event.stop_reason == REFUSED and not event.agent
+    return isinstance(event, ToolResult) and call_ending(event.details).ended == REFUSED
+
+
+class ProviderWords:
+    """The text of a run's root agent: each block of it begins on a line of its own."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._block = 0
+
+    def add(self, event: Text) -> None:
+        if event.agent or not event.text:
+            return
+        if self._parts and event.block != self._block and not self._parts[-1].endswith("\n"):
+            self._parts.append("\n")
+        self._parts.append(event.text)
+        self._block = event.block
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)

@@ -27,7 +27,7 @@ def get_provider(name: str) -> Provider:
 
 
 def recognise(head: bytes) -> Provider | None:
-    """The provider whose stream begins like this, or None. Lines of nobody's, such as a warning of npm's, are passed
+    """The provider whose stream begins like this, or None. Lines of no provider, such as a warning of npm, are passed
     over; a text that is one JSON value over many lines is tried as a whole."""
     providers = [get_provider(name) for name in _MODULES]
     head = head.removeprefix(b"\xef\xbb\xbf")

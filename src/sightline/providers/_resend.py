@@ -1,14 +1,14 @@
-"""Telling what a provider says again from what it says for the first time, after its stream broke.
+"""Telling resent text from new text, after the stream of a provider broke.
 
 A provider that loses its connection asks the model again. What it had already passed on is on the screen and cannot be
 taken back, so a text that begins with what was shown adds only the rest; a text that does not is shown whole, after a
-notice that some of it may be a repetition. Nothing is compared while the stream is healthy: a model may say the same
-thing twice.
+notice that some of it may be a repetition. Nothing is compared while the stream is healthy: a model may write the
+same thing twice.
 """
 
 from sightline.events import Notice
 
-# More than a model ever says between two breaks; past it the oldest are forgotten, and would be shown again.
+# More than a model ever writes between two breaks; past it the oldest are forgotten, and would be shown again.
 _REMEMBERED_AT_MOST = 64
 
 
@@ -55,14 +55,14 @@ class Resend:
         if once_more:
             earlier += self._earlier
         self._earlier = tuple(earlier[-_REMEMBERED_AT_MOST:])
-        expected = (*(said for said in shown if said[1] > settled), *self._expected)
+        expected = (*(text for text in shown if text[1] > settled), *self._expected)
         self._expected = expected[:_REMEMBERED_AT_MOST]
         shown.clear()
         self._repeated = 0
         self.expecting = bool(self._expected or self._earlier)
 
     def rest(self, text: str) -> tuple[str, bool]:
-        """What of this text is new, and whether a person should be told that it may repeat something."""
+        """What of this text is new, and whether a notice should announce that it may repeat something."""
         self.continues = matched = 0
         for known, block in self._expected:
             if not text or not text.startswith(known):
@@ -90,6 +90,6 @@ class Resend:
 
 
 def may_repeat() -> Notice:
-    """What the user is told before a text that was sent again and differs from what was shown."""
+    """The notice before a text that was sent again and differs from what was shown."""
     text = "the stream broke and the answer was sent again; what follows may repeat what was shown"
     return Notice(text, "warning")

@@ -1,7 +1,7 @@
 """What a provider's source is, and what all sources share.
 
-A source turns one line of a provider's own stream into events. It is fed lines in order and may keep what it needs to
-tell a repetition from news, but only a bounded amount of it. It never raises on what a line holds: a line it cannot
+A source turns one line of a provider's own stream into events. It is fed lines in order and may store what it needs to
+tell a repetition from new text, but only a bounded amount of it. It never raises on what a line holds: a line it cannot
 read becomes `unknown`, a line it can read but that has nothing to show becomes nothing.
 """
 
@@ -11,7 +11,8 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from sightline.events import UNKNOWN_CAP, Event, Unknown, Usage
+from sightline.events import UNKNOWN_CAP, Event, Reasoning, Text, Unknown, Usage
+from sightline.providers._resend import Resend, may_repeat
 from sightline.text import escape_controls
 
 K = TypeVar("K")
@@ -77,12 +78,30 @@ class ProviderSource:
         ident = self._open_calls.pop(native_id, "")
         return ident or self.open_call("")
 
+    def show_rest(
+        self,
+        texts: Resend,
+        text: str,
+        rest: str,
+        block: int,
+        *,
+        repeats: bool,
+        kind: type[Text] | type[Reasoning] = Text,
+    ) -> list[Event]:
+        """The events of a text that was sent again: the `rest` that is new continues a `block`, or begins one."""
+        if rest and (not block or block != self._blocks_seen):
+            block = self.new_block()
+        texts.show(text, block)
+        if not rest:
+            return []
+        return [may_repeat(), kind(rest, block)] if repeats and kind is Text else [kind(rest, block)]
+
     def unreadable(self, line: bytes, reason: str) -> list[Event]:
         return [unknown(line, len(line), reason)]
 
 
 def unknown(head: bytes, length: int, reason: str) -> Unknown:
-    """The event for a line nobody could read: its beginning, made printable."""
+    """The event for a line that could not be read: its beginning, made printable."""
     import logging  # only ever needed here; not worth its import time on a healthy stream
 
     raw = escape_controls(head[:UNKNOWN_CAP].decode("utf-8", "backslashreplace"))[:UNKNOWN_CAP]
@@ -176,3 +195,13 @@ def decode_leniently(line: bytes) -> object:
     import json
 
     return json.loads(line.decode("utf-8", "replace"))
+
+
+def first_object(head: bytes) -> dict[str, object]:
+    """The JSON object on the first line; empty when there is none."""
+    line = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
+    try:
+        value = msgspec.json.decode(line)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

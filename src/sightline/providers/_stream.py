@@ -8,9 +8,9 @@ _MARK = b"\xef\xbb\xbf"
 
 
 class EventStream:
-    """Feeds a source with whole lines, however the bytes were cut. A line over the cap is announced, not kept.
+    """Feeds a source with whole lines, however the bytes were cut. A line over the cap is announced, not stored.
 
-    What one of our sources reads is said to be of its provider here: no source says so itself.
+    The events of our sources get their provider's name here: no source sets it itself.
     """
 
     def __init__(self, source: DisplayEventSource) -> None:

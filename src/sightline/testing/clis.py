@@ -52,8 +52,8 @@ def missing() -> dict[str, CommandLine]:
 
 def install(report: Callable[[str], None]) -> None:
     """Install what is missing, saying what is done."""
-    wanted = missing()
-    if not wanted:
+    absent = missing()
+    if not absent:
         report(f"agent CLIs: all {len(pinned())} installed in {_shown(cache_folder())}")
         return
     check_node()

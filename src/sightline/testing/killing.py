@@ -5,7 +5,7 @@ it with SIGKILL at a random moment. Then it is resumed. Checked each time:
 
 - every event the reader had received is in the journal, as it was received;
 - a file that `write` or `edit` worked on is one of the versions it had, whole, and nothing else lies beside it;
-- resuming works: it ends well, numbers go on without a gap, every call and every run that began has exactly one end.
+- resuming works: it ends well, numbers continue without a gap, every call and every run that began has exactly one end.
 """
 
 import argparse
@@ -137,10 +137,10 @@ def _session(folder: Path) -> str:
 
 
 def _check_received(folder: Path, session: str, received: list[Event]) -> None:
-    kept = {event.seq: event for event in SessionReader(Store(folder / "home").folder(session)).events()}
+    stored = {event.seq: event for event in SessionReader(Store(folder / "home").folder(session)).events()}
     for event in received:
-        if kept.get(event.seq) != event:
-            raise Failed(f"event {event.seq} was received and is not kept: {msgspec.to_builtins(event)}")
+        if stored.get(event.seq) != event:
+            raise Failed(f"event {event.seq} was received and is not stored: {msgspec.to_builtins(event)}")
 
 
 def _check_files(work: Path) -> None:

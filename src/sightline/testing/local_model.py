@@ -167,8 +167,8 @@ def _run(command: list[str]) -> None:
     except subprocess.TimeoutExpired:
         raise LocalModelError(f"`{shlex.join(command)}` took more than {_FETCH_SECONDS:.0f} seconds") from None
     if done.returncode != 0:
-        said = done.stdout[-2000:]
-        raise LocalModelError(f"`{shlex.join(command)}` failed with exit code {done.returncode}:\n{said}")
+        printed = done.stdout[-2000:]
+        raise LocalModelError(f"`{shlex.join(command)}` failed with exit code {done.returncode}:\n{printed}")
 
 
 def main() -> int:

@@ -613,11 +613,11 @@ def _read_log(data: bytes, count: int) -> list[tuple[Ran, ...]]:
 def denies_really(rule: str, ran: Ran) -> bool:
     """What a rule that denies means, told from what a program was really given."""
     pattern = shlex.split(parse_rule(rule, denies=True).pattern)
-    program, *wanted = pattern
+    program, *arguments = pattern
     if ran[0] != program:
         return False
-    words = [word for word in wanted if not word.startswith("-") and word != "*"]
-    options = [word for word in wanted if word.startswith("-")]
+    words = [word for word in arguments if not word.startswith("-") and word != "*"]
+    options = [word for word in arguments if word.startswith("-")]
     given, skips = [], False
     for word in ran[1:]:
         if skips:
@@ -775,7 +775,7 @@ def _safe(line: str) -> str:
     return line.replace("\0", "")
 
 
-def _told(report: Report, began: float) -> str:
+def _summary(report: Report, began: float) -> str:
     return (
         f"{report.lines} lines ran {report.programs} programs in {time.monotonic() - began:.0f} s: "
         f"{report.allowed} allowed, {report.alike} allowed as another, {report.prefixed} with any arguments, "
@@ -800,10 +800,10 @@ def main() -> int:
             print(f"{finding.kind}\n  {finding.line!r}\n  rules {finding.rules}\n  ran {finding.ran}", flush=True)
         shown = len(report.findings)
         if report.lines % 20_000 < _BATCH:
-            print(_told(report, began), file=sys.stderr, flush=True)
+            print(_summary(report, began), file=sys.stderr, flush=True)
 
     report = check(options.count, seed, progress)
-    print(_told(report, began))
+    print(_summary(report, began))
     return 1 if report.findings else 0
 
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from sightline.tools._context import ToolContext
 
 Access = Literal["read", "write", "exec", "network"]
-# always: part of every request. on_request: offered only when the settings or the user request it.
-Load = Literal["always", "on_request"]
+Load = Literal["always", "on_request"]  # part of every request, or only when the settings or the user request it
 
 Details = dict[str, Any]  # of a result or an update, for views: JSON by key, the shape under `ui`
 

@@ -1,4 +1,4 @@
-"""Texts that are too long for a model: their beginning or their end, in whole lines where that is possible.
+"""Texts that are too long for a model: their beginning or their end, in whole lines where that is possible; and sizes.
 
 Rules:
 
@@ -17,7 +17,6 @@ import msgspec
 MAX_LINES = 3000
 MAX_BYTES = 50 * 1024
 MAX_DIFF_LINE = 2000
-
 
 _cut_end: ContextVar[Callable[[str], str] | None] = ContextVar("cut_end", default=None)
 
@@ -154,3 +153,13 @@ def _part(data: bytes, start: int, end: int, *, by: Literal["lines", "bytes"], m
         total_lines=count_lines(data),
         total_bytes=len(data),
     )
+
+
+def human_size(size: int) -> str:
+    """`512 B`, `1.5 KB`."""
+    amount = float(size)
+    for unit in ("B", "KB", "MB", "GB"):
+        if amount < 1024:
+            return f"{size} B" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:.1f} TB"

@@ -28,7 +28,6 @@ DISABLED = "Async execution is disabled; no background jobs are available."
 NO_JOBS = "No background jobs."
 NOTHING_TO_WAIT_FOR = "No running background jobs to wait for."
 
-
 _Cancelled = list[tuple[str, CancelOutcome]] | None
 
 

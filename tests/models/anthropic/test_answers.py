@@ -314,7 +314,7 @@ def _pieces(body: bytes) -> tuple[list[Piece], Done | ModelError]:
 
 def read(events: list[bytes]) -> tuple[list[Piece], Done | ModelError]:
     answer = AnthropicAnswer(Assembly("anthropic", "m"), lambda usage: None)
-    pieces = [piece for data in events if (piece := answer.read(data)) is not None]
+    pieces = [piece for data in events for piece in answer.read(data)]
     try:
         return pieces, answer.done()
     except ModelError as error:

@@ -79,7 +79,7 @@ def played(*events: dict[str, Any] | bytes, price: float | None = None) -> list[
     pieces: list[Piece] = []
     for one in events:
         pieces += answer.read(one if isinstance(one, bytes) else json.dumps(one).encode())
-    return [*pieces, answer.end()]
+    return [*pieces, answer.done()]
 
 
 def message(*events: dict[str, Any] | bytes, **more: Any) -> AssistantMessage:

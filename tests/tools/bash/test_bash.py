@@ -13,7 +13,7 @@ import pytest
 from sightline.conversation import ToolMessage, text_of
 from sightline.events import ToolOutput, ToolResult, ToolUse
 from sightline.tools import ToolError, parameters
-from sightline.tools.bash import BashTool, _words
+from sightline.tools.bash import BashTool, _tool
 from tests.agent.support import lab
 from tests.tools.bash.support import bash, ran
 from tests.tools.support import make_context
@@ -299,13 +299,13 @@ async def test_much_that_was_written_over_is_interpreted_in_a_thread(
 ) -> None:
     """However it is made, the event loop goes on meanwhile."""
     threads = []
-    settled = _words.settled
+    settled = _tool.settled
 
     def watched(text: str) -> str:
         threads.append((len(text) > 1000, threading.current_thread() is threading.main_thread()))
         return settled(text)
 
-    monkeypatch.setattr(_words, "settled", watched)
+    monkeypatch.setattr(_tool, "settled", watched)
     program = "print('x' * 20000 + chr(8) * 3 + (chr(27) + '[1K') * 20000)"
     assert (await ran(tmp_path, f"'{PYTHON}' -c \"{program}\"")).text.strip().endswith("xx")
     assert (await ran(tmp_path, "echo a")).text == "a"

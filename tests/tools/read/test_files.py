@@ -12,7 +12,7 @@ from sightline.tools import Need, Outcome, ToolContext, ToolError
 from sightline.tools.files import _regular
 from sightline.tools.hashline import Snapshots
 from sightline.tools.hashline._snapshots import line_digest
-from sightline.tools.read import ReadTool, _files, _stream
+from sightline.tools.read import ReadTool, _files
 from tests.tools.support import make_context, run
 
 
@@ -46,7 +46,7 @@ def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     """Small files are read whole, big ones in pieces; what is shown is the same."""
     if request.param == "streamed":
         monkeypatch.setattr(_files, "WHOLE", 0)
-        monkeypatch.setattr(_stream, "PIECE", 7)
+        monkeypatch.setattr(_files, "PIECE", 7)
     return str(request.param)
 
 

@@ -12,23 +12,23 @@ from hypothesis import strategies as st
 from sightline.tools import ToolContext
 from sightline.tools.files._selectors import LineRange, Selector, merge_ranges
 from sightline.tools.hashline import split_lines
-from sightline.tools.read import _files, _stream
+from sightline.tools.read import _files
 from sightline.tools.read._excerpt import Excerpt, excerpt_of, plan_excerpt
+from sightline.tools.read._files import Stopped, stream
 from sightline.tools.read._local import _in_thread
-from sightline.tools.read._stream import Stopped, stream
 from tests.tools.support import make_context
 
 
 def streamed(data: bytes, selector: Selector | None, piece: int, limit: int) -> Excerpt:
     file = os.memfd_create("lines")
-    before = _stream.PIECE
+    before = _files.PIECE
     try:
         os.write(file, data)
         os.lseek(file, 0, os.SEEK_SET)
-        _stream.PIECE = piece
+        _files.PIECE = piece
         return stream(file, plan_excerpt(selector, default_limit=limit), len(data))
     finally:
-        _stream.PIECE = before
+        _files.PIECE = before
         os.close(file)
 
 
@@ -62,7 +62,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line() -> None:
 
 def test_what_follows_the_wanted_lines_of_a_big_file_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """How many lines there are is then not known."""
-    monkeypatch.setattr(_stream, "COUNTED_TO_THE_END", 100)
+    monkeypatch.setattr(_files, "COUNTED_TO_THE_END", 100)
     found = streamed(b"x\n" * 10_000, Selector(ranges=(LineRange(3, 4),)), 64, 10)
     assert (list(found.lines), found.total_lines, found.cut_by) == ([2, 3, 4, 5, 6, 7], None, None)
 

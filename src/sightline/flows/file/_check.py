@@ -93,7 +93,7 @@ def _read_flow(reader: FlowReader, document: FlowDocument, path: Path) -> Flow |
 
 
 def _check_drafts(reader: FlowReader, drafts: list[StepDraft], inputs: dict[str, FlowInput]) -> None:
-    """What steps say about one another and about the inputs."""
+    """Check the references of steps to one another and to the inputs."""
     known: dict[str, StepDraft] = {}
     for draft in drafts:
         if draft.id and draft.id in known:

@@ -48,7 +48,7 @@ class Condition(msgspec.Struct, frozen=True):
         return (equal == (self.operator == "==")) != self.negated
 
     def decides_about(self, step: str) -> bool:
-        """Whether it looks at how that step ended, and so wants to be asked also when that was not well."""
+        """Whether it tests how that step ended, and so decides also when that step failed."""
         return any(
             reference.root == "steps" and reference.name == step and reference.path[2] in ("status", "exit_code")
             for reference in self.references()

@@ -9,8 +9,7 @@ from sightline.exceptions import UserMistake
 from sightline.flows.file._document import place
 from sightline.flows.file._findings import suggestion
 from sightline.flows.file._model import Flow, FlowInput, InputType
-from sightline.flows.file._names import check_name
-from sightline.flows.file._reader import FlowReader
+from sightline.flows.file._reader import FlowReader, check_name
 
 _FIELDS = ("type", "default", "required", "description")
 _TYPES: tuple[InputType, ...] = ("string", "int", "number", "boolean")
@@ -35,7 +34,11 @@ def read_inputs(reader: FlowReader, node: yaml.Node) -> dict[str, FlowInput]:
 
 def resolve_inputs(flow: Flow, given: Mapping[str, object]) -> tuple[dict[str, object], list[InputMistake]]:
     """The value of every input, from what was given (texts from a command line are converted) and the defaults."""
-    mistakes = [_unknown(name, flow) for name in given if name not in flow.inputs]
+    mistakes = [
+        InputMistake(f"there is no input {name}", suggestion(name, flow.inputs, f"{flow.name} takes no inputs"))
+        for name in given
+        if name not in flow.inputs
+    ]
     values: dict[str, object] = {}
     for name, declared in flow.inputs.items():
         if name not in given:
@@ -127,10 +130,6 @@ def _read_default(reader: FlowReader, node: yaml.Node, kind: str | None, what: s
     if fitting is None or (kind == "boolean" and not isinstance(value, bool)):
         reader.report(node, f"default of {what} is not {_EXAMPLES[kind]}", f"its type is {kind}")
     return fitting
-
-
-def _unknown(name: str, flow: Flow) -> InputMistake:
-    return InputMistake(f"there is no input {name}", suggestion(name, flow.inputs, f"{flow.name} takes no inputs"))
 
 
 def _missing(declared: FlowInput) -> InputMistake:

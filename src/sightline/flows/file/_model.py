@@ -14,7 +14,7 @@ OutputFormat = Literal["text", "json"]
 
 
 class FlowInput(msgspec.Struct, frozen=True, kw_only=True):
-    """A value the person gives. Without a default it must be given, unless it says `required: false`."""
+    """A value the user gives. Without a default it must be given, unless it has `required: false`."""
 
     name: str
     type: InputType = "string"

@@ -4,6 +4,7 @@ A key that is probably a misspelling of a known one is reported and then read as
 finger is one finding and what is inside it is still checked.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
@@ -19,7 +20,7 @@ _TAG = "tag:yaml.org,2002:"
 _PLAIN_TAGS = frozenset(_TAG + name for name in ("str", "int", "float", "bool", "null", "timestamp", "merge", "value"))
 _KINDS: dict[type[yaml.Node], str] = {yaml.MappingNode: "a mapping", yaml.SequenceNode: "a list"}
 
-# Thirty years of seconds; also keeps infinity out, and whole numbers no clock can count.
+# Thirty years of seconds; also excludes infinity, and whole numbers no clock can count.
 _LARGEST = 1e9
 
 
@@ -133,7 +134,7 @@ class FlowReader:
         return template
 
     def value(self, node: yaml.Node, what: str, note: Callable[[yaml.Node, Template], None]) -> object:
-        """object plain value, with every text in it a Template; each is noted with its own node."""
+        """Any plain value, with every text in it a Template; each is noted with its own node."""
         match node:
             case yaml.MappingNode():
                 entries = self.entries(node, what)
@@ -154,3 +155,13 @@ class FlowReader:
 
 def _kind(node: yaml.Node) -> str:
     return _KINDS.get(type(node), "a value")
+
+
+_name = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+
+
+def check_name(reader: FlowReader, node: yaml.Node, name: str, what: str) -> None:
+    if _name.fullmatch(name) is None:
+        reader.report(
+            node, f"{what} cannot be {name!r}", "use letters, digits, _ and -, at most 64, beginning with a letter or _"
+        )

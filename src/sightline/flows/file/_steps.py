@@ -1,4 +1,4 @@
-"""Reading the steps of a flow file. What a step says about others is checked afterwards, when all are known."""
+"""Reading the steps of a flow file. Its references to others are checked afterwards, when all are known."""
 
 import errno
 import os
@@ -13,10 +13,9 @@ from sightline.flows.file._condition import Condition, parse_condition
 from sightline.flows.file._document import SIZE_CAP, place
 from sightline.flows.file._findings import suggestion
 from sightline.flows.file._model import AgentStep, CommandStep, OutputFormat, StepRetry
-from sightline.flows.file._names import check_name
-from sightline.flows.file._reader import FlowReader
+from sightline.flows.file._reader import FlowReader, check_name
 from sightline.flows.file._template import Reference, Template, TemplateMistake, parse_template
-from sightline.flows.running._prepare import NATIVE
+from sightline.flows.running._attempts import NATIVE
 from sightline.flows.running._shell import parse_shell
 from sightline.handles import NotRegular, read_at_most
 from sightline.providers import APPROVALS, Approval, get_provider, provider_names
@@ -210,9 +209,11 @@ class _StepReader:
     def _approval(self, provider: str | None) -> Approval:
         node = self._fields.get("approval")
         level = None if node is None else self._reader.choice(node, "approval", APPROVALS)
-        if node is not None and level and provider and level not in (known := _known_levels(provider)):
-            hint = f"choose one of: {', '.join(known)}"
-            self._reader.report(node, f"{provider} has no approval level {level}", hint)
+        if node is not None and level and provider and provider != NATIVE:
+            known = get_provider(provider).levels
+            if level not in known:
+                hint = f"choose one of: {', '.join(known)}"
+                self._reader.report(node, f"{provider} has no approval level {level}", hint)
         return level or "auto"
 
     def _prompt(self) -> Template | None:
@@ -283,10 +284,6 @@ class _StepReader:
 
 def _providers() -> tuple[str, ...]:
     return (NATIVE, *provider_names())
-
-
-def _known_levels(provider: str) -> list[Approval]:
-    return list(APPROVALS) if provider == NATIVE else get_provider(provider).levels
 
 
 def _known_options(provider: str | None) -> list[str] | None:

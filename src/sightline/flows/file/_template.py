@@ -1,7 +1,7 @@
 """Templates: text with paths in it, and nothing but paths.
 
     {{ inputs.name }}             an input
-    {{ steps.id.output }}         what a step wrote (a command) or said (an agent), without newlines at its end
+    {{ steps.id.output }}         the output of a command or the text of an agent, without newlines at its end
     {{ steps.id.json.key.0 }}     the same text read as JSON, then keys and positions; -1 is the last
     {{ steps.id.exit_code }}      its exit code
     {{ steps.id.status }}         ok, error, skipped or blocked
@@ -198,8 +198,7 @@ def _walk(value: object, reference: Reference) -> object:
         except (KeyError, IndexError, ValueError, TypeError):
             where = ".".join(reference.path[:depth])
             raise OutsideFailure(
-                f"{one_line(reference.source)}: there is no {segment} in {where}",
-                f"it has {_contents(value)}",
+                f"{one_line(reference.source)}: there is no {segment} in {where}", f"it has {_contents(value)}"
             ) from None
     return value
 

@@ -1,4 +1,4 @@
-"""From steps that run side by side to the one who watches: batches in order, and a bound on how far ahead they run."""
+"""From steps that run side by side to the one reader: batches in order, and a bound on how far ahead they run."""
 
 import asyncio
 from collections import deque
@@ -12,7 +12,7 @@ _AHEAD_AT_MOST = 64  # batches; a batch may be a quarter of a megabyte of output
 
 
 class EventChannel:
-    """Many write, one reads. A slow reader slows the writers down, until `release` says that it may be gone."""
+    """Many write, one reads. A slow reader slows the writers down, until `release`."""
 
     def __init__(self) -> None:
         self._batches: deque[list[Event]] = deque()
@@ -42,7 +42,7 @@ class EventChannel:
         self._news.set()
 
     def release(self) -> None:
-        """Nobody is held up any more."""
+        """Writers do not wait any more."""
         self._released = True
         self._room.set()
 

@@ -2,7 +2,7 @@
 
 A step is an agent of the flow: its events carry its id as their agent path, with the path they came with behind it.
 Ids are made unique in the flow by the same prefix, and an attempt after the first numbers its text blocks on from the
-last one, so that no block is ever reopened. What a person must be told (errors, notices) names the step in its text as
+last one, so that no block is ever reopened. What the user must read (errors, notices) names the step in its text as
 well: it is read apart from everything else.
 """
 
@@ -10,27 +10,21 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sightline.events import (
-    AgentEnded,
-    AgentStarted,
-    Error,
-    Event,
-    Notice,
-    Reasoning,
-    Request,
-    RequestResolved,
-    Text,
-    ToolArgs,
-    ToolConnection,
-    ToolOutput,
-    ToolResult,
-    ToolUpdate,
-    ToolUse,
-)
+import sightline.events as ev
+from sightline.events import Event, Reasoning, Text, ToolArgs, ToolResult, ToolUse
 from sightline.events.stamping import of_agent, of_source
 from sightline.flows.running._channel import FLOW, EventChannel
 
-_WITH_ID = (ToolUse, ToolArgs, ToolOutput, ToolUpdate, ToolConnection, ToolResult, Request, RequestResolved)
+_WITH_ID = (
+    ToolUse,
+    ToolArgs,
+    ev.ToolOutput,
+    ev.ToolUpdate,
+    ev.ToolConnection,
+    ToolResult,
+    ev.Request,
+    ev.RequestResolved,
+)
 
 
 class Nested:
@@ -78,12 +72,12 @@ class Nested:
         if isinstance(event, (Text, Reasoning)):
             changes["block"] = block = event.block + self._blocks_before
             self._blocks = max(self._blocks, block + 1)
-        elif isinstance(event, (Error, Notice)):
+        elif isinstance(event, (ev.Error, ev.Notice)):
             changes["text"] = f"{self._step}: {event.text}"
         elif isinstance(event, _WITH_ID):
             changes["id"] = self.id(event.id)
-        elif isinstance(event, (AgentStarted, AgentEnded)):
+        elif isinstance(event, (ev.AgentStarted, ev.AgentEnded)):
             changes["path"] = self._path(event.path)
-            if isinstance(event, AgentStarted) and event.call:
+            if isinstance(event, ev.AgentStarted) and event.call:
                 changes["call"] = self.id(event.call)
         return of_agent(self._path(event.agent), [msgspec.structs.replace(event, **changes)])

@@ -10,7 +10,7 @@ OUTPUT_CAP = 1024 * 1024  # characters of a step's output that later steps can u
 _PREVIEW_CAP = 200
 
 # ok: done. error: it ran, or was about to, and failed. skipped: its `when` is false, or a step it needs was skipped.
-# blocked: a step it needs did not succeed. cancelled: the person stopped the flow.
+# blocked: a step it needs did not succeed. cancelled: the user stopped the flow.
 StepStatus = Literal["ok", "error", "skipped", "blocked", "cancelled"]
 
 
@@ -19,9 +19,9 @@ class AttemptEnd(msgspec.Struct, frozen=True, kw_only=True):
 
     exit_code: int
     output: str = ""
-    problem: str = ""  # one line that says what went wrong
+    problem: str = ""  # what went wrong, in one line
     hint: str = ""
-    cut: bool = False  # there was more output than is kept
+    cut: bool = False  # there was more output than is stored
 
     @property
     def timed_out(self) -> bool:
@@ -68,5 +68,5 @@ def outcome_of(steps: dict[str, StepResult], *, cancelled: bool) -> FlowOutcome:
 
 
 def brief(text: str) -> str:
-    """The first line of a text that says something, of bounded length."""
+    """The first line of a text that is not blank, of bounded length."""
     return cut_graphemes(clean_line(first_line(text[:4096])), _PREVIEW_CAP)

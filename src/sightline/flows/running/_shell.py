@@ -1,7 +1,7 @@
 """Values in a shell command: they are never part of its text.
 
 A `run` that is one string goes to `/bin/sh -c`. Each template in it becomes the expansion of an environment variable
-that holds the value, so whatever a model or a person wrote arrives as one word and is never read by the shell. Pasting
+that holds the value, so whatever a model or a user wrote arrives as one word and is never read by the shell. Pasting
 quoted values into the text instead was tried and is not safe: inside quotes of the author's own, the added quotes close
 them. That protection does not depend on the reading of quotes below, which only decides whether the expansion needs
 double quotes of its own.
@@ -142,7 +142,7 @@ class _Quoting:
 
     @property
     def place(self) -> str:
-        """What a template would stand in: of all it is inside of, that which keeps it from being one word."""
+        """What a template would stand in: of all it is inside of, that which prevents its being one word."""
         return _BRACE if _BRACE in self._stack and self.context != _UNCLEAR else self.context
 
     def read(self, text: str) -> None:

@@ -9,7 +9,7 @@ from sightline.text import StreamFilter
 
 
 class ChildOutput:
-    """One stream of a child: decoded and filtered however its bytes were cut, its beginning kept."""
+    """One stream of a child: decoded and filtered however its bytes were cut, its beginning stored."""
 
     def __init__(self, call: str, stream: Literal["stdout", "stderr"], cap: int = OUTPUT_CAP) -> None:
         self._call = call
@@ -17,14 +17,14 @@ class ChildOutput:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._filter = StreamFilter()
         self._room = cap
-        self._kept: list[str] = []
+        self._stored: list[str] = []
         self._dropped = 0
         self.cut = False
 
     @property
     def text(self) -> str:
-        """What was kept, without newlines at its end."""
-        return "".join(self._kept).rstrip("\n")
+        """What was stored, without newlines at its end."""
+        return "".join(self._stored).rstrip("\n")
 
     def feed(self, data: bytes, offset: int) -> list[ToolOutput]:
         return self._shown(self._filter.feed(self._decoder.decode(data)), offset)
@@ -35,28 +35,20 @@ class ChildOutput:
         return self._shown(rest, offset)
 
     def drop(self, data: bytes) -> None:
-        """Nobody can be shown this now; the next piece says how much went missing."""
-        self._keep(self._filter.feed(self._decoder.decode(data)))
+        """This cannot be shown now; the next piece has how much went missing."""
+        self._store(self._filter.feed(self._decoder.decode(data)))
         self._dropped += len(data)
 
     def _shown(self, content: str, offset: int) -> list[ToolOutput]:
-        self._keep(content)
+        self._store(content)
         if not content and not self._dropped:
             return []
         dropped, self._dropped = self._dropped, 0
-        return [
-            ToolOutput(
-                self._call,
-                content,
-                stream=self._stream,
-                offset=offset,
-                dropped=dropped,
-            )
-        ]
+        return [ToolOutput(self._call, content, stream=self._stream, offset=offset, dropped=dropped)]
 
-    def _keep(self, content: str) -> None:
+    def _store(self, content: str) -> None:
         if len(content) > self._room:
             self.cut = True
         if self._room:
-            self._kept.append(content[: self._room])
+            self._stored.append(content[: self._room])
             self._room = max(0, self._room - len(content))

@@ -65,8 +65,11 @@ class AnthropicAnswer:
         self._ended: dict[int, int] = {}  # how many blocks have ended under an index
         self.is_over = False
 
-    def read(self, data: bytes) -> Piece | None:
-        event = _decoded(data)
+    def read(self, data: bytes) -> list[Piece]:
+        piece = self._piece(_decoded(data))
+        return [] if piece is None else [piece]
+
+    def _piece(self, event: wire.AnthropicEvent) -> Piece | None:
         match event.type:
             case "content_block_delta":
                 return self._delta(self._key(event.index), event.delta or wire.AnthropicDelta())
@@ -143,8 +146,7 @@ class AnthropicAnswer:
         return None
 
     def _count(self, report: object) -> None:
-        """As the API counts: what came from the cache and what went there stands beside the input, and is no part of
-        it."""
+        """As the API counts: what came from the cache and what went there is no part of the input."""
         if self._tokens.update(report):
             counts = self._tokens
             usage = Usage(

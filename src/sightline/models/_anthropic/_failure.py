@@ -26,17 +26,17 @@ _QUOTA = ("credit balance is too low", "api usage limits")
 def classify(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
     """What an HTTP error means."""
     error = _error(body)
-    said = quoted(error.message if error else body)
-    kind = _kind(error.type if error else "", said) or kind_of_status(status)
-    return http_failure(kind, status, headers, said)
+    message = quoted(error.message if error else body)
+    kind = _kind(error.type if error else "", message) or kind_of_status(status)
+    return http_failure(kind, status, headers, message)
 
 
 def in_stream(error: wire.AnthropicError | str | None) -> ModelError:
     """What an error event inside an answer means."""
     error = wire.AnthropicError(message=error) if isinstance(error, str) else error or wire.AnthropicError()
-    said = quoted(error.message)
-    kind = _kind(error.type, said) or "overloaded"
-    return failure(kind, f"the server broke off: {said or quoted(error.type) or 'no reason given'}")
+    message = quoted(error.message)
+    kind = _kind(error.type, message) or "overloaded"
+    return failure(kind, f"the server broke off: {message or quoted(error.type) or 'no reason given'}")
 
 
 def _error(body: bytes) -> wire.AnthropicError | None:
@@ -46,10 +46,10 @@ def _error(body: bytes) -> wire.AnthropicError | None:
         return None
 
 
-def _kind(error_type: str, said: str) -> ErrorKind | None:
+def _kind(error_type: str, message: str) -> ErrorKind | None:
     kind = _KIND_OF_TYPE.get(error_type)
     if kind in ("bad_request", None):
-        lowered = said.lower()
+        lowered = message.lower()
         if any(words in lowered for words in _OVERFLOW):
             return "overflow"
         if any(words in lowered for words in _QUOTA):

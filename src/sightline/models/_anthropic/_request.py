@@ -5,13 +5,13 @@ What the API insists on:
 - Roles alternate and the user begins; results of calls stand first in the turn after the calls, one for each.
 - No text is blank; an assistant's last words do not end in white space when nothing follows them.
 - The result of a call that is marked as an error has no images: with images, it goes without the mark.
-- Thinking goes back only with the signature it came with, only what this API made, and never as the last thing said.
+- Thinking goes back only with the signature it came with, only what this API made, and never as the last part.
 - Thinking is off while a tool is forced, and in the middle of calls that were made without it. `max_tokens` is required
   and counts the thinking, so it stays above the budget.
-- Models from 4.6 on decide themselves how long to think and are told an effort; those from 4.7 on refuse a budget, and
-  the newest refuse to be told not to think. Off is the least effort there.
+- Models from 4.6 on decide themselves how long to think and are given an effort; those from 4.7 on refuse a budget, and
+  the newest refuse to have thinking disabled. Off is the least effort there.
 
-Four places may be marked for the cache; what stands before a mark is kept: the last tool, the system prompt, and the
+Four places may be marked for the cache; what stands before a mark is cached: the last tool, the system prompt, and the
 last two turns of the user, so that each request finds what the one before it left.
 """
 
@@ -33,7 +33,7 @@ EFFORTS = {"off": "low", "minimal": "low"}  # the other levels are words of the 
 _FIRST_ADAPTIVE = (4, 6)
 _version = re.compile(r"claude-[a-z]+-(\d)(?:-(\d))?(?!\d)")
 _LEAST_BUDGET = 1024  # the API's own
-_UNKNOWN_OUTPUT = 8192  # what every model that is still served can say
+_UNKNOWN_OUTPUT = 8192  # what every model that is still served can write
 _USUAL_OUTPUT = 32_000  # more is reserved in the context and hardly ever used
 _BESIDE_THINKING = 8192
 _LEAST_BESIDE = 1024
@@ -46,10 +46,10 @@ _BEGINNING = "(The conversation continues.)"
 
 def encoded(request: ModelRequest, facts: ModelFacts) -> bytes:
     turns = _turns(request.messages, facts.id, images=facts.images is not False)
-    wanted = 0 if request.tool_choice or facts.thinking is False else BUDGETS.get(request.thinking, 0)
+    thinking = 0 if request.tool_choice or facts.thinking is False else BUDGETS.get(request.thinking, 0)
     adaptive = facts.thinking is not False and thinks_adaptively(facts.id)
     amid = not adaptive and _is_amid_calls(turns)
-    max_tokens, budget = limits(request.max_output, facts.max_output, 0 if amid else wanted)
+    max_tokens, budget = limits(request.max_output, facts.max_output, 0 if amid else thinking)
     _mark_for_cache(turns)
     body = wire.AnthropicRequest(
         model=facts.id,
@@ -70,9 +70,9 @@ def thinks_adaptively(model_id: str) -> bool:
     return version is not None and (int(version[1]), int(version[2] or 0)) >= _FIRST_ADAPTIVE
 
 
-def limits(asked: int, ceiling: int | None, budget: int) -> tuple[int, int]:
+def limits(requested: int, ceiling: int | None, budget: int) -> tuple[int, int]:
     """`max_tokens`, and how many of them are for thinking (0: none, it does not fit)."""
-    words = asked or min(ceiling or _UNKNOWN_OUTPUT, _USUAL_OUTPUT)
+    words = requested or min(ceiling or _UNKNOWN_OUTPUT, _USUAL_OUTPUT)
     tokens = max(words, budget + min(words, _BESIDE_THINKING)) if budget else words
     tokens = min(tokens, ceiling or tokens)
     budget = min(budget, tokens - min(words, _LEAST_BESIDE))
@@ -114,7 +114,7 @@ def _blocks(message: Message, ids: CallIds, model: str, *, images: bool) -> list
             is_error = message.is_error and all(isinstance(block, wire.AnthropicTextBlock) for block in content)
             return [wire.ToolResultBlock(ids.of(message), content, is_error)]
         case AssistantMessage():
-            return _said(message, ids, model)
+            return _assistant_blocks(message, ids, model)
 
 
 def _content(parts: list[Content], *, images: bool) -> list[wire.AnthropicTextBlock | wire.ImageBlock]:
@@ -126,7 +126,7 @@ def _content(parts: list[Content], *, images: bool) -> list[wire.AnthropicTextBl
     ]
 
 
-def _said(message: AssistantMessage, ids: CallIds, model: str) -> list[wire.Block]:
+def _assistant_blocks(message: AssistantMessage, ids: CallIds, model: str) -> list[wire.Block]:
     blocks: list[wire.Block] = []
     for part in message.parts:
         if isinstance(part, TextPart):
@@ -154,7 +154,7 @@ def _thought(part: ReasoningPart) -> list[wire.ThinkingBlock | wire.RedactedThin
 
 
 def _is_amid_calls(turns: list[wire.AnthropicTurn]) -> bool:
-    """Whether the model goes on with calls it began to make without thinking."""
+    """Whether the model continues with calls it began to make without thinking."""
     at = len(turns) - 1
     first = None
     while at > 0 and isinstance(turns[at].content[0], wire.ToolResultBlock):

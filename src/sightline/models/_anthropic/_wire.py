@@ -1,6 +1,6 @@
-"""Anthropic Messages as it goes over the wire: what is asked, and the events of an answer.
+"""Anthropic Messages as it goes over the wire: requests, and the events of an answer.
 
-The events are read into one flat struct: an event, block or delta of a type nobody told us of is passed over, and a
+The events are read into one flat struct: an event, block or delta of an unknown type is passed over, and a
 tagged union would refuse it.
 """
 
@@ -10,7 +10,7 @@ import msgspec
 
 
 class CacheControl(msgspec.Struct, frozen=True, tag="ephemeral"):
-    """What stands up to and including the block that has it is kept by the server for the next request."""
+    """What stands up to and including the block that has it is cached by the server for the next request."""
 
 
 class _Block(msgspec.Struct, omit_defaults=True, kw_only=True, gc=False):
@@ -141,17 +141,8 @@ class AnthropicErrorBody(msgspec.Struct):
     error: AnthropicError
 
 
-READ = frozenset(
-    {
-        "message_start",
-        "content_block_start",
-        "content_block_delta",
-        "content_block_stop",
-        "message_delta",
-        "message_stop",
-        "error",
-    }
-)
+_BLOCK_EVENTS = ("content_block_start", "content_block_delta", "content_block_stop")
+READ = frozenset(("message_start", *_BLOCK_EVENTS, "message_delta", "message_stop", "error"))
 event_decoder = msgspec.json.Decoder(AnthropicEvent)
 type_decoder = msgspec.json.Decoder(EventType)
 error_decoder = msgspec.json.Decoder(AnthropicErrorBody)

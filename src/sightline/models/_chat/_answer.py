@@ -12,20 +12,91 @@ Rules:
 """
 
 from collections.abc import Callable, Collection, Iterator
+from typing import Literal
 
 import msgspec
 
-from sightline.chat_completions import AnswerMessage, CallFragment, ChatBody, ChatFunctionCall, pieces
+from sightline.chat_completions import AnswerMessage, CallFragment, ChatBody, ChatFunctionCall, continues, pieces
 from sightline.conversation import StopReason
 from sightline.events import Usage
 from sightline.models._api import Piece
-from sightline.models._assembly import Assembly
-from sightline.models._chat._calls import ChatCalls
-from sightline.models._chat._thinking import InlineThinking, Kind
+from sightline.models._assembly import Assembly, decoded_arguments
 from sightline.models._textual import WrittenCalls
 from sightline.models.http import _json
-from sightline.models.http._failing import failure, quoted
-from sightline.models.http._openai_failure import in_stream
+from sightline.models.http._failing import failure
+from sightline.models.http._openai_failure import decoded_part, in_stream
+
+_OPEN, _CLOSE = "<think>", "</think>"
+
+Kind = Literal["text", "reasoning"]
+
+
+class InlineThinking:
+    """One answer that arrives in pieces: which of it is thinking and which is words."""
+
+    def __init__(self) -> None:
+        self._state: Literal["start", "thinking", "between", "words"] = "start"
+        self._held = ""
+        self._thought = False  # something of the thinking has been passed on
+
+    def feed(self, text: str) -> list[tuple[Kind, str]]:
+        if self._state == "words":
+            return [("text", text)] if text else []
+        text = self._held + text
+        self._held = ""
+        if self._state == "start":
+            return self._start(text)
+        return self._think(text) if self._state == "thinking" else self._between(text)
+
+    def end(self) -> list[tuple[Kind, str]]:
+        """The answer is over, or continues with something else than text."""
+        held, self._held = self._held, ""
+        if self._state == "thinking":
+            return _thinking(held.rstrip())
+        self._state = "words"
+        return [("text", held)] if held else []
+
+    def _start(self, text: str) -> list[tuple[Kind, str]]:
+        inner = text.lstrip()
+        if inner.startswith(_OPEN):
+            self._state = "thinking"
+            return self._think(inner[len(_OPEN) :])
+        if _OPEN.startswith(inner):
+            self._held = text
+            return []
+        self._state = "words"
+        return [("text", text)]
+
+    def _think(self, text: str) -> list[tuple[Kind, str]]:
+        thought, found, words = (text if self._thought else text.lstrip()).partition(_CLOSE)
+        if found:
+            self._state = "between"
+            return [*_thinking(thought.rstrip()), *self._between(words)]
+        thought, self._held = _without_possible_end(thought)
+        self._thought = self._thought or bool(thought)
+        return _thinking(thought)
+
+    def _between(self, words: str) -> list[tuple[Kind, str]]:
+        words = words.lstrip()
+        if not words:
+            return []
+        self._state = "words"
+        return [("text", words)]
+
+
+def _thinking(thought: str) -> list[tuple[Kind, str]]:
+    return [("reasoning", thought)] if thought else []
+
+
+def _without_possible_end(text: str) -> tuple[str, str]:
+    """What is certain to be thinking, and what may be white space before the closing tag, or half of that."""
+    for size in range(min(len(_CLOSE) - 1, len(text)), 0, -1):
+        if text.endswith(_CLOSE[:size]):
+            certain = text[:-size].rstrip()
+            return certain, text[len(certain) :]
+    certain = text.rstrip()
+    return certain, text[len(certain) :]
+
 
 _STOP_REASONS: dict[str, StopReason] = {
     "stop": "stop",
@@ -66,7 +137,7 @@ class ChatAnswer:
         if data == _LAST:
             self._is_over = True
             return
-        chunk = _decoded(data)
+        chunk = decoded_part(_chunk_decoder, data)
         failed = chunk.failure()
         if failed is not None:
             raise in_stream(failed)
@@ -92,7 +163,7 @@ class ChatAnswer:
             raise failure("cut", "the answer broke off before its end")
         if self._finish == "error":
             raise in_stream("it could not finish its answer")
-        yield from self._said(self._thinking.end())
+        yield from self._of_kinds(self._thinking.end())
         words, calls = self._written.end()
         yield from self._text(words)
         for number, call in enumerate(calls):
@@ -110,7 +181,7 @@ class ChatAnswer:
             if kind == "reasoning":
                 yield from self._reasoning(words)
             elif kind == "text":
-                yield from self._said(self._thinking.feed(words))
+                yield from self._of_kinds(self._thinking.feed(words))
             elif kind == "refusal":
                 self._refused = True
                 yield from self._text(words)
@@ -129,11 +200,11 @@ class ChatAnswer:
         return [CallFragment(0, None, delta.function_call)]
 
     def released(self) -> Iterator[Piece]:
-        """What was held back is words: the answer goes on with calls, or broke off."""
-        yield from self._said(self._thinking.end())
+        """What was held back is text: the answer continues with calls, or broke off."""
+        yield from self._of_kinds(self._thinking.end())
         yield from self._text(self._written.give_up())
 
-    def _said(self, found: list[tuple[Kind, str]]) -> Iterator[Piece]:
+    def _of_kinds(self, found: list[tuple[Kind, str]]) -> Iterator[Piece]:
         for kind, words in found:
             yield from self._reasoning(words) if kind == "reasoning" else self._text(self._written.feed(words))
 
@@ -153,10 +224,76 @@ class ChatAnswer:
         return kind, self._blocks
 
 
-def _decoded(data: bytes) -> ChatBody:
-    try:
-        return _json.decode(_chunk_decoder, data)
-    except ValueError:
-        if data.rstrip().endswith(b"}"):
-            raise failure("protocol", f"a part of the answer cannot be read: {quoted(data)}") from None
-        raise failure("cut", "the answer broke off before its end") from None
+_NO_FUNCTION = ChatFunctionCall()
+
+
+class _Call:
+    def __init__(self, key: object) -> None:
+        self.key = key
+        self.native_id = self.name = ""
+        self.arguments: list[str] = []
+
+    def is_complete(self) -> bool:
+        end = next((piece for piece in reversed(self.arguments) if piece.strip()), "")
+        return end.rstrip().endswith("}") and not decoded_arguments("".join(self.arguments))[1]
+
+
+class ChatCalls:
+    """The calls of one answer, in the order they began."""
+
+    def __init__(self, assembly: Assembly) -> None:
+        self._assembly = assembly
+        self._calls: list[_Call] = []
+        self._last: dict[int | str | None, _Call] = {}  # of each index the last call, of None the last of all
+
+    @property
+    def begun(self) -> bool:
+        return bool(self._calls)
+
+    def take(self, fragment: CallFragment) -> Iterator[Piece]:
+        function = fragment.function or _NO_FUNCTION
+        call = self._call_of(fragment)
+        if isinstance(fragment.id, str):
+            call.native_id = call.native_id or fragment.id
+        if isinstance(function.name, str):
+            call.name = call.name or function.name
+        text = _arguments_text(function.arguments)
+        call.arguments.append(text)
+        if not call.name:
+            return  # it cannot be shown yet
+        begun = self._assembly.call(call.key, call.name, call.native_id)
+        if begun is not None:
+            yield begun
+            text = "".join(call.arguments)
+        delta = self._assembly.arguments(call.key, text)
+        if delta is not None:
+            yield delta
+
+    def end(self) -> Iterator[Piece]:
+        """The answer is over: a call whose name never came is one all the same, so that the model hears of it."""
+        for call in self._calls:
+            if not call.name:
+                begun = self._assembly.call(call.key, "", call.native_id)
+                delta = self._assembly.arguments(call.key, "".join(call.arguments))
+                yield from [piece for piece in (begun, delta) if piece is not None]
+
+    def _call_of(self, fragment: CallFragment) -> _Call:
+        index = fragment.index if isinstance(fragment.index, int | str) else None
+        last = self._last.get(index)
+        if last is not None and continues(fragment, last):
+            return last
+        if fragment.id and index is None:
+            known = next((call for call in self._calls if call.native_id == fragment.id), None)
+            if known is not None:
+                return known
+        index = len(self._calls) if index is None else index
+        call = _Call(len(self._calls))
+        self._calls.append(call)
+        self._last[index] = self._last[None] = call
+        return call
+
+
+def _arguments_text(arguments: object) -> str:
+    if isinstance(arguments, str):
+        return arguments
+    return "" if arguments is None else _json.encode(arguments).decode()

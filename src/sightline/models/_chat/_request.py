@@ -12,13 +12,88 @@ What servers insist on:
 """
 
 from collections.abc import Callable
+from typing import Literal, Union
+
+import msgspec
 
 from sightline.conversation import AssistantMessage, CallPart, Content, ImagePart, TextPart, ToolMessage
 from sightline.models._api import ModelFacts, ModelRequest
-from sightline.models._chat import _wire as wire
 from sightline.models._effort import effort
 from sightline.models._history import NO_OUTPUT, CallIds, consistent, sendable, tool_name
 from sightline.models.http import _json
+
+
+class TextPiece(msgspec.Struct, tag_field="type", tag="text"):
+    text: str
+
+
+class ImageUrl(msgspec.Struct):
+    url: str
+
+
+class ImagePiece(msgspec.Struct, tag_field="type", tag="image_url"):
+    image_url: ImageUrl
+
+
+Pieces = list[Union[TextPiece, ImagePiece]]
+
+
+class CalledFunction(msgspec.Struct):
+    name: str
+    arguments: str
+
+
+class MadeCall(msgspec.Struct):
+    id: str
+    function: CalledFunction
+    type: Literal["function"] = "function"
+
+
+class ChatMessage(msgspec.Struct, omit_defaults=True):
+    role: str
+    content: str | Pieces  # never null: there are servers that refuse it
+    tool_calls: list[MadeCall] = []
+    tool_call_id: str = ""
+
+
+class ChatFunction(msgspec.Struct):
+    name: str
+    description: str
+    parameters: msgspec.Raw
+
+
+class ChatTool(msgspec.Struct):
+    function: ChatFunction
+    type: Literal["function"] = "function"
+
+
+class FunctionName(msgspec.Struct):
+    name: str
+
+
+class ChatToolChoice(msgspec.Struct):
+    function: FunctionName
+    type: Literal["function"] = "function"
+
+
+class StreamOptions(msgspec.Struct):
+    include_usage: bool
+
+
+class ChatRequest(msgspec.Struct, omit_defaults=True, kw_only=True):
+    model: str
+    messages: list[ChatMessage]
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+    tools: list[ChatTool] = []
+    tool_choice: ChatToolChoice | None = None
+    max_tokens: int = 0
+    max_completion_tokens: int = 0
+    reasoning_effort: str = ""
+    reasoning: dict[str, str] | None = None  # OpenRouter's form of it
+    usage: dict[str, bool] | None = None  # makes OpenRouter report the cost
+    prompt_cache_key: str = ""
+
 
 API = "chat"
 
@@ -28,22 +103,20 @@ _IMAGES_OF_RESULTS = "The images of the results above:"
 
 def encoded(request: ModelRequest, facts: ModelFacts) -> bytes:
     tools = () if facts.tools is False else request.tools
-    body = wire.ChatRequest(
+    body = ChatRequest(
         model=facts.id,
         messages=_messages(request, facts),
         stream=True,
-        stream_options=wire.StreamOptions(include_usage=True),
-        tools=[wire.ChatTool(wire.ChatFunction(tool.name, tool.description, tool.parameters)) for tool in tools],
-        tool_choice=wire.ChatToolChoice(wire.FunctionName(request.tool_choice))
-        if tools and request.tool_choice
-        else None,
+        stream_options=StreamOptions(include_usage=True),
+        tools=[ChatTool(ChatFunction(tool.name, tool.description, tool.parameters)) for tool in tools],
+        tool_choice=ChatToolChoice(FunctionName(request.tool_choice)) if tools and request.tool_choice else None,
     )
     _fill_in_dialect(body, request, facts)
     return _json.encode(body)
 
 
-def _fill_in_dialect(body: wire.ChatRequest, request: ModelRequest, facts: ModelFacts) -> None:
-    told = effort(facts, request.thinking)
+def _fill_in_dialect(body: ChatRequest, request: ModelRequest, facts: ModelFacts) -> None:
+    level = effort(facts, request.thinking)
     if facts.provider == "openai":
         body.max_completion_tokens = request.max_output
         body.prompt_cache_key = request.cache_key[:64]
@@ -51,15 +124,15 @@ def _fill_in_dialect(body: wire.ChatRequest, request: ModelRequest, facts: Model
         body.max_tokens = request.max_output
     if facts.provider == "openrouter":
         body.usage = {"include": True}
-        body.reasoning = {"effort": told} if told else None
+        body.reasoning = {"effort": level} if level else None
     else:
-        body.reasoning_effort = told
+        body.reasoning_effort = level
 
 
-def _messages(request: ModelRequest, facts: ModelFacts) -> list[wire.ChatMessage]:
+def _messages(request: ModelRequest, facts: ModelFacts) -> list[ChatMessage]:
     images = facts.images is not False
     ids = CallIds(_ID_AT_MOST)
-    sent = [wire.ChatMessage("system", request.system)] if request.system else []
+    sent = [ChatMessage("system", request.system)] if request.system else []
     shown: list[Content] = []  # images of the results just sent
     for message in consistent(request.messages):
         if shown and not isinstance(message, ToolMessage):
@@ -68,47 +141,47 @@ def _messages(request: ModelRequest, facts: ModelFacts) -> list[wire.ChatMessage
         match message:
             case AssistantMessage():
                 own = (message.api, message.model) == (API, facts.id)
-                sent += _answer(message, ids.keep if own else ids.of)
+                sent += _answer(message, ids.native if own else ids.of)
             case ToolMessage():
                 sent.append(_result(message, ids, shown, images=images))
             case _:
                 parts = sendable(message.parts, images=images)
-                sent += [wire.ChatMessage("user", _content(parts))] if parts else []
+                sent += [ChatMessage("user", _content(parts))] if parts else []
     return [*sent, _images_message(shown)] if shown else sent
 
 
-def _answer(message: AssistantMessage, id_of: Callable[[CallPart], str]) -> list[wire.ChatMessage]:
+def _answer(message: AssistantMessage, id_of: Callable[[CallPart], str]) -> list[ChatMessage]:
     calls = [_call(call, id_of(call)) for call in message.calls]
     text = message.text
-    return [wire.ChatMessage("assistant", text, calls)] if calls or text.strip() else []
+    return [ChatMessage("assistant", text, calls)] if calls or text.strip() else []
 
 
-def _call(call: CallPart, ident: str) -> wire.MadeCall:
-    # What is no JSON object goes back as none: templates of local servers fail on it. The result says what was wrong.
-    return wire.MadeCall(ident, wire.CalledFunction(tool_name(call.name), _json.encode(call.args).decode()))
+def _call(call: CallPart, ident: str) -> MadeCall:
+    # What is no JSON object goes back as none: templates of local servers fail on it. The result has what was wrong.
+    return MadeCall(ident, CalledFunction(tool_name(call.name), _json.encode(call.args).decode()))
 
 
-def _result(message: ToolMessage, ids: CallIds, shown: list[Content], *, images: bool) -> wire.ChatMessage:
+def _result(message: ToolMessage, ids: CallIds, shown: list[Content], *, images: bool) -> ChatMessage:
     parts = sendable(message.parts, images=images)
     shown += [part for part in parts if isinstance(part, ImagePart)]
     text = "\n".join([part.text for part in parts if isinstance(part, TextPart)])
-    return wire.ChatMessage("tool", text or NO_OUTPUT, tool_call_id=ids.of(message))
+    return ChatMessage("tool", text or NO_OUTPUT, tool_call_id=ids.of(message))
 
 
-def _images_message(images: list[Content]) -> wire.ChatMessage:
-    return wire.ChatMessage("user", _content([TextPart(_IMAGES_OF_RESULTS), *images]))
+def _images_message(images: list[Content]) -> ChatMessage:
+    return ChatMessage("user", _content([TextPart(_IMAGES_OF_RESULTS), *images]))
 
 
-def _content(parts: list[Content]) -> str | wire.Pieces:
+def _content(parts: list[Content]) -> str | Pieces:
     if not any(isinstance(part, ImagePart) for part in parts):
         return "\n".join([part.text for part in parts if isinstance(part, TextPart)])
     return [_piece(part) for part in parts]
 
 
-def _piece(part: Content) -> wire.TextPiece | wire.ImagePiece:
+def _piece(part: Content) -> TextPiece | ImagePiece:
     if isinstance(part, TextPart):
-        return wire.TextPiece(part.text)
-    return wire.ImagePiece(wire.ImageUrl(data_url(part)))
+        return TextPiece(part.text)
+    return ImagePiece(ImageUrl(data_url(part)))
 
 
 def data_url(image: ImagePart) -> str:

@@ -1,7 +1,7 @@
 """The events of one answer of generateContent.
 
-Each event has the next parts of the first candidate; a call is one whole part. Text parts go on until a part of another
-kind comes. The event with a finish reason ends the answer, usage may come with any event. A prompt that is refused has
+Each event has the next parts of the first candidate; a call is one whole part. Text ends where a part of another kind
+comes. The event with a finish reason ends the answer, usage may come with any event. A prompt that is refused has
 no candidates but `promptFeedback`.
 """
 
@@ -33,6 +33,8 @@ _STOP_REASONS: dict[str, StopReason] = {
 
 class GeminiAnswer:
     """Takes events in, gives pieces out."""
+
+    is_over = False  # only the end of the stream shows it
 
     def __init__(self, assembly: Assembly, price: Callable[[Usage], float | None]) -> None:
         self._assembly = assembly
@@ -73,13 +75,13 @@ class GeminiAnswer:
             raise failure("cut", "the answer broke off before its end")
         reason = self._finish.finish_reason or ""
         stop_reason = _STOP_REASONS.get(reason)
-        said = quoted(f"{reason}: {self._finish.finish_message}" if self._finish.finish_message else reason)
+        ending = quoted(f"{reason}: {self._finish.finish_message}" if self._finish.finish_message else reason)
         if stop_reason is None:
-            error = failure("protocol", f"the model could not finish its answer: {said}")
+            error = failure("protocol", f"the model could not finish its answer: {ending}")
             error.hint, error.retryable = "try again", True
             raise error
         if stop_reason == "refusal":
-            return Done(self._assembly.message(stop_reason, said))
+            return Done(self._assembly.message(stop_reason, ending))
         return self._assembly.done(stop_reason)
 
     def _part(self, part: wire.Part) -> Iterator[Piece]:

@@ -70,15 +70,15 @@ def _kind(error: wire.GeminiError) -> ErrorKind | None:
     if error.code == 402:
         return "quota"
     kind = _KIND_OF_WORD.get(error.status or "")
-    said = (error.message or "").lower()
+    message = (error.message or "").lower()
     if kind == "rate_limit":
         return "quota" if _is_used_up(error) else kind
     if kind == "bad_request":
-        if any(words in said for words in _OVERFLOW):
+        if any(words in message for words in _OVERFLOW):
             return "overflow"
-        if any(words in said for words in _AUTH):
+        if any(words in message for words in _AUTH):
             return "auth"
-        if "location is not supported" in said:
+        if "location is not supported" in message:
             return "refused"
     return kind
 

@@ -21,7 +21,7 @@ from sightline.conversation import (
     ToolMessage,
     UserMessage,
 )
-from sightline.models._api import ModelFacts, ModelRequest, ToolSpec
+from sightline.models._api import ModelFacts, ModelRequest
 from sightline.models._gemini import _wire as wire
 from sightline.models._gemini._schema import translated
 from sightline.models._history import NO_OUTPUT, consistent, sendable, tool_name
@@ -32,7 +32,7 @@ API = "gemini"
 
 # Tokens a level may think at most, for models up to Gemini 2.5; later ones take the level's name.
 BUDGETS = {"off": 0, "minimal": 512, "low": 4096, "medium": 8192, "high": 16_384, "max": 24_576}
-_LEAST_PRO_BUDGET = 128  # the pro models cannot be told not to think
+_LEAST_PRO_BUDGET = 128  # the pro models cannot stop thinking
 _LEVELS = {"off": "minimal", "minimal": "minimal", "low": "low", "medium": "medium", "high": "high", "max": "high"}
 _BUDGETED = ("gemini-1", "gemini-2")
 _FIRST_WITHOUT_MINIMAL = (3, 8)
@@ -43,11 +43,14 @@ _BEGINNING = "(The conversation continues.)"
 
 def encoded(request: ModelRequest, facts: ModelFacts) -> bytes:
     name = model_name(facts)
+    declared = [
+        wire.Declaration(spec.name, spec.description, translated(bytes(spec.parameters))) for spec in request.tools
+    ]
     body = wire.GeminiRequest(
-        contents=_Contents(signed_calls=_wants_signatures(name), images=facts.images is not False).of(request.messages),
+        contents=_Contents(signed_calls=_needs_signatures(name), images=facts.images is not False).of(request.messages),
         system_instruction=wire.Content([wire.Part(text=request.system)]) if request.system.strip() else None,
-        tools=[wire.GeminiTools([_declaration(spec) for spec in request.tools])] if request.tools else [],
-        tool_config=_forced(request.tool_choice) if request.tool_choice else None,
+        tools=[wire.GeminiTools(declared)] if declared else [],
+        tool_config=wire.ToolConfig(wire.CallingConfig("ANY", [request.tool_choice])) if request.tool_choice else None,
         generation_config=_generation(request, facts, name),
     )
     return _json.encode(body)
@@ -57,16 +60,8 @@ def model_name(facts: ModelFacts) -> str:
     return facts.id.removeprefix("models/")
 
 
-def _wants_signatures(name: str) -> bool:
+def _needs_signatures(name: str) -> bool:
     return name.startswith("gemini-") and not name.startswith(_BUDGETED)
-
-
-def _declaration(spec: ToolSpec) -> wire.Declaration:
-    return wire.Declaration(spec.name, spec.description, translated(bytes(spec.parameters)))
-
-
-def _forced(tool: str) -> wire.ToolConfig:
-    return wire.ToolConfig(wire.CallingConfig("ANY", [tool]))
 
 
 def _generation(request: ModelRequest, facts: ModelFacts, name: str) -> wire.GenerationConfig | None:
@@ -76,12 +71,12 @@ def _generation(request: ModelRequest, facts: ModelFacts, name: str) -> wire.Gen
 
 
 def thinking_config(level: Thinking, name: str) -> wire.ThinkingConfig | None:
-    """None for a model of which it is not known how it is told."""
+    """None for a model whose form of it is not known."""
     shown = level != "off"
     if name.startswith("gemini-2.5"):
         budget = max(BUDGETS[level], _LEAST_PRO_BUDGET) if "pro" in name else BUDGETS[level]
         return wire.ThinkingConfig(include_thoughts=shown, thinking_budget=budget)
-    if not _wants_signatures(name):
+    if not _needs_signatures(name):
         return None
     word = _LEVELS[level]
     if word == "minimal" and ("pro" in name or _version_of(name) >= _FIRST_WITHOUT_MINIMAL):
@@ -114,7 +109,7 @@ class _Contents:
                 case ToolMessage():
                     self._add("user", [self._result(message)])
                 case AssistantMessage():
-                    self._add("model", self._said(message))
+                    self._add("model", self._parts_of(message))
         self._close_results()
         if self._turns and self._turns[0].role == "model":
             self._turns.insert(0, wire.Content([wire.Part(text=_BEGINNING)], "user"))
@@ -150,7 +145,7 @@ class _Contents:
             function_response=wire.FunctionResponse(tool_name(message.name), response, self._ids.get(message.call, ""))
         )
 
-    def _said(self, message: AssistantMessage) -> list[wire.Part]:
+    def _parts_of(self, message: AssistantMessage) -> list[wire.Part]:
         parts: list[wire.Part] = []
         unsigned = self._signed_calls
         for part in message.parts:

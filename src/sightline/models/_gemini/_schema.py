@@ -3,25 +3,15 @@
 - References are put in where they stand; one that leads back into itself becomes an object of any form.
 - `const` is an enum of one; enums are texts. What may be null is `nullable`; `oneOf` is `anyOf`; `allOf` is merged.
 - Every schema has a type or `anyOf`, an array has `items`, and what is required exists.
-- All other words are left out. What a number's enum allowed is said in its description.
+- All other words are left out. What a number's enum allowed goes into its description.
 """
 
 from functools import lru_cache
 
 import msgspec
 
-_KEPT = (
-    "description",
-    "minItems",
-    "maxItems",
-    "minProperties",
-    "maxProperties",
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "pattern",
-)
+_BOUNDS = ("minItems", "maxItems", "minProperties", "maxProperties", "minimum", "maximum", "minLength", "maxLength")
+_SUPPORTED = ("description", "pattern", *_BOUNDS)
 _FORMATS = {"string": ("date-time",), "integer": ("int32", "int64"), "number": ("float", "double")}
 _SCHEMAS_AT_MOST = 5000  # references can double at every step
 _ANYTHING = {"type": "string"}
@@ -58,7 +48,7 @@ class _Translator:
         return self._fit_plain(self._merged(schema, inside), inside)
 
     def _fit_plain(self, schema: Schema, inside: tuple[str, ...]) -> Schema:
-        fit: Schema = {key: schema[key] for key in _KEPT if key in schema}
+        fit: Schema = {key: schema[key] for key in _SUPPORTED if key in schema}
         kind = schema.get("type")
         if isinstance(kind, list):
             return self._any_of([{**schema, "type": one} for one in kind], inside)
@@ -161,7 +151,7 @@ def _guessed_type(schema: Schema) -> str:
 
 
 def _add_bounds(fit: Schema, schema: Schema, kind: str) -> None:
-    """It has no exclusive bounds: for whole numbers the next one says the same, for others it is nearly so."""
+    """It has no exclusive bounds: for whole numbers the next one is the same, for others it is nearly so."""
     step = 1 if kind == "integer" else 0
     above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
     if isinstance(above, (int, float)) and not isinstance(above, bool):
@@ -187,5 +177,5 @@ def _add_enum(fit: Schema, schema: Schema, kind: str) -> None:
             fit["enum"] = words
         return
     if words:
-        said = f"One of: {', '.join(words)}."
-        fit["description"] = f"{fit['description']} {said}" if fit.get("description") else said
+        choices = f"One of: {', '.join(words)}."
+        fit["description"] = f"{fit['description']} {choices}" if fit.get("description") else choices

@@ -1,4 +1,4 @@
-"""generateContent as it goes over the wire: what is asked, and the parts of an answer."""
+"""generateContent as it goes over the wire: requests, and the parts of an answer."""
 
 import msgspec
 
@@ -123,5 +123,5 @@ class GeminiErrorBody(msgspec.Struct):
 
 answer_decoder = msgspec.json.Decoder(GeminiResponse)
 error_decoder = msgspec.json.Decoder(GeminiErrorBody)
-# Asked for a stream, the API wraps an error that comes before it in a list.
+# In a request for a stream, the API wraps an error that comes before it in a list.
 error_list_decoder = msgspec.json.Decoder(list[GeminiErrorBody])

@@ -2,7 +2,7 @@
 
 An answer is a list of items: messages, reasoning, calls. Each is added, its inside is sent as deltas and once more
 whole, and it is done; the last event (`response.completed`, `.incomplete` or `.failed`) repeats all of them. Servers
-leave out parts of that, so whatever comes first is taken and what is said again adds only what is new. An `error` event
+leave out parts of that, so whatever comes first is taken and what is repeated adds only what is new. An `error` event
 ends the stream at any place. Unknown events and items are passed over.
 """
 
@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from sightline.chat_completions import converted, dollars, tokens
 from sightline.conversation import StopReason
 from sightline.events import Usage
-from sightline.models._api import Piece
+from sightline.models._api import Done, Piece
 from sightline.models._assembly import Assembly
 from sightline.models._responses import _wire as wire
 from sightline.models.http import _json
 from sightline.models.http._failing import failure, quoted
-from sightline.models.http._openai_failure import in_stream
+from sightline.models.http._openai_failure import decoded_part, in_stream
 
 LAST_EVENTS = frozenset({"response.completed", "response.incomplete", "response.failed", "error"})
 
@@ -32,7 +32,7 @@ class ResponsesAnswer:
     def __init__(self, assembly: Assembly, price: Callable[[Usage], float | None]) -> None:
         self._assembly = assembly
         self._price = price
-        self._said: dict[object, list[str]] = {}  # texts and thoughts by block, to tell what is said again
+        self._received: dict[object, list[str]] = {}  # texts and thoughts by block, to recognise repetitions
         self._thought_kind: dict[object, tuple[object, int | None]] = {}  # event and part of a thought's last words
         self._indexes: dict[str, object] = {}  # of items by their ids
         self._stop_reason: StopReason | None = None
@@ -45,7 +45,7 @@ class ResponsesAnswer:
     def read(self, data: bytes) -> Iterator[Piece]:
         if data == b"[DONE]":
             return
-        event = _decoded(data)
+        event = decoded_part(wire.event_decoder, data)
         kind = event.type
         if event.kind == "response":
             yield from self._end(_whole(data))
@@ -59,7 +59,8 @@ class ResponsesAnswer:
         elif kind == "response.function_call_arguments.done":
             yield from self._whole_arguments(self._index(event), event.arguments)
         elif kind == "response.output_item.added":
-            yield from self._begin(self._index(event), event.item or {})
+            index, item = self._index(event), event.item or {}
+            yield from self._call(index, item) if item.get("type") == "function_call" else ()
         elif kind == "response.output_item.done":
             yield from self._finish(self._index(event), event.item or {})
         elif kind in ("response.completed", "response.incomplete", "response.failed", "response.cancelled"):
@@ -67,23 +68,19 @@ class ResponsesAnswer:
         elif kind == "error" or event.error:
             raise in_stream(event.error or {"message": event.message, "code": event.code})
 
-    def end(self) -> Piece:
+    def done(self) -> Done:
         """The stream has ended; ModelError when the answer had not."""
         if self._stop_reason is None:
             raise failure("cut", "the answer broke off before its end")
         return self._assembly.done(self._stop_reason)
 
     def _index(self, event: wire.ResponsesEvent) -> object:
-        """What tells the item apart: its place, or its id from a server that does not say the place."""
+        """What identifies the item: its place, or its id from a server that does not send the place."""
         ident = event.item_id or _id(event.item or {})
         if ident is None:
             return event.output_index
         known = self._indexes.setdefault(ident, ident if event.output_index is None else event.output_index)
         return known if event.output_index is None else event.output_index
-
-    def _begin(self, index: object, item: dict[str, object]) -> Iterator[Piece]:
-        if item.get("type") == "function_call":
-            yield from self._call(index, item)
 
     def _finish(self, index: object, item: dict[str, object]) -> Iterator[Piece]:
         match item.get("type"):
@@ -106,7 +103,7 @@ class ResponsesAnswer:
         key = ("reasoning", index)
         thought = _texts(item.get("summary")) or _texts(item.get("content"))
         rest = self._rest(key, thought)
-        self._said.setdefault(key, []).append(rest)
+        self._received.setdefault(key, []).append(rest)
         opaque = item if item.get("encrypted_content") else None
         if (rest or opaque is not None) and (piece := self._assembly.reasoning(key, rest, opaque=opaque)) is not None:
             yield piece
@@ -120,14 +117,14 @@ class ResponsesAnswer:
             return
         words = event.delta if part == last else _BETWEEN_THOUGHTS + event.delta
         self._thought_kind[key] = (kind, part)
-        self._said.setdefault(key, []).append(words)
+        self._received.setdefault(key, []).append(words)
         if (piece := self._assembly.reasoning(key, words)) is not None:
             yield piece
 
     def _text(self, place: tuple[object, object], words: object) -> Iterator[Piece]:
         if not words or not isinstance(words, str):
             return
-        self._said.setdefault(place, []).append(words)
+        self._received.setdefault(place, []).append(words)
         if (piece := self._assembly.text(("text", *place), words)) is not None:
             yield piece
 
@@ -166,9 +163,9 @@ class ResponsesAnswer:
             self._stop_reason = _ENDINGS.get(reason or "", "length")
 
     def _rest(self, key: object, whole: object) -> str:
-        """What is new of a text that is said whole after its pieces."""
-        said = "".join(self._said.get(key, ()))
-        return whole[len(said) :] if isinstance(whole, str) and whole.startswith(said) else ""
+        """What is new of a text that is sent whole after its pieces."""
+        before = "".join(self._received.get(key, ()))
+        return whole[len(before) :] if isinstance(whole, str) and whole.startswith(before) else ""
 
     def _count(self, reported: wire.ResponsesTokens) -> None:
         read, made = reported.input_tokens_details, reported.output_tokens_details
@@ -192,15 +189,6 @@ def _id(item: dict[str, object]) -> str | None:
 def _texts(parts: object) -> str:
     texts = [part.get("text") for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
     return _BETWEEN_THOUGHTS.join([text for text in texts if isinstance(text, str)])
-
-
-def _decoded(data: bytes) -> wire.ResponsesEvent:
-    try:
-        return _json.decode(wire.event_decoder, data)
-    except ValueError:
-        if data.rstrip().endswith(b"}"):
-            raise failure("protocol", f"a part of the answer cannot be read: {quoted(data)}") from None
-        raise failure("cut", "the answer broke off before its end") from None
 
 
 def _whole(data: bytes) -> wire.Response:

@@ -9,15 +9,7 @@ What the API insists on:
 - Only models that think take `reasoning` and `include`, and only some accounts may have summaries of it.
 """
 
-from sightline.conversation import (
-    AssistantMessage,
-    CallPart,
-    Content,
-    ImagePart,
-    ReasoningPart,
-    TextPart,
-    ToolMessage,
-)
+from sightline.conversation import AssistantMessage, CallPart, Content, ImagePart, ReasoningPart, TextPart, ToolMessage
 from sightline.models._api import ModelFacts, ModelRequest
 from sightline.models._effort import effort, thinks
 from sightline.models._history import NO_OUTPUT, CallIds, consistent, sendable, tool_name
@@ -85,15 +77,15 @@ class _Input:
             if isinstance(part, ReasoningPart):
                 thoughts += _thought(part) if own else []
                 continue
-            item = self._said(part, own=own)
+            item = self._item(part, own=own)
             if item is not None:
                 items += [*thoughts, item]
                 thoughts = []
         return items
 
-    def _said(self, part: TextPart | CallPart, *, own: bool) -> object:
+    def _item(self, part: TextPart | CallPart, *, own: bool) -> object:
         if isinstance(part, CallPart):
-            ident = self._ids.keep(part) if own else self._ids.of(part)
+            ident = self._ids.native(part) if own else self._ids.of(part)
             return wire.CallItem(ident, tool_name(part.name), _json.encode(part.args).decode())
         return wire.AssistantItem([wire.OutputText(part.text)]) if part.text.strip() else None
 

@@ -1,7 +1,7 @@
-"""OpenAI Responses as it goes over the wire: what is asked, and the events of an answer.
+"""OpenAI Responses as it goes over the wire: requests, and the events of an answer.
 
-The events are read into one flat struct: an event or item of a type nobody told us of is passed over, and so are
-fields. Items are kept as they came where they must go back as they came.
+The events are read into one flat struct: an event or item of an unknown type is passed over, and so are
+fields. Items are stored as they came where they must go back as they came.
 """
 
 from typing import Literal, Union
@@ -66,7 +66,7 @@ class ReasoningOptions(msgspec.Struct, omit_defaults=True):
 class ResponsesRequest(msgspec.Struct, omit_defaults=True, kw_only=True):
     model: str
     input: list[object]
-    store: bool  # nothing is kept there: what it needs again it gets again
+    store: bool  # nothing is stored there: each request has all it needs
     stream: bool
     instructions: str = ""
     tools: list[ResponsesTool] = []

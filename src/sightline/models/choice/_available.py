@@ -1,4 +1,4 @@
-"""What can be used here: found once, and asked for only as far as it is needed."""
+"""What can be used here: found once, and queried only as far as it is needed."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -54,7 +54,7 @@ class Available:
     def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
         self.settings = settings
         self.environ = with_stored_keys(environ)
-        self._asked: list[Offer] | None = None
+        self._queried: list[Offer] | None = None
         self._silent: list[SilentServer] = []
 
     @cached_property
@@ -67,7 +67,7 @@ class Available:
         return configured(self.settings, self.environ)
 
     def offers(self) -> list[Offer]:
-        """What is known without asking anybody: models of the catalogue there is a key for, and of the settings."""
+        """What is known without a request: models of the catalogue there is a key for, and of the settings."""
         found = [
             Offer(place, facts_of(place.provider, named.id)) for place in self.keyed for named in self.of_vendor(place)
         ]
@@ -77,25 +77,25 @@ class Available:
             ]
         return found
 
-    def asked(self) -> list[Offer]:
-        """What servers say they have: those of the settings that list nothing there, and those on this machine."""
-        if self._asked is None:
+    def queried(self) -> list[Offer]:
+        """What servers list: those of the settings that list nothing there, and those on this machine."""
+        if self._queried is None:
             places = [place for place in self.configured if not place.models]
             if self.settings.models.discover:
                 taken = {_address(place) for place in self.configured}
                 places += [place for place in local(self.environ) if _address(place) not in taken]
             answers = ask(places)
-            self._asked = [Offer(place, facts) for place in places for facts in answers.models.get(place.name, [])]
+            self._queried = [Offer(place, facts) for place in places for facts in answers.models.get(place.name, [])]
             self._silent = [
                 SilentServer(place, answers.silent[place.name], answered=place.name not in answers.unreached)
                 for place in self.configured
                 if place.name in answers.silent
             ]
-        return self._asked
+        return self._queried
 
     def silent(self) -> list["SilentServer"]:
         """Servers of the settings that did not list their models."""
-        self.asked()
+        self.queried()
         return self._silent
 
     @staticmethod

@@ -1,7 +1,7 @@
 """Where models can be had: keys in the environment, servers in the settings, servers on this machine.
 
-- Nothing here asks a paid API. Servers on this machine are asked what they have (`GET …/models`), all at the same time
-  and for no longer than 300 ms; so are servers the settings name, wherever they are.
+- No paid API is requested here. Servers on this machine are queried for their models (`GET …/models`), all at the same
+  time and for no longer than 300 ms; so are servers the settings name, wherever they are.
 - A base URL in the environment stands for a key: a server of one's own may want none.
 """
 
@@ -32,9 +32,9 @@ class ModelServer(msgspec.Struct, frozen=True, kw_only=True):
     base_url: str = ""  # empty: the vendor's own
     key: str = ""
     found: str = ""  # what it was found by: the name of a variable, a file's section, an address
-    provider: str = ""  # as the catalogue knows it; empty: nobody there
+    provider: str = ""  # as the catalogue knows it; empty: not in it
     headers: dict[str, str] = {}
-    models: tuple[str, ...] = ()  # what the settings say it has
+    models: tuple[str, ...] = ()  # its models in the settings
     context: int | None = None
 
 
@@ -54,12 +54,7 @@ class KeyVendor(msgspec.Struct, frozen=True):
 # In the order in which they are preferred.
 VENDORS = (
     KeyVendor(
-        "anthropic",
-        "anthropic",
-        "anthropic",
-        ("ANTHROPIC_API_KEY",),
-        ("ANTHROPIC_BASE_URL",),
-        prefixes=("claude-",),
+        "anthropic", "anthropic", "anthropic", ("ANTHROPIC_API_KEY",), ("ANTHROPIC_BASE_URL",), prefixes=("claude-",)
     ),
     KeyVendor(
         "openai",
@@ -155,23 +150,23 @@ def ollama_url(host: str) -> str:
 
 
 class DiscoveryAnswers(msgspec.Struct, frozen=True):
-    """What servers said when they were asked, by their names."""
+    """The answers of servers, by their names."""
 
     models: dict[str, list[ModelFacts]] = {}
-    silent: dict[str, str] = {}  # who did not say, and why
+    silent: dict[str, str] = {}  # those without a list, and why
     unreached: list[str] = []  # those of them that did not answer at all
 
 
 class _NoList(ValueError):
-    """An answer that is no list of models; the words say why."""
+    """An answer that is no list of models; the message is why."""
 
 
 class _NoAnswer(Exception):
-    """No connection, or no answer in time; the words say why."""
+    """No connection, or no answer in time; the message is why."""
 
 
 def ask(places: Iterable[ModelServer], seconds: float = ASK_SECONDS) -> DiscoveryAnswers:
-    """What the servers say they have. In a thread, so that it can be called where an event loop runs."""
+    """The models the servers list. In a thread, so that it can be called where an event loop runs."""
     places = list(places)
     answers = DiscoveryAnswers()
     if not places:
@@ -237,7 +232,7 @@ async def _get(place: ModelServer) -> bytes:
 
 
 async def _body(reader: asyncio.StreamReader, head: bytes) -> bytes:
-    """In chunks, by its length, or, from a server that says neither, until the connection ends."""
+    """In chunks, by its length, or, from a server that sends neither, until the connection ends."""
     lines = [line.partition(b":") for line in head.lower().split(b"\r\n")[1:]]
     fields = {name.strip(): value.strip() for name, _, value in lines}
     if b"chunked" in fields.get(b"transfer-encoding", b""):
@@ -279,7 +274,7 @@ class _Meta(msgspec.Struct):
 
 
 class _Listed(msgspec.Struct):
-    """One model of a list, with what different servers say about it."""
+    """One model of a list, with the fields of different servers."""
 
     id: str
     max_model_len: int | None = None  # vLLM
@@ -299,10 +294,10 @@ class _List(msgspec.Struct):
 def listed(reply: bytes, place: ModelServer) -> list[ModelFacts]:
     """The models in a server's reply; what is no such list has none."""
     try:
-        told = msgspec.json.decode(reply, type=_List).data
+        items = msgspec.json.decode(reply, type=_List).data
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return []
-    return [facts for item in told[:_MOST_MODELS] if (facts := _facts(item, place)) is not None]
+    return [facts for item in items[:_MOST_MODELS] if (facts := _facts(item, place)) is not None]
 
 
 def _facts(item: object, place: ModelServer) -> ModelFacts | None:
@@ -315,8 +310,8 @@ def _facts(item: object, place: ModelServer) -> ModelFacts | None:
         model = _Listed(name)
     if not model.id or model.id != clean_line(model.id) or "embed" in model.id.lower():
         return None
-    said = (model.max_model_len, model.context_length, model.context_window, model.max_context_length)
-    context = next((number for number in said if number), None) or (model.meta.n_ctx if model.meta else None)
+    limits = (model.max_model_len, model.context_length, model.context_window, model.max_context_length)
+    context = next((number for number in limits if number), None) or (model.meta.n_ctx if model.meta else None)
     return ModelFacts(
         id=model.id,
         provider=place.provider or place.name,

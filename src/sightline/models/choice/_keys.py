@@ -1,4 +1,4 @@
-"""A key somebody pasted: whose it is, and whether it is accepted there, found out with one request."""
+"""A key that was pasted: its vendor, and whether it is accepted there, found out with one request."""
 
 import asyncio
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ def could_be_key(text: str) -> bool:
 
 
 def vendor_of_key(key: str) -> KeyVendor | None:
-    """By how it begins; None: it could be anybody's."""
+    """By how it begins; None: it could be of any vendor."""
     name = next((name for beginning, name in _BEGINNINGS.items() if key.startswith(beginning)), "")
     return next((one for one in VENDORS if one.name == name), None)
 
@@ -29,7 +29,7 @@ def key_problem(vendor: KeyVendor, key: str, environ: Mapping[str, str]) -> str:
     place = place_of(vendor, {**environ, vendor.keys[0]: key})
     assert place is not None, "it has a key"
     try:
-        asyncio.run(_asked(place))
+        asyncio.run(_query(place))
     except ModelError as error:
         if error.kind == "auth":
             return f"{TITLES[vendor.name]} does not accept this key"
@@ -45,11 +45,11 @@ def server_problem(base_url: str) -> str:
     return ask([place], _SECONDS_FOR_A_SERVER).silent.get("it", "")
 
 
-async def _asked(place: ModelServer) -> None:
+async def _query(place: ModelServer) -> None:
     transport = transport_to(place)
     try:
         async with asyncio.timeout(_SECONDS):
-            # OpenRouter lists its models to anybody, whatever the key.
+            # OpenRouter lists its models without a key.
             path = "/key" if place.provider == "openrouter" else list_path(place.api, transport.base_url)
             await transport.get(path, classify=list_failure)
     finally:

@@ -1,4 +1,4 @@
-"""Everything that can be used, for a person to choose from: each model once, and what each role means."""
+"""Everything that can be used, for the user to choose from: each model once, and what each role means."""
 
 import asyncio
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ class ModelListing(msgspec.Struct, frozen=True):
 def usable(settings: Settings, environ: Mapping[str, str], query: str = "", *, remote: bool = False) -> ModelListing:
     """What there is. `remote` also asks the vendors there are keys for."""
     available = Available(settings, environ)
-    offers = [*available.offers(), *available.asked()]
+    offers = [*available.offers(), *available.queried()]
     notes = [f"{server.text}; {server.hint}" for server in available.silent()]
     if remote:
         more, unheard = asyncio.run(_of_vendors(available.keyed))
@@ -137,14 +137,14 @@ def list_path(api: str, base_url: str) -> str:
 
 
 def list_failure(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
-    said = "the key is not accepted" if status in (401, 403) else f"the list of models is not available (HTTP {status})"
-    return ModelError("auth" if status in (401, 403) else "protocol", said, status=status)
+    text = "the key is not accepted" if status in (401, 403) else f"the list of models is not available (HTTP {status})"
+    return ModelError("auth" if status in (401, 403) else "protocol", text, status=status)
 
 
 def _with_what_is_known(facts: ModelFacts) -> ModelFacts:
-    """What the vendor says counts; where it says nothing, the catalogue does."""
-    told = {name: value for name, value in msgspec.structs.asdict(facts).items() if value is not None}
-    return msgspec.structs.replace(facts_of(facts.provider, facts.id), **told)
+    """The facts the vendor reports, completed from the catalogue."""
+    reported = {name: value for name, value in msgspec.structs.asdict(facts).items() if value is not None}
+    return msgspec.structs.replace(facts_of(facts.provider, facts.id), **reported)
 
 
 class _GoogleModel(msgspec.Struct, rename="camel"):
@@ -161,7 +161,7 @@ class _GoogleList(msgspec.Struct):
 
 def _google(reply: bytes, place: ModelServer) -> list[ModelFacts]:
     try:
-        told = msgspec.json.decode(reply, type=_GoogleList).models
+        models = msgspec.json.decode(reply, type=_GoogleList).models
     except msgspec.MsgspecError:
         return []
     return [
@@ -172,6 +172,6 @@ def _google(reply: bytes, place: ModelServer) -> list[ModelFacts]:
             max_output=model.output_token_limit,
             thinking=model.thinking,
         )
-        for model in told
+        for model in models
         if "generateContent" in model.supported_generation_methods
     ]

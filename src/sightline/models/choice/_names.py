@@ -1,4 +1,4 @@
-"""From what a person calls a model to the model: roles, and names that say only what matters.
+"""From what the user calls a model to the model: roles, and short names.
 
 How a loose name is understood (`sonnet`, `opus 4.5`, `gpt5 mini`):
 
@@ -60,16 +60,12 @@ def match(name: str, offered: Iterable[ModelCandidate]) -> ModelCandidate | None
     words, version = parts(name)
     if not words and not version:
         return None
-    fitting = [each for each in offered if _fits(each, words, version)]
+    fitting = [each for each in offered if set(words) <= set(each.words) and each.version[: len(version)] == version]
     families = _families(fitting, words)
     if len(families) > 1:
         found = ", ".join(_best(family, version).name for family in families)
         raise UserMistake(f"{name} matches several models: {found}", "name one of them")
     return _best(families[0], version) if families else None
-
-
-def _fits(model: ModelCandidate, words: tuple[str, ...], version: tuple[int, ...]) -> bool:
-    return set(words) <= set(model.words) and model.version[: len(version)] == version
 
 
 def _families(fitting: list[ModelCandidate], words: tuple[str, ...]) -> list[list[ModelCandidate]]:

@@ -46,11 +46,11 @@ _CERTIFICATES = (
 
 
 class HttpFailure(Exception):
-    """No answer, or not all of it. The message says why, without the address."""
+    """No answer, or not all of it. The message is why, without the address."""
 
 
 class HttpUnusable(HttpFailure):
-    """The address cannot be used, or what the environment says about proxies and certificates."""
+    """The address cannot be used, or the environment's proxies and certificates."""
 
 
 class HttpUnconnected(HttpFailure):
@@ -74,7 +74,7 @@ class HttpAnswer:
         self.serves_again = False  # the connection: after the end of the body
         self._reader = reader
         self._silence = silence
-        self._keeps = head.keeps_connection
+        self._persists = head.persists
         self._left = 0
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
@@ -100,7 +100,7 @@ class HttpAnswer:
             while piece := await _heard(self._reader.read(_BUFFER), self._silence):
                 yield piece
             return
-        self.serves_again = self._keeps
+        self.serves_again = self._persists
 
     async def _of_chunk(self) -> bytes:
         """Some of a chunk; nothing at the end of the last one. The line end after a chunk is not waited for."""
@@ -141,7 +141,7 @@ class HttpClient:
         """The answer's head has come; its body is read inside."""
         way = self._way = self._way or await self._found_way()
         request = _request(method, way, urlsplit(url), headers, body)
-        connection, answer = await self._asked(way, request)
+        connection, answer = await self._answered(way, request)
         try:
             yield answer
         finally:
@@ -162,18 +162,18 @@ class HttpClient:
         self._open.discard(connection)
         connection.abort()
 
-    async def _asked(self, way: "_Way", request: bytes) -> "tuple[_Connection, HttpAnswer]":
+    async def _answered(self, way: "_Way", request: bytes) -> "tuple[_Connection, HttpAnswer]":
         if (idle := self._youngest_idle()) is not None:
             try:
-                return idle, await self._asked_on(idle, request)
+                return idle, await self._answer_on(idle, request)
             except HttpBroken:
                 while (idle := self._youngest_idle()) is not None:
                     self._drop(idle)  # it waited longer
         connection = await self._connected(way)
         self._open.add(connection)
-        return connection, await self._asked_on(connection, request)
+        return connection, await self._answer_on(connection, request)
 
-    async def _asked_on(self, connection: "_Connection", request: bytes) -> HttpAnswer:
+    async def _answer_on(self, connection: "_Connection", request: bytes) -> HttpAnswer:
         try:
             return await connection.ask(request, self._silence)
         except BaseException:
@@ -197,7 +197,7 @@ class HttpClient:
         try:
             return await asyncio.to_thread(_way, self._address, proxied=proxied)
         except (OSError, ValueError) as problem:
-            raise HttpUnusable(_said(problem)) from None
+            raise HttpUnusable(_reason(problem)) from None
 
     async def _connected(self, way: "_Way") -> "_Connection":
         there = way.proxy or way.address
@@ -216,7 +216,7 @@ class HttpClient:
         except TimeoutError:
             raise HttpUnconnected(f"it took more than {self._connect_seconds:g} seconds") from None
         except OSError as problem:
-            raise HttpUnconnected(_said(problem)) from None
+            raise HttpUnconnected(_reason(problem)) from None
         except UnicodeError:
             raise HttpUnusable("this is not the name of a host") from None
         return connection
@@ -233,7 +233,7 @@ class _Way(msgspec.Struct, frozen=True):
 class _Head(msgspec.Struct, frozen=True):
     status: int
     headers: dict[str, str]
-    keeps_connection: bool
+    persists: bool
 
 
 class _Connection:
@@ -285,7 +285,7 @@ async def _heard(reading: Awaitable[T], seconds: float) -> T:
     except (asyncio.LimitOverrunError, ValueError):
         raise HttpBroken("what came is not HTTP") from None
     except OSError as problem:
-        raise HttpBroken(_said(problem)) from None
+        raise HttpBroken(_reason(problem)) from None
 
 
 async def _head(reader: asyncio.StreamReader) -> _Head:
@@ -321,17 +321,14 @@ async def _unpacked(raw: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, N
 
 def _request(method: str, way: _Way, url: SplitResult, headers: Mapping[str, str], body: bytes) -> bytes:
     target = quote(url.path or "/", _VISIBLE) + (f"?{quote(url.query, _VISIBLE)}" if url.query else "")
-    given = {"host": _authority(way.address), **_lower(headers), **_authorization(way.address)}
+    lowered = {name.lower(): value for name, value in headers.items()}
+    given = {"host": _authority(way.address), **lowered, **_authorization(way.address)}
     if body or method == "POST":
         given["content-length"] = str(len(body))
     if way.proxy is not None and way.address.scheme == "http":
         target = f"http://{given['host']}{target}"
         given |= _authorization(way.proxy, "proxy-")
     return _encoded(f"{method} {target} HTTP/1.1", given) + body
-
-
-def _lower(headers: Mapping[str, str]) -> dict[str, str]:
-    return {name.lower(): value for name, value in headers.items()}
 
 
 def _encoded(first: str, headers: Mapping[str, str]) -> bytes:
@@ -413,7 +410,7 @@ def _number(digits: str, base: int = 10) -> int:
     return number
 
 
-def _said(problem: Exception) -> str:
+def _reason(problem: Exception) -> str:
     """Without the address, which the caller names; several addresses failed where there is no one reason."""
     if isinstance(problem, ConnectionError) and problem.errno:
         return os.strerror(problem.errno)

@@ -48,16 +48,16 @@ def failure(kind: ErrorKind, message: str) -> ModelError:
     return ModelError(kind, message, _HINTS.get(kind, ""), retryable=kind in _PASSING)
 
 
-def http_failure(kind: ErrorKind, status: int, headers: Mapping[str, str], said: str) -> ModelError:
+def http_failure(kind: ErrorKind, status: int, headers: Mapping[str, str], reason: str) -> ModelError:
     if status < 400:
         error = failure("bad_request", f"HTTP {status}: not the answer of a model server")
         error.hint = _HINTS["not_found"]
     else:
         # Servers that want money use whatever type is at hand in the body; the status is unmistakable.
-        error = failure("quota" if status == 402 else kind, f"HTTP {status}: {said or 'no reason given'}")
+        error = failure("quota" if status == 402 else kind, f"HTTP {status}: {reason or 'no reason given'}")
     error.status = status
     error.retry_after = retry_after(headers)
     if error.kind == "quota":
-        return error  # whatever the server says of asking again
+        return error  # whatever the server answers about retries
     error.retryable = _SHOULD_RETRY.get(headers.get("x-should-retry", "").strip().lower(), error.retryable)
     return error

@@ -1,7 +1,7 @@
 """JSON as model servers send and take it, where that is more than what msgspec reads and writes.
 
 A server that cuts its text between the halves of an emoji sends a lone surrogate; msgspec refuses it, the standard
-library reads it. Nothing can be sent or kept with one: it goes out as a question mark.
+library reads it. Nothing can be sent or stored with one: it goes out as a question mark.
 """
 
 from typing import TypeVar
@@ -14,7 +14,7 @@ _DEEPEST = 100
 
 
 def decode(decoder: msgspec.json.Decoder[T], data: bytes) -> T:
-    """What `data` says; ValueError (of which msgspec's errors are) when it is not what the decoder is for."""
+    """The decoded value; ValueError (of which msgspec's errors are) when it is not what the decoder is for."""
     try:
         return decoder.decode(data)
     except msgspec.ValidationError:
@@ -24,9 +24,9 @@ def decode(decoder: msgspec.json.Decoder[T], data: bytes) -> T:
 
 
 def decode_text(text: str) -> object:
-    """What a text says, as it can be kept: halves of characters made whole or replaced.
+    """The value of a JSON text, as it can be stored: halves of characters made whole or replaced.
 
-    ValueError when it is no JSON, or nested so deeply that nobody could read it again from inside of something else.
+    ValueError when it is no JSON, or nested so deeply that it could not be read again from inside of something else.
     """
     text = whole_characters(text)
     try:

@@ -1,9 +1,9 @@
-"""Asking again: when, how often, and how long to wait before.
+"""Retries: when, how often, and how long to wait before.
 
-- Asked again is what the error calls retryable, and only while nothing of the answer has been passed on.
-- What the server asks for is waited for as it says; one that asks for more than `cap_ms` is not waited for. Without
-  its word the wait doubles each time, with some chance in it so that many who failed together do not return together.
-- Each wait is told (`Retrying`) before it begins, and ends at once when it is cancelled.
+- A retryable error is retried, and only while nothing of the answer has been passed on.
+- A wait that the server requests is observed; one of more than `cap_ms` is not waited for. Without
+  a request the wait doubles each time, with some chance in it so that many who failed together do not return together.
+- Each wait is announced (`Retrying`) before it begins, and ends at once when it is cancelled.
 """
 
 import asyncio
@@ -46,28 +46,28 @@ async def retried(
         await sleep(seconds)
 
 
-def _wait(asked: float | None, failures: int, retry: RetrySettings, chance: Callable[[], float]) -> float | None:
+def _wait(requested: float | None, failures: int, retry: RetrySettings, chance: Callable[[], float]) -> float | None:
     """Seconds; None: longer than we wait."""
     cap = retry.cap_ms / 1000
-    if asked:
-        return asked if asked <= cap else None
+    if requested:
+        return requested if requested <= cap else None
     doubled: float = min(cap, retry.base_ms / 1000 * 2 ** min(failures - 1, _LONGEST_DOUBLING))
     return doubled * (1 + chance()) / 2
 
 
 def retry_after(headers: Mapping[str, str], now: Callable[[], float] = time.time) -> float | None:
-    """Seconds a server asked for: `retry-after-ms`, or `retry-after` as seconds or as a date; None when it did not."""
+    """Seconds a server requested: `retry-after-ms`, or `retry-after` as seconds or as a date; None when it did not."""
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return milliseconds / 1000
-    said = headers.get("retry-after", "").strip()
-    seconds = _number(said)
-    if seconds is not None or not said:
+    value = headers.get("retry-after", "").strip()
+    seconds = _number(value)
+    if seconds is not None or not value:
         return seconds
     from email.utils import parsedate_to_datetime
 
     try:
-        return max(0.0, parsedate_to_datetime(said).timestamp() - now())
+        return max(0.0, parsedate_to_datetime(value).timestamp() - now())
     except (ValueError, TypeError, OverflowError):
         return None
 

@@ -1,17 +1,32 @@
 """What all models behind a server share: the transport, the price of an answer, the error of one that failed."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import aclosing
+from typing import Protocol
 
 from sightline.events import Usage
-from sightline.models._api import ModelError, ModelFacts, ModelRequest, Piece
+from sightline.models._api import Done, ModelError, ModelFacts, ModelRequest, Piece
 from sightline.models._assembly import Assembly
 from sightline.models.http._retry import Sleep
+from sightline.models.http._sse import ServerEvent
 from sightline.models.http._transport import Transport
 
 
+class StreamedAnswer(Protocol):
+    """What reads the events of one answer."""
+
+    @property
+    def is_over(self) -> bool: ...
+
+    def read(self, data: bytes) -> Iterable[Piece]: ...
+
+    def done(self) -> Done:
+        """The stream has ended; ModelError when the answer had not."""
+
+
 class ServedModel:
-    """`price` says what a usage costs in US dollars; without it the server does where it can, or the price table."""
+    """`price`: what a usage costs in US dollars; without it the server does where it can, or the price table."""
 
     api = ""
     BASE_URL = ""
@@ -36,6 +51,21 @@ class ServedModel:
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         raise NotImplementedError
+
+    async def _pieces(
+        self, events: AsyncGenerator[ServerEvent, None], answer: StreamedAnswer, assembly: Assembly
+    ) -> AsyncGenerator[Piece, None]:
+        """The pieces of one answer, read from its events."""
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    for piece in answer.read(event.data):
+                        yield piece
+                    if answer.is_over and not event.event:
+                        break  # of a server that does not name its events the transport cannot know the last
+            yield answer.done()
+        except ModelError as error:
+            raise self._failed(error, assembly) from None
 
     async def close(self) -> None:
         await self._transport.close()

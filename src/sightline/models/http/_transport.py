@@ -2,11 +2,10 @@
 
 - Nothing but the base URL is ever spoken to: redirects are not followed, proxies are those of the environment, and
   none of them for this machine itself.
-- Certificates are loaded at the first request, in a thread, and not for an http:// server. Connections are kept for the
-  next request.
+- Certificates are loaded at the first request, in a thread, and not for an http:// server. Connections are reused.
 - What fails is a `ModelError`: `network` before an answer began, `cut` within one, otherwise what `classify` makes of
   the server's reply. The values of the headers given here, which hold the key, are masked in each of them.
-- A server that only says that it is still there is waited for longer than one that says nothing, but not for ever.
+- A server that only sends pings is waited for longer than one that sends nothing, but not for ever.
 - Who stops iterating closes the connection (use `aclosing`); who is cancelled has closed it.
 """
 
@@ -18,14 +17,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from sightline.exceptions import UserMistake
 from sightline.models._api import ErrorKind, ModelError
-from sightline.models.http._client import (
-    HttpAnswer,
-    HttpClient,
-    HttpFailure,
-    HttpSilent,
-    HttpUnconnected,
-    HttpUnusable,
-)
+from sightline.models.http._client import HttpAnswer, HttpClient, HttpFailure, HttpSilent, HttpUnconnected, HttpUnusable
 from sightline.models.http._sse import EVENT_LIMIT, LAST, EventTooLong, ServerEvent, Splitter
 from sightline.settings import RetrySettings
 from sightline.text import clean_line, without_credentials
@@ -34,16 +26,16 @@ Classify = Callable[[int, Mapping[str, str], bytes], ModelError]
 
 CONNECT_SECONDS, SILENCE_SECONDS = 10.0, 600.0
 PINGED_SECONDS = 3600.0
-_PING = "ping"  # an event that says nothing; most servers send comments instead
+_PING = "ping"  # an event without content; most servers send comments instead
 _ERROR_BODY_LIMIT = 64 * 1024
 _REPLY_LIMIT = 16 * 1024 * 1024
-# After its last event a server only has to say that this was all; the connection is of no use again without that.
+# After its last event a server only has to end the answer; the connection is of no use again without that.
 _GOODBYE_SECONDS = 0.25
 _NO_SECRET = frozenset({"accept", "content-type", "user-agent", "anthropic-version", "anthropic-beta"})
 # Shorter "keys" are what local servers are given for want of one; masking those would garble texts.
 _SECRET_AT_LEAST = 8
 _MASK = "[key]"
-_QUOTED = 200  # bytes of a body nobody understood
+_QUOTED = 200  # bytes of a body that was not understood
 _DEFAULT_RETRY = RetrySettings()
 
 
@@ -73,7 +65,7 @@ class Transport:
 
     @property
     def where(self) -> str:
-        """The address as a person may see it."""
+        """The address as it may be shown."""
         parts = self._address
         return clean_line(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}")
 
@@ -87,8 +79,8 @@ class Transport:
         last: frozenset[str] = frozenset(),
     ) -> AsyncGenerator[ServerEvent, None]:
         """POST `body` (JSON); its answer's events. `last` names those after which nothing follows, as after [DONE]."""
-        asked = {"content-type": "application/json", "accept": "text/event-stream", **(headers or {})}
-        async with self._answer("POST", path, classify, asked, body) as response:
+        request_headers = {"content-type": "application/json", "accept": "text/event-stream", **(headers or {})}
+        async with self._answer("POST", path, classify, request_headers, body) as response:
             if _is_one_body(response):
                 yield ServerEvent("", await _beginning(response, EVENT_LIMIT))
                 return
@@ -105,7 +97,7 @@ class Transport:
                             return
                         heard = heard if event.event == _PING else time.monotonic()
                     if time.monotonic() - heard > self._pinged_seconds:
-                        raise _nothing_new(self.where)
+                        raise ModelError("cut", f"{self.where} stopped sending", "try again later")
             if (rest := splitter.end()) is not None:
                 yield rest
             elif not splitter.found and "event-stream" not in response.headers.get("content-type", ""):
@@ -129,7 +121,7 @@ class Transport:
         return without_credentials(text)
 
     def masked_error(self, error: ModelError) -> ModelError:
-        """The same error; for one a client made of what a server said inside an answer."""
+        """The same error; for one a client made of an error inside an answer."""
         error.message, error.hint = self.masked(error.message), self.masked(error.hint)
         error.args = (error.message,)
         return error
@@ -144,8 +136,8 @@ class Transport:
                 method, self.base_url + path, {**self._headers, **headers}, body
             ) as response:
                 if response.status != 200:
-                    said = await _beginning(response, _ERROR_BODY_LIMIT)
-                    raise self.masked_error(classify(response.status, response.headers, said))
+                    error_body = await _beginning(response, _ERROR_BODY_LIMIT)
+                    raise self.masked_error(classify(response.status, response.headers, error_body))
                 answering = True
                 yield response
         except EventTooLong:
@@ -207,25 +199,21 @@ async def _beginning(response: HttpAnswer, limit: int) -> bytes:
 
 
 def _not_events(where: str, body: bytes) -> ModelError:
-    said = clean_line(body[:_QUOTED].decode("utf-8", "replace"))
-    return ModelError("protocol", f"{where} did not answer with events: {said}", "check the base URL and the API")
-
-
-def _nothing_new(where: str) -> ModelError:
-    return ModelError("cut", f"{where} stopped sending", "try again later")
+    reason = clean_line(body[:_QUOTED].decode("utf-8", "replace"))
+    return ModelError("protocol", f"{where} did not answer with events: {reason}", "check the base URL and the API")
 
 
 def _failure(problem: HttpFailure, where: str, *, answering: bool) -> ModelError:
-    said = clean_line(str(problem))
+    reason = clean_line(str(problem))
     if isinstance(problem, HttpSilent):
         kind: ErrorKind = "cut" if answering else "network"
-        return ModelError(kind, f"no answer from {where} for a long time: {said}", "try again later")
+        return ModelError(kind, f"no answer from {where} for a long time: {reason}", "try again later")
     if answering:
-        return ModelError("cut", f"the answer of {where} broke off: {said}", "try again", retryable=True)
+        return ModelError("cut", f"the answer of {where} broke off: {reason}", "try again", retryable=True)
     if isinstance(problem, HttpUnusable):
         hint = "check the base URL, and HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR"
-        return ModelError("network", f"no connection to {where}: {said}", hint)
+        return ModelError("network", f"no connection to {where}: {reason}", hint)
     if isinstance(problem, HttpUnconnected):
         hint = "is the server running? check the base URL and the network"
-        return ModelError("network", f"cannot connect to {where}: {said}", hint, retryable=True)
-    return ModelError("network", f"the connection to {where} broke: {said}", "try again", retryable=True)
+        return ModelError("network", f"cannot connect to {where}: {reason}", hint, retryable=True)
+    return ModelError("network", f"the connection to {where} broke: {reason}", "try again", retryable=True)

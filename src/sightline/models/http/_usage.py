@@ -4,7 +4,7 @@ from sightline.chat_completions import tokens
 
 
 class TokenCounts:
-    """Counts that an answer reports piecemeal: a name that a report leaves out keeps its last count."""
+    """Counts that an answer reports piecemeal: a name that a report leaves out has its last count."""
 
     def __init__(self, *names: str) -> None:
         self._counts: dict[str, int | None] = dict.fromkeys(names)

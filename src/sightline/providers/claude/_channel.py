@@ -12,21 +12,22 @@ Rules of this wire:
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from uuid import uuid4
 
 import msgspec
+from msgspec.structs import replace
 
-from sightline.events import ApprovalState, Error, Event, Notice, RequestResolved, RunEnded, RunStarted, Unknown
+import sightline.events as ev
+from sightline.events import Event
 from sightline.events.stamping import of_agent
 from sightline.providers._channel_run import ChannelRun
 from sightline.providers._program_channel import ProgramChannel
 from sightline.providers._provider import ProviderPrompt, Run, Unreachable
 from sightline.providers._requests import OpenRequest
-from sightline.providers._source import read_line, remember, text_at
+from sightline.providers._source import add, add_usage, read_line, remember, text_at
 from sightline.providers.claude._channel_requests import RequestOrigin, TranslatedRequest, translate_request
-from sightline.providers.claude._channel_turns import ClaudeTurns
 from sightline.providers.claude._command import COMMAND, channel_arguments
 from sightline.providers.claude._source import ClaudeSource
 from sightline.text import clean_line, clean_text
@@ -34,7 +35,7 @@ from sightline.text import clean_line, clean_text
 _SECONDS_TO_OPEN = 60.0
 _REMEMBERED_AT_MOST = 256  # of texts sent in one run, of tasks, of events between runs
 _HINT = f"update Claude Code: npm install -g {COMMAND.package}"
-# Without it a result does not say whether more follows by itself.
+# Without it a result does not show whether more follows by itself.
 _ENVIRONMENT = {"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS": "1"}
 
 
@@ -94,13 +95,13 @@ class ClaudeChannel(ProgramChannel):
         if run is None or run.over:
             run = self._run = self._new_run()
             flags = list(COMMAND.approvals[ask.approval])
-            await run.put([ApprovalState(ask.approval, flags).as_state(), *self._between])
+            await run.put([ev.ApprovalState(ask.approval, flags).as_state(), *self._between])
             self._between = []
         self._turns.prompted()
         self._sent.clear()
         self._send_text(ask.prompt)
         if not self.is_read:
-            await run.fail(Error("Claude Code has ended", "send it again"))
+            await run.fail(ev.Error("Claude Code has ended", "send it again"))
         return run
 
     def on_own_run(self, begun: Callable[[Run], bool]) -> None:
@@ -122,8 +123,6 @@ class ClaudeChannel(ProgramChannel):
             return False
         return True
 
-    # The conversation
-
     async def _use_model(self, model: str) -> None:
         if model != self._model:
             self._model = model
@@ -142,7 +141,7 @@ class ClaudeChannel(ProgramChannel):
         except Unreachable:
             return await self._end_program()
         events: list[Event] = [
-            Notice(f"stopped before Claude Code read this: {clean_text(text)}") for text in unread.values()
+            ev.Notice(f"stopped before Claude Code read this: {clean_text(text)}") for text in unread.values()
         ]
         if not self._turns.begun and next(iter(self._sent), "") in unread:
             events += self._turns.given_up()  # the prompt was never begun: nothing of it will end
@@ -151,8 +150,6 @@ class ClaudeChannel(ProgramChannel):
     async def _withdrawn(self, uuid: str) -> bool:
         answer = await self._call("cancel_async_message", message_uuid=uuid)
         return isinstance(answer, dict) and answer.get("cancelled") is True
-
-    # Messages
 
     def _send_text(self, text: str) -> None:
         uuid, read = str(uuid4()), self._new_id()
@@ -186,10 +183,10 @@ class ClaudeChannel(ProgramChannel):
         while events:
             run = self._run_for(events)
             if run is None:
-                news = [event for event in events if not isinstance(event, RunStarted | RunEnded)]
+                news = [event for event in events if not isinstance(event, ev.RunStarted | ev.RunEnded)]
                 self._between = [*self._between, *news][-_REMEMBERED_AT_MOST:]
                 return
-            ends = [at for at, event in enumerate(events, 1) if isinstance(event, RunEnded) and not event.agent]
+            ends = [at for at, event in enumerate(events, 1) if isinstance(event, ev.RunEnded) and not event.agent]
             of_run = ends[0] if ends else len(events)
             await run.put(events[:of_run])
             events = events[of_run:]
@@ -197,7 +194,7 @@ class ClaudeChannel(ProgramChannel):
     def _run_for(self, events: list[Event]) -> ChannelRun | None:
         if self._run is not None and not self._run.over:
             return self._run
-        if self._begun_by_itself is None or not any(isinstance(event, RunStarted) for event in events):
+        if self._begun_by_itself is None or not any(isinstance(event, ev.RunStarted) for event in events):
             return None
         run = self._new_run()
         if not self._begun_by_itself(run):
@@ -219,7 +216,7 @@ class ClaudeChannel(ProgramChannel):
 
     def parse_events(self, line: bytes) -> list[Event]:
         head = read_line(line, _decoder)
-        if isinstance(head, Unknown):
+        if isinstance(head, ev.Unknown):
             return [head]
         match head.type:
             case "control_request":
@@ -235,10 +232,10 @@ class ClaudeChannel(ProgramChannel):
             case "system" if head.subtype == "task_started":
                 remember(self._tasks, str(head.task_id), str(head.tool_use_id), _REMEMBERED_AT_MOST)
             case "system" if head.subtype == "task_notification" and not self._turns.open:
-                return [Notice(clean_line(str(head.summary or "a task has ended")))]
+                return [ev.Notice(clean_line(str(head.summary or "a task has ended")))]
         events = self._turns.of_run(self._source.parse_events(line))
         for event in events:
-            if isinstance(event, RunStarted) and event.session:
+            if isinstance(event, ev.RunStarted) and event.session:
                 self._session = event.session
         return [*events, *self._end_of_run()] if head.type == "result" else events
 
@@ -274,7 +271,7 @@ class ClaudeChannel(ProgramChannel):
                 return of_agent(agent, [self._open_request(head.request_id, translated)])
         self._respond(head.request_id, "error", error="not supported")
         text = f"Claude Code asked for something that only its own program supports: {kind[:100]}"
-        return [Notice(clean_line(text), "warning")]
+        return [ev.Notice(clean_line(text), "warning")]
 
     def _open_request(self, native_id: object, request: TranslatedRequest) -> Event:
         reply = partial(self._reply, native_id, request)
@@ -283,7 +280,7 @@ class ClaudeChannel(ProgramChannel):
 
     def _reply(self, native_id: object, request: TranslatedRequest, answer: object) -> None:
         response = request.answer(answer)
-        events: list[Event] = [RequestResolved(request.event.id)]
+        events: list[Event] = [ev.RequestResolved(request.event.id)]
         if isinstance(response, TranslatedRequest):
             events.append(self._open_request(native_id, response))
         else:
@@ -295,7 +292,7 @@ class ClaudeChannel(ProgramChannel):
         withdrawn = [pending.event for pending in self._requests.values() if pending.native_id == native_id]
         for event in withdrawn:
             del self._requests[event.id]
-        return [event for each in withdrawn for event in of_agent(each.agent, [RequestResolved(each.id)])]
+        return [event for each in withdrawn for event in of_agent(each.agent, [ev.RequestResolved(each.id)])]
 
 
 def _control(id: str, subtype: str, **fields: object) -> dict[str, object]:
@@ -305,3 +302,107 @@ def _control(id: str, subtype: str, **fields: object) -> dict[str, object]:
 def _encoded(*messages: dict[str, object]) -> bytes:
     """Lines to be sent. Half a character that came in goes back as it was."""
     return b"".join([json.dumps(message).encode() + b"\n" for message in messages])
+
+
+_INTERRUPTED = "[Request interrupted by user"
+
+
+class ClaudeTurns:
+    """The events of the source, cut into runs, in a stream that does not end with the work on a prompt.
+
+    - Each round of Claude Code has an `init` and a `result`. A prompt can take several: text sent meanwhile that no
+      call was left to carry, and the end of a subagent in the background, open another. They are one run, with one
+      beginning and one end; tokens and costs are added up.
+    - The run is over when Claude Code reports that it is idle after a result, has read all it was sent, and no subagent
+      is running. For a version that does not report its state it is over with the first result.
+    - The costs in a `result` are those of the whole process.
+    - A round that was interrupted ends as failed, with a line in the user's name. Of a run that is being stopped
+      neither is shown.
+    - A command left in the background outlives the run. Its end makes Claude Code continue by itself: a run too.
+    """
+
+    def __init__(self) -> None:
+        self.open = False  # from the prompt, or a round that began by itself, to the end of the run
+        self.begun = False  # its first round has
+        self.stopping = False
+        self.wakings = 0  # how often it reported that it works
+        self._state = ""  # empty: never reported
+        self._wakes_up = False  # it has read a text, and will
+        self._spent = 0.0
+        self._ended: ev.RunEnded | None = None  # what its rounds so far came to
+
+    def prompted(self) -> None:
+        self.stopping = False
+        if not self.open:
+            self._open()
+
+    def given_up(self) -> list[Event]:
+        """The end of a run of which no round began."""
+        self.open = False
+        return [ev.RunEnded(stop_reason="cancelled")]
+
+    def _open(self) -> None:
+        self.open, self.begun, self.stopping, self._ended = True, False, False, None
+
+    def is_in(self, state: str) -> None:
+        self._state = state
+        if state == "running":
+            self.wakings += 1
+            self._wakes_up = False
+
+    def has_read(self, wakings: int) -> None:
+        """A text that was sent after so many wakings has been read. Read while idle it begins a round, whatever ended
+        before."""
+        self._wakes_up = self._state == "idle" and self.wakings == wakings
+
+    def of_run(self, events: Iterable[Event]) -> list[Event]:
+        """The events of the source that are events of the run."""
+        shown: list[Event] = []
+        for event in events:
+            if event.agent:
+                shown.append(event)
+            elif isinstance(event, ev.RunStarted):
+                shown += self._round_begun(event)
+            elif isinstance(event, ev.RunEnded):
+                self._round_ended(event)
+            elif isinstance(event, ev.Error):
+                shown += [] if self.stopping else [_with_hint(event)]
+            elif not (isinstance(event, ev.User) and self._is_redundant(event)):
+                shown.append(event)
+        return shown
+
+    def end(self, *, busy: bool) -> list[Event]:
+        """The end of the run, if this is it."""
+        if self._ended is None or busy or self._wakes_up or self._state not in ("", "idle"):
+            return []
+        ended, self._ended = self._ended, None
+        self.open = False
+        return [replace(ended, stop_reason="cancelled", is_error=False) if self.stopping else ended]
+
+    def broke(self, *, busy: bool) -> list[Event]:
+        """Nothing more comes. A result that was there counts, unless there was to be more."""
+        self._state = ""
+        return self.end(busy=busy and not self.stopping)
+
+    def _round_begun(self, event: ev.RunStarted) -> list[Event]:
+        if not self.open:
+            self._open()
+        first, self.begun = not self.begun, True
+        return [event] if first else []
+
+    def _round_ended(self, event: ev.RunEnded) -> None:
+        cost = event.cost
+        if cost is not None:
+            cost, self._spent = max(cost - self._spent, 0.0), cost
+        before = self._ended or ev.RunEnded()
+        self._ended = replace(event, usage=add_usage(before.usage, event.usage), cost=add(before.cost, cost))
+
+    def _is_redundant(self, event: ev.User) -> bool:
+        """Between runs the user sends nothing: it is the answer to one of our own commands."""
+        return not self.open or (self.stopping and event.text.startswith(_INTERRUPTED))
+
+
+def _with_hint(error: ev.Error) -> ev.Error:
+    from sightline.providers.running import _explain
+
+    return _explain.with_hint(error, COMMAND)

@@ -85,9 +85,6 @@ def translate_request(request: object, origin: RequestOrigin) -> TranslatedReque
         return None
 
 
-# Approvals
-
-
 def _approval(request: _ToolUse, origin: RequestOrigin) -> TranslatedRequest:
     native = clean_line(request.tool_name)
     tool = wire.COMMON_NAMES.get(native, native)
@@ -195,21 +192,18 @@ def _rule(rule: object) -> str:
     return ""
 
 
-# Questions
-
-
 def _question(
     args: dict[str, object], questions: list[_Question], answers: dict[str, str], origin: RequestOrigin, number: int = 0
 ) -> TranslatedRequest:
-    asked = questions[number]
+    current = questions[number]
     id = f"{origin.id}/{number}" if number else origin.id
-    event = question(id, clean_value(asked.question), clean_value(asked.options), several=asked.multiSelect)
+    event = question(id, clean_value(current.question), clean_value(current.options), several=current.multiSelect)
 
     def answer(given: object) -> dict[str, object] | TranslatedRequest:
         words = words_in(given)
         if not words:
             return _deny(_UNANSWERED)
-        known = {**answers, asked.question: ", ".join(words)}
+        known = {**answers, current.question: ", ".join(words)}
         if number + 1 < len(questions):
             return _question(args, questions, known, origin, number + 1)
         return _allow({**args, "answers": known})
@@ -223,9 +217,6 @@ def _allow(args: dict[str, object]) -> dict[str, object]:
 
 def _deny(message: str) -> dict[str, object]:
     return {"behavior": "deny", "message": message}
-
-
-# Diffs
 
 
 def diff_of(args: dict[str, object], cwd: str) -> str:

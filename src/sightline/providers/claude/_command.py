@@ -9,7 +9,7 @@ _APPROVALS: dict[Approval, tuple[str, ...]] = {
     "edit": ("--permission-mode", "acceptEdits"),
     "full": ("--dangerously-skip-permissions",),
 }
-_PARTIAL = "--include-partial-messages"  # words as they are said, not block by block
+_PARTIAL = "--include-partial-messages"  # text as it is written, not block by block
 
 
 def _arguments(ask: ProviderPrompt) -> list[str]:
@@ -17,7 +17,7 @@ def _arguments(ask: ProviderPrompt) -> list[str]:
 
 
 def channel_arguments(ask: ProviderPrompt) -> list[str]:
-    """Prompts as lines on stdin, and what it would ask a person on stdout."""
+    """Prompts as lines on stdin, and its requests on stdout."""
     asking = ["--input-format", "stream-json", "--permission-prompt-tool", "stdio"]
     return ["-p", *_streamed(ask), _PARTIAL, *asking, *_conversation(ask)]
 
@@ -38,5 +38,5 @@ COMMAND = CommandLine(
     arguments=_arguments,
     approvals=_APPROVALS,
     login_hint="run `claude` once and log in, or set ANTHROPIC_API_KEY",
-    says_end=True,
+    has_end_line=True,
 )

@@ -13,7 +13,7 @@ from sightline.providers._resend import may_repeat
 from sightline.providers._source import ProviderSource
 from sightline.text import StreamFilter, clean_text
 
-# Pieces are kept only to compare them with the full block; past this only their length is.
+# Pieces are stored only to compare them with the full block; past this only their length is.
 _COMPARED_AT_MOST = 4 * 1024 * 1024
 _WAITING_AT_MOST = 256
 
@@ -86,7 +86,7 @@ class PartialBlocks:
             self._waiting.append(streamed)
 
     def _taken_over(self) -> _Streamed | None:
-        """The block a broken stream left behind: this one is expected to say it again."""
+        """The block a broken stream left behind: this one is expected to repeat it."""
         streamed, self._cut = self._cut, None
         if streamed is not None:
             streamed.repeats = streamed.shown
@@ -110,7 +110,7 @@ class PartialBlocks:
         if streamed is None:
             return []
         if isinstance(streamed, tuple):
-            return [self._args(*streamed, args)] if args else []
+            return [ToolArgs(*streamed, clean_text(args))] if args else []
         if not piece:
             return []
         streamed.add(piece)
@@ -123,7 +123,7 @@ class PartialBlocks:
         return [kind(text, streamed.block)]
 
     def _repeated(self, streamed: _Streamed, piece: str) -> list[Event]:
-        """A piece of a text that is being said again: nothing until it passes what was shown."""
+        """A piece of a text that is being repeated: nothing until it passes what was shown."""
         expected = streamed.repeats
         if expected.startswith(piece):
             streamed.repeats = expected[len(piece) :]
@@ -141,7 +141,7 @@ class PartialBlocks:
         if streamed is not None:
             streamed.repeats = ""
             return self._shown(streamed, streamed.filter.feed(rest) + streamed.filter.end())
-        # Streamed never, or otherwise: an open block that says something else is what a broken stream left behind.
+        # Streamed never, or otherwise: an open block with another text is what a broken stream left behind.
         disagrees = any(not (waiting.thought or waiting.stopped) and waiting.shown for waiting in self._waiting)
         self._forget(thought=False)
         streamed = _Streamed(self._source.new_block(), thought=False)
@@ -177,9 +177,6 @@ class PartialBlocks:
             return []
         kind = Reasoning if streamed.thought else Text
         return [kind(text, streamed.block)]
-
-    def _args(self, ident: str, name: str, delta: str) -> ToolArgs:
-        return ToolArgs(ident, name, clean_text(delta))
 
 
 def _whole_characters(text: str) -> str:

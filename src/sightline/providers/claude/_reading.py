@@ -16,7 +16,7 @@ _SAVED_END = "\n</persisted-output>"
 _saved_head = re.compile(rf"{_SAVED}\n[^\n]*\n\nPreview \([^)\n]*\):\n").match
 _LAUNCHED = "Async agent launched"
 _address = re.compile(r"\n?agentId: \w+ \([^\n]*SendMessage[^\n]*\)(?:\n<usage>.*?</usage>)?\s*\Z", re.DOTALL)
-_COMPARED = 200  # characters that tell whose output it is
+_COMPARED = 200  # characters that identify an output
 
 
 class _File(msgspec.Struct):
@@ -74,8 +74,8 @@ def as_answered(text: str) -> str:
     return "" if text.startswith(_LAUNCHED) else _address.sub("", text)
 
 
-def goes_on(text: str) -> bool:
-    """Whether the result of a call that started a subagent says that it works in the background."""
+def in_background(text: str) -> bool:
+    """Whether the result of a call that started a subagent shows that it works in the background."""
     return text.startswith(_LAUNCHED)
 
 

@@ -2,7 +2,7 @@
 
 Rules of this wire:
 
-- One JSON object per line, told apart by `type` and, for `system`, by `subtype`.
+- One JSON object per line, distinguished by `type` and, for `system`, by `subtype`.
 - An `assistant` line holds one finished content block; blocks of one model message share `message.id`. A `user` line
   holds tool results, or text the CLI put in itself.
 - With partial messages every block comes twice: as `stream_event` deltas and then as a full `assistant` line, which
@@ -11,7 +11,7 @@ Rules of this wire:
   start, as deltas of a new message) and may carry another message id.
 - Lines of a subagent name the call that started it in `parent_tool_use_id`. A subagent in the background outlives its
   call; its end is a `task_notification`, after which the CLI opens another round with a second `init` and `result`.
-- A failed request is a `<synthetic>` assistant line and a `result` with `is_error`, whatever its `subtype` says.
+- A failed request is a `<synthetic>` assistant line and a `result` with `is_error`, whatever its `subtype`.
 """
 
 import re
@@ -20,39 +20,71 @@ from functools import cached_property
 import msgspec
 from msgspec.structs import replace
 
-from sightline.events import (
-    AgentEnded,
-    AgentStarted,
-    CompactionState,
-    Error,
-    Event,
-    Notice,
-    Reasoning,
-    RetryState,
-    RunEnded,
-    RunStarted,
-    Text,
-    TodoState,
-    TodoTask,
-    ToolResult,
-    ToolUpdate,
-    ToolUse,
-    TurnEnded,
-    TurnStarted,
-    Usage,
-    User,
-)
+import sightline.events as ev
+from sightline.events import Event, Reasoning, Text, ToolResult, ToolUse
 from sightline.events.stamping import of_agent
 from sightline.providers._agents import AgentPaths
+from sightline.providers._plan import plan_from
 from sightline.providers._preview import preview, shown_args
-from sightline.providers._refusal import REFUSED
+from sightline.providers._provider import REFUSED
 from sightline.providers._source import Handler, ProviderSource, converted, remember, reread
 from sightline.providers.claude import _wire as wire
 from sightline.providers.claude._partial import PartialBlocks
-from sightline.providers.claude._reading import as_answered, as_shown, goes_on
-from sightline.providers.claude._tasks import Tasks
+from sightline.providers.claude._reading import as_answered, as_shown, in_background
 from sightline.providers.claude._wire import Line
 from sightline.text import clean_line, clean_text
+
+_TASKS_AT_MOST = 256
+_created = re.compile(r"Task #(\w{1,32}) created").match
+
+Plan = list[ev.TodoTask]
+
+
+class Tasks:
+    """The plan, put together from the calls that change it; each method returns it when the call did.
+
+    Older versions write the whole plan each time (`TodoWrite`). Newer ones add a task (`TaskCreate`), learn its number
+    from the call's result, and change it by that number (`TaskUpdate`).
+    """
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, ev.TodoTask] = {}
+        self._pending: dict[str, str] = {}  # call that adds a task → what is to be done
+
+    def called(self, native: str, native_id: str, args: object) -> Plan | None:
+        if not isinstance(args, dict):
+            return None
+        if native == "TodoWrite":
+            return plan_from(args)
+        if native == "TaskCreate":
+            subject = args.get("subject")
+            if isinstance(subject, str) and len(self._pending) < _TASKS_AT_MOST:
+                self._pending[native_id] = subject
+            return None
+        return self._updated(args)
+
+    def ended(self, native_id: str, text: str) -> Plan | None:
+        """A call has its result; one that added a task has its number there."""
+        subject = self._pending.pop(native_id, None)
+        number = _created(text)
+        if subject is None or number is None or len(self._tasks) >= _TASKS_AT_MOST:
+            return None
+        self._tasks[number[1]] = ev.TodoTask(subject, "pending")
+        return list(self._tasks.values())
+
+    def _updated(self, args: dict[str, object]) -> Plan | None:
+        number = str(args.get("taskId"))
+        task = self._tasks.get(number)
+        if task is None:
+            return None
+        status, subject = args.get("status"), args.get("subject")
+        if status == "deleted":
+            del self._tasks[number]
+        else:
+            text = subject if isinstance(subject, str) else task.text
+            self._tasks[number] = ev.TodoTask(text, status if isinstance(status, str) else task.status)
+        return list(self._tasks.values())
+
 
 _CALLS = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))
 _DELEGATES = frozenset(("Agent", "Task"))
@@ -68,7 +100,7 @@ _exit_code = re.compile(r"Exit code (\d{1,9})\b").match
 
 class ClaudeSource(ProviderSource):
     provider = "claude"
-    attended = False  # a person answers: what was refused they know
+    attended = False  # a user answers, who knows what was refused
     _begun = False  # the first of the rounds below
     _agent = ""  # whose line is being read
     _last_error = ""
@@ -77,8 +109,8 @@ class ClaudeSource(ProviderSource):
     def __init__(self) -> None:
         super().__init__()
         self._partial: dict[str, PartialBlocks] = {}  # agent path → blocks that arrive as deltas
-        self._read: dict[str, Usage] = {}  # agent path → what its message under way began with
-        self._rounds = [False]  # for each round without a result yet, whether anything was said in it
+        self._read: dict[str, ev.Usage] = {}  # agent path → what its message under way began with
+        self._rounds = [False]  # for each round without a result yet, whether it had any text
 
     @cached_property
     def _agents(self) -> AgentPaths:
@@ -102,15 +134,14 @@ class ClaudeSource(ProviderSource):
 
     @property
     def has_background(self) -> bool:
-        """Whether a subagent goes on although the call that started it has returned."""
+        """Whether a subagent runs although the call that started it has returned."""
         return self._delegates and bool(self._background)
 
     def parse_events(self, line: bytes) -> list[Event]:
         try:
             parsed = _decode(line)
         except (ValueError, RecursionError) as error:
-            parsed = reread(line, _decoder)
-            if parsed is None:
+            if (parsed := reread(line, _decoder)) is None:
                 return [] if _is_silent(line) else self.unreadable(line, str(error))
         kind = type(parsed)
         if kind in _OF_AGENTS and parsed.parent_tool_use_id:
@@ -124,13 +155,11 @@ class ClaudeSource(ProviderSource):
         if not path:
             name = clean_line(parsed.subagent_type or "") or "agent"
             path, call = self._agents.begin(parent, name), self.call_id(clean_line(parent))
-            begun.append(AgentStarted(path, name, clean_line(parsed.task_description or ""), call=call))
+            begun.append(ev.AgentStarted(path, name, clean_line(parsed.task_description or ""), call=call))
         self._agent = path
         events = of_agent(path, _HANDLERS[type(parsed)](self, parsed, raw))
         self._agent = ""
         return [*begun, *events]
-
-    # Words, thoughts and calls
 
     def _assistant(self, line: wire.Assistant, raw: bytes) -> list[Event]:
         events: list[Event] = []
@@ -182,21 +211,19 @@ class ClaudeSource(ProviderSource):
         elif name == "Todo":
             self._planned(self._tasks.called(native, native_id, args), events)
 
-    def _agent_started(self, native_id: str, ident: str, args: dict[str, object]) -> AgentStarted:
+    def _agent_started(self, native_id: str, ident: str, args: dict[str, object]) -> ev.AgentStarted:
         name, task, prompt = args.get("subagent_type"), args.get("description"), args.get("prompt")
         name = clean_line(name) if isinstance(name, str) and name else "agent"
         task = task if isinstance(task, str) else prompt
         path = self._agents.begin(native_id, name, self._agent)
         if args.get("run_in_background") is True:
-            self._goes_on(path)
+            self._add_background(path)
         task = clean_line(task) if isinstance(task, str) else ""
-        return AgentStarted(path, name, task, call=ident)
+        return ev.AgentStarted(path, name, task, call=ident)
 
-    def _goes_on(self, path: str) -> None:
+    def _add_background(self, path: str) -> None:
         """The subagent outlives the call that started it."""
         remember(self._background, path, None, _AGENTS_AT_MOST)
-
-    # Results
 
     def _user(self, line: wire.UserLine, raw: bytes) -> list[Event]:
         events: list[Event] = []
@@ -206,8 +233,8 @@ class ClaudeSource(ProviderSource):
                 self._result(block, raw, events)
             elif block.text:
                 text = clean_text(block.text)
-                own = line.isSynthetic and not self._agent  # the CLI's own words, not a person's
-                events.append((Notice if own else User)(text))
+                own = line.isSynthetic and not self._agent  # text of the CLI, not of the user
+                events.append((ev.Notice if own else ev.User)(text))
         return events
 
     def _result(self, block: wire.ContentBlock, raw: bytes, events: list[Event]) -> None:
@@ -228,16 +255,14 @@ class ClaudeSource(ProviderSource):
             self._planned(self._tasks.ended(native_id, text), events)
         if not path:
             return
-        if path in self._background or goes_on(text):
-            self._goes_on(path)
+        if path in self._background or in_background(text):
+            self._add_background(path)
         else:
-            events.append(AgentEnded(path, failed))
+            events.append(ev.AgentEnded(path, failed))
 
-    def _planned(self, plan: list[TodoTask] | None, events: list[Event]) -> None:
+    def _planned(self, plan: list[ev.TodoTask] | None, events: list[Event]) -> None:
         if plan is not None:
-            events.append(TodoState(plan).as_state())
-
-    # Deltas
+            events.append(ev.TodoState(plan).as_state())
 
     def _stream_event(self, line: wire.StreamEvent, raw: bytes) -> list[Event]:
         event = line.event
@@ -258,7 +283,7 @@ class ClaudeSource(ProviderSource):
         elif kind == "message_delta":
             reason = clean_line(delta.stop_reason or "") if delta else ""
             usage = _with_read(_usage(event.usage), self._read.pop(self._agent, None))
-            events.append(TurnEnded(usage, None, reason))
+            events.append(ev.TurnEnded(usage, None, reason))
         elif partial is not None:
             if kind == "content_block_start" and event.content_block is not None:
                 events += self._block_started(partial, event.index, event.content_block)
@@ -269,7 +294,7 @@ class ClaudeSource(ProviderSource):
         return events
 
     def _read_tokens(self, message: object) -> None:
-        """What the model read is said when a message begins, what it wrote when it ends."""
+        """The tokens read are reported when a message begins, those written when it ends."""
         start = converted(message, wire.MessageStart)
         usage = None if start is None else _usage(start.usage)
         if usage is not None and len(self._read) < _AGENTS_AT_MOST:
@@ -285,8 +310,6 @@ class ClaudeSource(ProviderSource):
                 return partial.delta(index, block.text or block.thinking, "")
         return []
 
-    # The run
-
     def _system(self, line: wire.System, raw: bytes) -> list[Event]:
         match line.subtype:
             case "init":
@@ -297,58 +320,58 @@ class ClaudeSource(ProviderSource):
                 self._read.clear()
                 self._partial.clear()  # what an earlier round left open will never be closed
                 session, model, cwd = clean_line(line.session_id), clean_line(line.model), clean_line(line.cwd)
-                return [RunStarted(session, model, cwd)]
+                return [ev.RunStarted(session, model, cwd)]
             case "status" if line.status == "requesting":
-                return [TurnStarted()]
+                return [ev.TurnStarted()]
             case "api_retry":
                 return self._retry(line)
             case "task_progress" if line.tool_use_id in self._open_calls:
                 details = {"progress": clean_line(line.description or "")}
-                return [ToolUpdate(self._open_calls[line.tool_use_id], details)]
+                return [ev.ToolUpdate(self._open_calls[line.tool_use_id], details)]
             case "task_notification":
                 path = self._agents.get(line.tool_use_id)
                 if path in self._background:
                     del self._background[path]
-                    return [AgentEnded(path, line.status != "completed", _usage(line.usage))]
+                    return [ev.AgentEnded(path, line.status != "completed", _usage(line.usage))]
             case "compact_boundary":
-                return [CompactionState(at="boundary").as_state()]
+                return [ev.CompactionState(at="boundary").as_state()]
         return []
 
     def _retry(self, line: wire.System) -> list[Event]:
         reason = clean_line(line.error if isinstance(line.error, str) else "")
         status = f" {line.error_status}" if line.error_status else ""
         text = f"API error{status}{f' ({reason})' if reason else ''}, retry {line.attempt} of {line.max_retries}"
-        again = RetryState(reason, line.attempt, line.max_retries, line.retry_delay_ms / 1000)
-        return [again.as_state(), Notice(text, "warning")]
+        again = ev.RetryState(reason, line.attempt, line.max_retries, line.retry_delay_ms / 1000)
+        return [again.as_state(), ev.Notice(text, "warning")]
 
     def _failed(self, content: str | list[wire.ContentBlock]) -> list[Event]:
         text = clean_text("\n".join(block.text for block in _blocks(content) if block.text)) or "the model API failed"
         self._last_error = text
-        return [Error(text)]
+        return [ev.Error(text)]
 
     def _ended(self, line: wire.ClaudeResult, raw: bytes) -> list[Event]:
         events: list[Event] = []
         # A background subagent opens another round before the first has its result: a result is the oldest round's.
-        round_said = self._rounds[0]
+        round_has_text = self._rounds[0]
         if len(self._rounds) > 1:
             del self._rounds[0]
         else:
             self._rounds[0], self._begun = False, False
-        said = line.result if isinstance(line.result, str) else ""
+        result = line.result if isinstance(line.result, str) else ""
         if line.is_error:
-            text = clean_text(said) or "; ".join(clean_line(item) for item in line.errors if isinstance(item, str))
+            text = clean_text(result) or "; ".join(clean_line(item) for item in line.errors if isinstance(item, str))
             text = text or clean_line(line.subtype)
             if text != self._last_error:
-                events.append(Error(text))
-        elif said and not round_said:
+                events.append(ev.Error(text))
+        elif result and not round_has_text:
             # The answer to one of the CLI's own commands stands nowhere but here.
-            events.append(Text(clean_text(said), self.new_block()))
+            events.append(Text(clean_text(result), self.new_block()))
         self._last_error = ""
         refused = [] if self.attended else _refused(line.permission_denials)
-        events += [Notice(f"refused: {call}", "warning") for call in refused]
+        events += [ev.Notice(f"refused: {call}", "warning") for call in refused]
         usage, reason = _usage(line.usage), clean_line(line.stop_reason or line.subtype)
         reason = REFUSED if refused and not line.is_error else reason
-        events.append(RunEnded(usage, line.total_cost_usd, reason, line.is_error))
+        events.append(ev.RunEnded(usage, line.total_cost_usd, reason, line.is_error))
         return events
 
 
@@ -379,10 +402,10 @@ def _joined(content: object) -> str:
     return "\n".join(texts)
 
 
-def _usage(usage: wire.ClaudeTokenUsage | None) -> Usage | None:
+def _usage(usage: wire.ClaudeTokenUsage | None) -> ev.Usage | None:
     if usage is None:
         return None
-    return Usage(
+    return ev.Usage(
         usage.input_tokens,
         usage.output_tokens,
         usage.cache_read_input_tokens,
@@ -393,7 +416,7 @@ def _usage(usage: wire.ClaudeTokenUsage | None) -> Usage | None:
 
 
 def _refused(denials: object) -> list[str]:
-    """The calls that were not allowed, with nobody there to ask, in a few words each."""
+    """The calls that were refused without a user to ask, in a few words each."""
     calls = []
     for denial in denials[:_REFUSED_AT_MOST] if isinstance(denials, list) else []:
         native = denial.get("tool_name") if isinstance(denial, dict) else None
@@ -403,7 +426,7 @@ def _refused(denials: object) -> list[str]:
     return calls
 
 
-def _with_read(ended: Usage | None, began: Usage | None) -> Usage | None:
+def _with_read(ended: ev.Usage | None, began: ev.Usage | None) -> ev.Usage | None:
     """The tokens of a message: those it began with where its end does not give them."""
     if ended is None or began is None:
         return ended

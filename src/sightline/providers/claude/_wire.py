@@ -28,8 +28,6 @@ COMMON_NAMES = {
 
 
 class LineType(msgspec.Struct, gc=False):
-    """object line."""
-
     type: str
 
 
@@ -60,10 +58,6 @@ class ClaudeMessage(msgspec.Struct, gc=False):
     model: str = ""
 
 
-class ClaudeUserMessage(msgspec.Struct, gc=False):
-    content: str | list[ContentBlock]
-
-
 class ClaudeDelta(msgspec.Struct, gc=False):
     text: str = ""
     thinking: str = ""
@@ -88,27 +82,24 @@ class MessageStart(msgspec.Struct, gc=False):
     usage: ClaudeTokenUsage | None = None
 
 
-class Assistant(msgspec.Struct, gc=False, tag_field="type", tag="assistant"):
+class _AgentLine(msgspec.Struct, gc=False, kw_only=True, tag_field="type"):
+    parent_tool_use_id: str | None = None
+    subagent_type: str | None = None
+    task_description: str | None = None
+
+
+class Assistant(_AgentLine, gc=False, kw_only=True, tag="assistant"):
     message: ClaudeMessage
-    parent_tool_use_id: str | None = None
     error: object = None
-    subagent_type: str | None = None
-    task_description: str | None = None
 
 
-class UserLine(msgspec.Struct, gc=False, tag_field="type", tag="user"):
-    message: ClaudeUserMessage
-    parent_tool_use_id: str | None = None
+class UserLine(_AgentLine, gc=False, kw_only=True, tag="user"):
+    message: ClaudeMessage
     isSynthetic: bool = False
-    subagent_type: str | None = None
-    task_description: str | None = None
 
 
-class StreamEvent(msgspec.Struct, gc=False, tag_field="type", tag="stream_event"):
+class StreamEvent(_AgentLine, gc=False, kw_only=True, tag="stream_event"):
     event: ApiEvent
-    parent_tool_use_id: str | None = None
-    subagent_type: str | None = None
-    task_description: str | None = None
 
 
 class System(msgspec.Struct, gc=False, tag_field="type", tag="system"):

@@ -68,7 +68,7 @@ DESCRIPTIONS: dict[type, Callable[[Any], Description]] = {
 
 
 def plan_of(item: wire.TodoList) -> TodoState:
-    """The plan; the wire does not tell a step in progress from one not begun."""
+    """The plan; the wire does not distinguish a step in progress from one not begun."""
     steps = [(clean_text(todo.text), "completed" if todo.completed else "pending") for todo in item.items]
     return TodoState([TodoTask(text, status) for text, status in steps])
 
@@ -82,7 +82,7 @@ def _file_outcome(item: wire.FileChange) -> tuple[str, bool]:
 
 
 def _search_outcome(item: wire.WebSearch) -> tuple[str, bool]:
-    return "", False  # it does not say
+    return "", False  # not reported
 
 
 def _collab_outcome(item: wire.CollabCall) -> tuple[str, bool]:

@@ -26,5 +26,5 @@ COMMAND = CommandLine(
     arguments=_arguments,
     approvals=_APPROVALS,
     login_hint="run `codex login`, or set OPENAI_API_KEY",
-    says_end=True,
+    has_end_line=True,
 )

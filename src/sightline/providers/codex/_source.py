@@ -10,38 +10,23 @@ Rules of this wire:
 - A `web_search` knows its query only when it completes. (It also has the key `id` twice; the last one counts.)
 - A subagent is a thread. `spawn_agent` names it when it completes; `wait` reports its end and its last words. Nothing
   else of it is on the wire, and newer models' spawns are not even that.
-- When the connection breaks, an `error` line says `Reconnecting... n/m` and texts that were already sent come again
-  under new ids. object other `error` line is a failure, and `turn.failed` says the same once more.
+- When the connection breaks, an `error` line reads `Reconnecting... n/m` and texts that were already sent come again
+  under new ids. Any other `error` line is a failure, and `turn.failed` repeats it.
 """
 
 import re
 
 import msgspec
+from msgspec.structs import astuple
 
-from sightline.events import (
-    AgentEnded,
-    AgentStarted,
-    Error,
-    Event,
-    Notice,
-    Reasoning,
-    RetryState,
-    RunEnded,
-    RunStarted,
-    Text,
-    TodoState,
-    ToolResult,
-    ToolUse,
-    TurnStarted,
-    Usage,
-)
+import sightline.events as ev
+from sightline.events import Event, Reasoning, Text, ToolResult, ToolUse
 from sightline.providers._agents import AgentPaths
 from sightline.providers._failure import hint_in, human_message
-from sightline.providers._opening import first_object
 from sightline.providers._preview import preview, preview_command
-from sightline.providers._refusal import refused_details
-from sightline.providers._resend import Resend, may_repeat
-from sightline.providers._source import Handler, ProviderSource, is_suspect, reread
+from sightline.providers._provider import refused_details
+from sightline.providers._resend import Resend
+from sightline.providers._source import Handler, ProviderSource, first_object, is_suspect, reread
 from sightline.providers.codex import _wire as wire
 from sightline.providers.codex._calls import DESCRIPTIONS, OUTCOMES, Call, plan_of
 from sightline.providers.codex._wire import CodexCommand, CollabCall, ItemCompleted, ItemStarted, TodoList
@@ -60,7 +45,7 @@ _reconnecting = re.compile(r"Reconnecting\W+(\d{1,6})/(\d{1,6})", re.ASCII).matc
 class CodexSource(ProviderSource):
     provider = "codex"
     _settled = 0  # the last block before a call that was carried out
-    _plan: TodoState | None = None
+    _plan: ev.TodoState | None = None
     _last_error = ""
     _searches: tuple[str, ...] = ()  # begun, query not known yet
 
@@ -73,14 +58,13 @@ class CodexSource(ProviderSource):
         try:
             parsed = _decode(line)
         except (ValueError, RecursionError) as error:
-            parsed = reread(line, _decoder)
-            if parsed is None:
+            if (parsed := reread(line, _decoder)) is None:
                 return self._other_item(line) or self.unreadable(line, str(error))
         kind = type(parsed)
         if kind is ItemCompleted:
             item = parsed.item
             return _COMPLETED[type(item)](self, item, line)
-        if kind is ItemStarted:
+        if kind is ItemStarted or kind is wire.ItemUpdated:
             item = parsed.item
             return _STARTED[type(item)](self, item, line)
         return _HANDLERS[kind](self, parsed, line)
@@ -88,16 +72,6 @@ class CodexSource(ProviderSource):
     def end_events(self) -> list[Event]:
         searches, self._searches = self._searches, ()
         return [self._use(wire.WebSearch(ident), b"") for ident in searches]
-
-    # Items
-
-    def _completed(self, parsed: wire.ItemCompleted, line: bytes) -> list[Event]:
-        item = parsed.item
-        return _COMPLETED[type(item)](self, item, line)
-
-    def _started(self, parsed: wire.ItemStarted | wire.ItemUpdated, line: bytes) -> list[Event]:
-        item = parsed.item
-        return _STARTED[type(item)](self, item, line)
 
     def _message(self, item: wire.AgentMessage, line: bytes) -> list[Event]:
         text = item.text
@@ -109,7 +83,7 @@ class CodexSource(ProviderSource):
         if words is None:
             words = self._words = Resend()
         elif words.expecting:
-            return self._say_again(text, Text, words)
+            return self._resent(text, Text, words)
         self._blocks_seen = block = self._blocks_seen + 1
         words.show(text, block)
         return [Text(text, block)]
@@ -122,30 +96,21 @@ class CodexSource(ProviderSource):
         if thoughts is None:
             thoughts = self._thoughts = Resend()
         elif thoughts.expecting:
-            return self._say_again(text, Reasoning, thoughts)
+            return self._resent(text, Reasoning, thoughts)
         block = self.new_block()
         thoughts.show(text, block)
         return [Reasoning(text, block)]
 
-    def _say_again(self, text: str, kind: type[Text] | type[Reasoning], said: Resend) -> list[Event]:
+    def _resent(self, text: str, kind: type[Text] | type[Reasoning], texts: Resend) -> list[Event]:
         """A text after a broken stream: it may be one that was shown, or continue it."""
-        rest, repeats = said.rest(text)
-        block = said.continues
-        if rest and (not block or block != self._blocks_seen):
-            block = self.new_block()
-        said.show(text, block)
-        if not rest:
-            return []
-        event = kind(rest, block)
-        return [may_repeat(), event] if repeats and kind is Text else [event]
+        rest, repeats = texts.rest(text)
+        return self.show_rest(texts, text, rest, texts.continues, repeats=repeats, kind=kind)
 
     def _nothing(self, item: object, line: bytes) -> list[Event]:
         return []
 
     def _warned(self, item: wire.CodexWarning, line: bytes) -> list[Event]:
-        return [Notice(clean_text(item.message), "warning")]
-
-    # Calls
+        return [ev.Notice(clean_text(item.message), "warning")]
 
     def _command_started(self, item: CodexCommand, line: bytes) -> list[Event]:
         native_id, command = item.id, item.command
@@ -244,7 +209,7 @@ class CodexSource(ProviderSource):
         return [use, self._plan.as_state(), result]
 
     def _plan_completed(self, item: TodoList, line: bytes) -> list[Event]:
-        """The turn is about to end. This repeats the last plan, which is news to nobody unless it was never shown."""
+        """The turn is about to end. This repeats the last plan, which is shown only if it never was."""
         if self._plan is None:
             return self._planned(item, line)
         plan = plan_of(item)
@@ -259,30 +224,28 @@ class CodexSource(ProviderSource):
             for thread in item.receiver_thread_ids:
                 if thread not in agents:
                     path, task = agents.begin(thread, "agent"), clean_text(item.prompt or "")
-                    events.append(AgentStarted(path, "agent", task, call=call))
+                    events.append(ev.AgentStarted(path, "agent", task, call=call))
         for thread, state in item.agents_states.items():
             if state.status in _ENDED and thread in agents:
                 failed = state.status in ("errored", "not_found")
-                events.append(AgentEnded(agents.end(thread), failed))
+                events.append(ev.AgentEnded(agents.end(thread), failed))
         return events
-
-    # The run
 
     def _thread_started(self, parsed: wire.ThreadStarted, line: bytes) -> list[Event]:
         events = self.end_events() if self._searches else []  # of a run that was killed
         if self._calls_seen or self._blocks_seen:  # item ids begin again with every thread
             self._open_calls.clear()
             self._forget_turn()
-        events.append(RunStarted(clean_line(parsed.thread_id)))
+        events.append(ev.RunStarted(clean_line(parsed.thread_id)))
         return events
 
     def _turn_started(self, parsed: wire.CodexTurnStarted, line: bytes) -> list[Event]:
-        return [TurnStarted()]
+        return [ev.TurnStarted()]
 
     def _turn_completed(self, parsed: wire.TurnCompleted, line: bytes) -> list[Event]:
         events = self.end_events() if self._searches else []
         self._forget_turn()
-        events.append(RunEnded(_usage(parsed.usage)))
+        events.append(ev.RunEnded(None if parsed.usage is None else ev.Usage(*astuple(parsed.usage))))
         return events
 
     def _turn_failed(self, parsed: wire.TurnFailed, line: bytes) -> list[Event]:
@@ -291,7 +254,7 @@ class CodexSource(ProviderSource):
         if message != self._last_error or not message:
             events.append(_error(message))
         self._forget_turn()
-        return [*events, RunEnded(is_error=True)]
+        return [*events, ev.RunEnded(is_error=True)]
 
     def _failed(self, parsed: wire.CodexErrorLine, line: bytes) -> list[Event]:
         message = parsed.message
@@ -300,12 +263,12 @@ class CodexSource(ProviderSource):
             self._last_error = message
             return [_error(message)]
         attempt = int(retry.group(1))  # counted anew for every response
-        for said in (self._words, self._thoughts):
-            if said is not None:
-                said.broke(self._settled, once_more=attempt > 1)
+        for texts in (self._words, self._thoughts):
+            if texts is not None:
+                texts.broke(self._settled, once_more=attempt > 1)
         text = clean_text(message)
-        again = RetryState(text, attempt, int(retry.group(2)))
-        return [again.as_state(), Notice(text, "warning")]
+        again = ev.RetryState(text, attempt, int(retry.group(2)))
+        return [again.as_state(), ev.Notice(text, "warning")]
 
     def _forget_turn(self) -> None:
         if self._words is not None:
@@ -340,9 +303,6 @@ _COMPLETED: dict[type, Handler[CodexSource]] = {
     wire.TodoList: CodexSource._plan_completed,
 }
 _HANDLERS: dict[type, Handler[CodexSource]] = {
-    wire.ItemCompleted: CodexSource._completed,
-    wire.ItemStarted: CodexSource._started,
-    wire.ItemUpdated: CodexSource._started,
     wire.ThreadStarted: CodexSource._thread_started,
     wire.CodexTurnStarted: CodexSource._turn_started,
     wire.TurnCompleted: CodexSource._turn_completed,
@@ -351,20 +311,8 @@ _HANDLERS: dict[type, Handler[CodexSource]] = {
 }
 
 
-def _error(message: str) -> Error:
-    return Error(human_message(message) or "codex reported an error", hint_in(message))
-
-
-def _usage(usage: wire.CodexTokenUsage | None) -> Usage | None:
-    if usage is None:
-        return None
-    return Usage(
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.cached_input_tokens,
-        usage.cache_write_input_tokens,
-        usage.reasoning_output_tokens,
-    )
+def _error(message: str) -> ev.Error:
+    return ev.Error(human_message(message) or "codex reported an error", hint_in(message))
 
 
 def recognises(head: bytes) -> bool:

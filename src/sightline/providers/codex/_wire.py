@@ -82,6 +82,8 @@ Item = Union[AgentMessage, Thought, CodexCommand, FileChange, McpCall, TodoList,
 
 
 class CodexTokenUsage(msgspec.Struct, gc=False):
+    """In the order of `Usage`."""
+
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_input_tokens: int | None = None

@@ -1,8 +1,8 @@
-"""The calls of Gemini's channel, as far as it tells of them.
+"""The calls of Gemini's channel, as far as it reports them.
 
 Rules of this wire:
 
-- A call has no name and no arguments: its id begins with the name, and a title says in words what it does. That of a
+- A call has no name and no arguments: its id begins with the name, and a title describes what it does. That of a
   command is the command. Files are in `locations`; what a change does to them is a `diff` of two whole texts.
 - What stands beside the title when a call begins explains it: where a command runs and why, an MCP tool's arguments.
 """
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-_LINES_COMPARED = 8_000  # of both texts together; of longer ones only where they begin and end to differ is told
+_LINES_COMPARED = 8_000  # of both texts together; of longer ones only the first and last difference is shown
 _CONTEXT = 3
 _ID_AT_MOST = 400
 
@@ -36,7 +36,7 @@ _FILES = frozenset(("read_file", "replace", "write_file"))
 
 
 class GeminiCall(msgspec.Struct, gc=False):
-    """A call that begins, goes on, ends or is asked about. Fields may be anything: one must not spoil the others."""
+    """A call that begins, runs, ends or needs approval. Fields may be anything: one must not spoil the others."""
 
     toolCallId: str
     title: object = ""
@@ -84,7 +84,7 @@ class GeminiCall(msgspec.Struct, gc=False):
             return {"file_path": _within(self.path, cwd)}
         field, before, after = _TITLES.get(native, ("", "", ""))
         if not field or not (title.startswith(before) and title.endswith(after) and len(title) > len(before + after)):
-            return self._explained() or self._said()
+            return self._explained() or self._described()
         args: dict[str, object] = {field: title[len(before) : len(title) - len(after)]}
         about = _about_command(self.text) if native == "run_shell_command" else None
         return args if about is None else {**args, **{key: value for key, value in about.groupdict().items() if value}}
@@ -96,8 +96,8 @@ class GeminiCall(msgspec.Struct, gc=False):
             return {}
         return args if isinstance(args, dict) else {}
 
-    def _said(self) -> dict[str, object]:
-        """The words there are in place of arguments; of long ones Gemini only says that it leaves them out."""
+    def _described(self) -> dict[str, object]:
+        """The texts in place of arguments; of long ones Gemini only reports that it leaves them out."""
         words = {"description": self.words, "explanation": self.text}
         return {name: text for name, text in words.items() if text}
 

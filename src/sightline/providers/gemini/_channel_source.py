@@ -15,20 +15,8 @@ from collections.abc import Callable
 import msgspec
 from msgspec.structs import replace
 
-from sightline.events import (
-    DiffFact,
-    Error,
-    Event,
-    Notice,
-    Reasoning,
-    RunEnded,
-    State,
-    TodoState,
-    ToolOutput,
-    ToolResult,
-    ToolUse,
-    Usage,
-)
+import sightline.events as ev
+from sightline.events import Event, Reasoning, ToolResult, ToolUse
 from sightline.providers._failure import hint_for, human_message
 from sightline.providers._plan import plan_from
 from sightline.providers._source import text_at
@@ -73,19 +61,15 @@ class ChannelSource(GeminiSource):
         self._silent = self._silent and not events
         return events
 
-    # Words
-
     def _on_text(self, update: dict[str, object]) -> list[Event]:
         text = _text_of(update)
         if text.startswith(_MODE) and text.removeprefix(_MODE) in _MODES:
-            return [Notice(f"Gemini's approval mode is now {text.removeprefix(_MODE)}")]
+            return [ev.Notice(f"Gemini's approval mode is now {text.removeprefix(_MODE)}")]
         return self._message(GeminiMessage("assistant", text, delta=True))
 
     def _on_thought(self, update: dict[str, object]) -> list[Event]:
         text = clean_text(_text_of(update).removeprefix(_NO_SUBJECT))
         return [*self._end_text(), *([Reasoning(text, self.new_block())] if text else [])]
-
-    # Calls
 
     def call_requested(self, call: GeminiCall) -> tuple[list[Event], ToolUse]:
         """The events that come before the request, and the call as it was published."""
@@ -124,13 +108,13 @@ class ChannelSource(GeminiSource):
         if not text.startswith(printed) or text == printed:
             return events
         self._printed[id] = text
-        return [*events, ToolOutput(self.call_id(id), clean_output(text[len(printed) :]))]
+        return [*events, ev.ToolOutput(self.call_id(id), clean_output(text[len(printed) :]))]
 
     def _begun(self, call: GeminiCall) -> list[Event]:
         self._over.discard(call.toolCallId)
         use = GeminiToolUse(call.native_name, call.toolCallId, call.args(self._cwd))
         # The steps of a plan are not on this wire, and an empty one would take the last away.
-        return [event for event in self._call(use, b"") if not isinstance(event, State)]
+        return [event for event in self._call(use, b"") if not isinstance(event, ev.State)]
 
     def _end_of(self, call: GeminiCall) -> list[Event]:
         self._printed.pop(call.toolCallId, None)
@@ -138,14 +122,12 @@ class ChannelSource(GeminiSource):
         path, diff = call.changes(self._cwd)
         status = "error" if call.status == "failed" else "success"
         events = self._result(GeminiResult(call.toolCallId, status, call.text), b"")
-        details = DiffFact(path=path, diff=diff).as_details() if diff else None
+        details = ev.DiffFact(path=path, diff=diff).as_details() if diff else None
         return [replace(event, details=details) if isinstance(event, ToolResult) else event for event in events]
-
-    # The run
 
     def _on_plan(self, update: dict[str, object]) -> list[Event]:
         plan = plan_from({"items": clean_value(update.get("entries"))})
-        return [*self._end_text(), TodoState(plan).as_state()]
+        return [*self._end_text(), ev.TodoState(plan).as_state()]
 
     def turn_over(self) -> list[Event]:
         """Of a prompt that another one follows at once."""
@@ -159,13 +141,13 @@ class ChannelSource(GeminiSource):
         silent, self._silent = self._silent, True
         events = self.turn_over()
         if error is not None:
-            return [*events, _failure(error), RunEnded(is_error=True)]
+            return [*events, _failure(error), ev.RunEnded(is_error=True)]
         given = result if isinstance(result, dict) else {}
         reason = given.get("stopReason")
         reason = clean_line(reason) if isinstance(reason, str) and reason != "end_turn" else ""
         text = _STOPS.get(reason) or ("Gemini ended without an answer: send it again" if silent and not reason else "")
-        notices = [Notice(text, "warning")] if text else []
-        return [*events, *notices, RunEnded(_usage(given), None, reason)]
+        notices = [ev.Notice(text, "warning")] if text else []
+        return [*events, *notices, ev.RunEnded(_usage(given), None, reason)]
 
 
 def _call_of(update: dict[str, object]) -> GeminiCall:
@@ -183,7 +165,7 @@ def _text_of(update: dict[str, object]) -> str:
     return text
 
 
-def _usage(result: dict[str, object]) -> Usage | None:
+def _usage(result: dict[str, object]) -> ev.Usage | None:
     """Of all requests to the model, summed up by Gemini; of a prompt that was stopped it reports none."""
     meta: object = result
     for name in ("_meta", "quota", "token_count"):
@@ -191,13 +173,13 @@ def _usage(result: dict[str, object]) -> Usage | None:
     given, made = (meta.get("input_tokens"), meta.get("output_tokens")) if isinstance(meta, dict) else (None, None)
     if not isinstance(given, int) or not isinstance(made, int) or not given + made:
         return None
-    return Usage(given, made, total_tokens=given + made)
+    return ev.Usage(given, made, total_tokens=given + made)
 
 
-def _failure(error: object) -> Error:
+def _failure(error: object) -> ev.Error:
     message = error.get("message") if isinstance(error, dict) else None
     text = human_message(message) if isinstance(message, str) else ""
-    return Error(text or "the run failed", hint_for(error.get("code")) if isinstance(error, dict) else "")
+    return ev.Error(text or "the run failed", hint_for(error.get("code")) if isinstance(error, dict) else "")
 
 
 _HANDLERS: dict[str, Callable[[ChannelSource, dict[str, object]], list[Event]]] = {

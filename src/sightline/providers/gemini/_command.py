@@ -32,5 +32,5 @@ COMMAND = CommandLine(
     arguments=_arguments,
     approvals=_APPROVALS,
     login_hint="run `gemini` once and log in, or set GEMINI_API_KEY",
-    says_end=True,
+    has_end_line=True,
 )

@@ -6,7 +6,7 @@ Rules of this wire:
 - The assistant's words come as deltas only. Nothing marks the end of a text: it ends where another kind of line begins.
 - Line order is model order within a response; its results come together once all its calls are done.
 - `output` is what a terminal would display, often nothing. A command that failed, or that the CLI refused to run, has
-  the status `success`; only the word `Blocked:` tells the latter.
+  the status `success`; only the word `Blocked:` shows the latter.
 - A subagent is one `invoke_agent` call with an empty result. Nothing of its inside is on the wire.
 - After a broken response the deltas start over with no marker, so words may be shown twice. Thinking is never sent.
 """
@@ -15,28 +15,14 @@ from typing import Union
 
 import msgspec
 
-from sightline.events import (
-    AgentEnded,
-    AgentStarted,
-    Error,
-    Event,
-    Notice,
-    RunEnded,
-    RunStarted,
-    Text,
-    TodoState,
-    ToolResult,
-    ToolUse,
-    Usage,
-    User,
-)
+import sightline.events as ev
+from sightline.events import Event, Text, ToolResult, ToolUse
 from sightline.providers._agents import AgentPaths
 from sightline.providers._failure import hint_in, human_message
-from sightline.providers._opening import first_object
 from sightline.providers._plan import plan_from
 from sightline.providers._preview import shown_args
-from sightline.providers._refusal import refused_details
-from sightline.providers._source import Handler, ProviderSource, is_suspect, reread
+from sightline.providers._provider import refused_details
+from sightline.providers._source import Handler, ProviderSource, first_object, is_suspect, reread
 from sightline.text import StreamFilter, clean_line, clean_text
 
 _COMMON_NAMES = {
@@ -122,8 +108,7 @@ class GeminiSource(ProviderSource):
         try:
             parsed = _decode(line)
         except (ValueError, RecursionError) as error:
-            parsed = reread(line, _decoder)
-            if parsed is None:
+            if (parsed := reread(line, _decoder)) is None:
                 return self.unreadable(line, str(error))
         if type(parsed) is not GeminiMessage:
             if self._block:
@@ -142,12 +127,10 @@ class GeminiSource(ProviderSource):
     def end_events(self) -> list[Event]:
         return self._end_text()
 
-    # Words
-
     def _message(self, parsed: GeminiMessage) -> list[Event]:
-        """object message, however odd its text."""
+        """Any message, however odd its text."""
         if parsed.role != "assistant":
-            return [*self._end_text(), User(clean_text(parsed.content))]
+            return [*self._end_text(), ev.User(clean_text(parsed.content))]
         events: list[Event] = [] if parsed.delta else self._end_text()
         if self._filter is None:
             self._filter = StreamFilter()
@@ -163,8 +146,6 @@ class GeminiSource(ProviderSource):
         block, self._block, self._filter = self._block, 0, None
         return [Text(held, block)] if held else []
 
-    # Calls
-
     def _call(self, parsed: GeminiToolUse, line: bytes) -> list[Event]:
         native, native_id = parsed.tool_name, parsed.tool_id
         if not native_id.isprintable():
@@ -176,18 +157,18 @@ class GeminiSource(ProviderSource):
         args, arg = shown_args(parsed.parameters, name, line)
         use = ToolUse(ident, name, native, arg, args, native_id)
         if name == "Todo":
-            return [use, TodoState(plan_from(args)).as_state()]
+            return [use, ev.TodoState(plan_from(args)).as_state()]
         if native == "invoke_agent" and isinstance(args, dict):
             return [use, self._agent_started(native_id, ident, args)]
         return [use]
 
-    def _agent_started(self, handle: str, call: str, args: dict[str, object]) -> AgentStarted:
+    def _agent_started(self, handle: str, call: str, args: dict[str, object]) -> ev.AgentStarted:
         name, task = args.get("agent_name"), args.get("prompt")
         name = clean_line(name) if isinstance(name, str) else ""
         task = task if isinstance(task, str) else ""
         if self._agents is None:
             self._agents = AgentPaths()
-        return AgentStarted(self._agents.begin(handle, name), name or "agent", task, call=call)
+        return ev.AgentStarted(self._agents.begin(handle, name), name or "agent", task, call=call)
 
     def _result(self, parsed: GeminiResult, line: bytes) -> list[Event]:
         native_id, content, error = parsed.tool_id, parsed.output or "", parsed.error
@@ -209,33 +190,31 @@ class GeminiSource(ProviderSource):
             content = clean_text(content)
         result = ToolResult(ident, content, details, failed, None, None, native_id)
         if self._agents is not None and (path := self._agents.end(native_id)):
-            return [AgentEnded(path, failed), result]
+            return [ev.AgentEnded(path, failed), result]
         return [result]
-
-    # The run
 
     def _started(self, parsed: Init, line: bytes) -> list[Event]:
         if self._calls_seen:
             self._open_calls.clear()
-        return [RunStarted(clean_line(parsed.session_id), clean_line(parsed.model or ""))]
+        return [ev.RunStarted(clean_line(parsed.session_id), clean_line(parsed.model or ""))]
 
     def _troubled(self, parsed: Trouble, line: bytes) -> list[Event]:
         text = human_message(parsed.message)
         if parsed.severity == "warning":
-            return [Notice(text, "warning")]
-        return [Error(text, hint_in(text))]
+            return [ev.Notice(text, "warning")]
+        return [ev.Error(text, hint_in(text))]
 
     def _ended(self, parsed: End, line: bytes) -> list[Event]:
         stats, error = parsed.stats, parsed.error
         usage = None
         if stats is not None:
-            usage = Usage(stats.input_tokens, stats.output_tokens, stats.cached, None, None, stats.total_tokens)
+            usage = ev.Usage(stats.input_tokens, stats.output_tokens, stats.cached, None, None, stats.total_tokens)
         failed = parsed.status == "error"
-        ended = RunEnded(usage, is_error=failed)
+        ended = ev.RunEnded(usage, is_error=failed)
         if not failed:
             return [ended]
         message = error.message if error is not None and error.message else "the run failed"
-        return [Error(human_message(message), hint_in(message)), ended]
+        return [ev.Error(human_message(message), hint_in(message)), ended]
 
 
 _HANDLERS: dict[type, Handler[GeminiSource]] = {
@@ -253,7 +232,7 @@ def _is_refusal(native_id: str, output: str) -> bool:
 
 
 def _is_withheld(native_id: str) -> bool:
-    """Whether a tool that is said not to exist is one of its own, which the approval level does not offer."""
+    """Whether a tool reported as missing is one of its own, which the approval level does not offer."""
     return native_id.partition("__")[0] in _COMMON_NAMES
 
 

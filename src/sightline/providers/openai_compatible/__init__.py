@@ -1,4 +1,4 @@
-"""object chat-completions endpoint: how its answers are read (`_source`) and asked for (`_run`)."""
+"""Any chat-completions endpoint: how its answers are read (`_source`) and requested (`_run`)."""
 
 from sightline.providers._provider import Provider, ProviderPrompt, Run
 from sightline.providers.openai_compatible._source import ChatSource, recognises

@@ -1,4 +1,4 @@
-"""Tool calls of chat completions: what the model wants done, told whole or fragment by fragment."""
+"""Tool calls of chat completions, whole or fragment by fragment."""
 
 import msgspec
 

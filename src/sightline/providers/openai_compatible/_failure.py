@@ -1,6 +1,6 @@
-"""What can go wrong with a request to a chat completions server: what to say, and whether to try again.
+"""What can go wrong with a request to a chat completions server: its message, and whether to try again.
 
-No message ever holds the key: what a server or the HTTP client says is masked before it goes anywhere.
+No message ever holds the key: texts of a server or the HTTP client are masked before they go anywhere.
 """
 
 from collections.abc import Mapping
@@ -25,21 +25,21 @@ class ChatFailure(OutsideFailure):
         super().__init__(message, hint)
         self.retry = retry
         self.status = 0
-        self.wait: float | None = None  # seconds the server asked for
+        self.wait: float | None = None  # seconds the server requested
         self.body = b""
 
 
 def refused(
     settings: EndpointSettings, status: int, headers: Mapping[str, str], body: bytes, now: float
 ) -> ChatFailure:
-    """The server answered, but not with what was asked for."""
+    """The server answered, but not with a completion."""
     body = Mask(settings.api_key).whole(body)
     parsed = _parsed(body)
-    said = error_text(parsed) if parsed is not None else excerpt(body.decode("utf-8", "replace"))
+    reason = error_text(parsed) if parsed is not None else excerpt(body.decode("utf-8", "replace"))
     error = None if parsed is None else parsed.error
     no_quota = isinstance(error, dict) and error.get("code") == "insufficient_quota"
     failure = ChatFailure(
-        f"HTTP {status}: {said or 'no body'}",
+        f"HTTP {status}: {reason or 'no body'}",
         "check the account's balance" if no_quota else _hint(settings, status),
         retry=(status == 429 or status >= 500) and not no_quota,
     )
@@ -49,27 +49,27 @@ def refused(
 
 
 def not_reached(settings: EndpointSettings, problem: Exception, *, connecting: bool, slow: bool) -> ChatFailure:
-    """The connection could not be made, or broke. A server that is merely slow is not asked again."""
-    said = Mask(settings.api_key).text(excerpt(str(problem))) or type(problem).__name__
-    where = _where(settings.base_url)
+    """The connection could not be made, or broke. A request to a slow server is not repeated."""
+    reason = Mask(settings.api_key).text(excerpt(str(problem))) or type(problem).__name__
+    where = excerpt(settings.base_url.partition("?")[0])  # a query may hold a secret
     if slow:
-        return ChatFailure(f"no answer from {where}: {said}", "try again, or set a timeout")
+        return ChatFailure(f"no answer from {where}: {reason}", "try again, or set a timeout")
     if connecting:
         return ChatFailure(
-            f"cannot connect to {where}: {said}", "is the server running? check the base URL", retry=True
+            f"cannot connect to {where}: {reason}", "is the server running? check the base URL", retry=True
         )
-    return ChatFailure(f"the connection to {where} broke: {said}", "try again", retry=True)
+    return ChatFailure(f"the connection to {where} broke: {reason}", "try again", retry=True)
 
 
 def delay_before(attempt: int, failure: ChatFailure) -> float:
-    """Seconds to wait before attempt 1, 2, …: what the server asked for, within reason, or twice as long each time."""
+    """Seconds to wait before attempt 1, 2, …: what the server requested, within bounds, or twice as long each time."""
     if failure.wait is not None:
         return min(failure.wait, _LONGEST_RETRY_AFTER)
     return min(_FIRST_DELAY * 2.0 ** (attempt - 1), _LONGEST_DELAY)
 
 
 def retry_after(value: str, now: float) -> float | None:
-    """The header's seconds, or the seconds until its date; None when it says nothing usable."""
+    """The header's seconds, or the seconds until its date; None when it is not usable."""
     value = value.strip()
     if value.isascii() and value.replace(".", "", 1).isdigit():
         return float(value[:20])
@@ -128,8 +128,3 @@ def _hint(settings: EndpointSettings, status: int) -> str:
     if status < 400:
         return "the base URL redirects: use the address it redirects to"
     return "check the model name and the options" if settings.model else "name a model"
-
-
-def _where(base_url: str) -> str:
-    """The address without its query, which may hold more than a person should see in a log."""
-    return excerpt(base_url.partition("?")[0])

@@ -1,6 +1,6 @@
 """What is sent to a chat completions server: options checked, messages put together, tools declared."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -11,13 +11,26 @@ from sightline.providers._provider import ProviderPrompt
 RETRIES = 3
 _RETRIES_AT_MOST = 10
 _KEY_NAMES = frozenset(("api_key", "apikey", "api-key", "key", "token", "authorization", "headers"))
-OPTIONS = ("base_url", "stream", "tools", "temperature", "max_tokens", "system", "retries", "extra")
-# Every call must be answered before the conversation may go on; this is the truth about it.
+# What each option must be, and the test for it.
+OPTIONS: dict[str, tuple[str, Callable[[object], bool]]] = {
+    "base_url": ("a text", lambda value: isinstance(value, str)),
+    "stream": ("true or false", lambda value: isinstance(value, bool)),
+    "tools": ("a list of tools", lambda value: isinstance(value, list | dict)),
+    "temperature": ("a number", lambda value: isinstance(value, int | float) and not isinstance(value, bool)),
+    "max_tokens": ("a whole number above 0", lambda value: type(value) is int and value > 0),
+    "system": ("a text", lambda value: isinstance(value, str)),
+    "retries": (
+        f"a whole number from 0 to {_RETRIES_AT_MOST}",
+        lambda value: type(value) is int and 0 <= value <= _RETRIES_AT_MOST,
+    ),
+    "extra": ("a mapping", lambda value: isinstance(value, dict)),
+}
+# Every call must be answered before the conversation may continue; this is the truth about it.
 _NOT_RUN = "not run: this call was only shown to the user"
 
 
 def endpoint(base_url: str) -> str:
-    """The address that is asked, whether the base URL ends before or after `/chat/completions`."""
+    """The address of the request, whether the base URL ends before or after `/chat/completions`."""
     path, mark, query = base_url.partition("?")
     path = path.rstrip("/").removesuffix("/chat/completions")
     return f"{path}/chat/completions{mark}{query}"
@@ -33,38 +46,9 @@ def check_options(options: Mapping[str, object]) -> None:
     for name, value in options.items():
         if name not in OPTIONS:
             raise UserMistake(f"unknown option '{name}'", f"use one of: {', '.join(OPTIONS)}")
-        if not _fits(name, value):
-            raise UserMistake(f"option {name} must be {_EXPECTED[name]}", "")
-
-
-_EXPECTED = {
-    "base_url": "a text",
-    "system": "a text",
-    "stream": "true or false",
-    "temperature": "a number",
-    "max_tokens": "a whole number above 0",
-    "retries": f"a whole number from 0 to {_RETRIES_AT_MOST}",
-    "tools": "a list of tools",
-    "extra": "a mapping",
-}
-
-
-def _fits(name: str, value: object) -> bool:
-    match name:
-        case "base_url" | "system":
-            return isinstance(value, str)
-        case "stream":
-            return isinstance(value, bool)
-        case "temperature":
-            return isinstance(value, (int, float)) and not isinstance(value, bool)
-        case "max_tokens":
-            return type(value) is int and value > 0
-        case "retries":
-            return type(value) is int and 0 <= value <= _RETRIES_AT_MOST
-        case "tools":
-            return isinstance(value, (list, dict))
-        case _:
-            return True
+        expected, fits = OPTIONS[name]
+        if not fits(value):
+            raise UserMistake(f"option {name} must be {expected}", "")
 
 
 def request_body(ask: ProviderPrompt, model: str, messages: list[dict[str, object]]) -> dict[str, object]:
@@ -86,7 +70,7 @@ def request_body(ask: ProviderPrompt, model: str, messages: list[dict[str, objec
 
 
 def declared_tools(tools: object) -> list[dict[str, object]]:
-    """Tools as the API wants them, from its own form or from `{name: {description, parameters}}`."""
+    """Tools as the API takes them, from its own form or from `{name: {description, parameters}}`."""
     declared: list[dict[str, object]] = []
     for tool in tools if isinstance(tools, list) else [tools]:
         if isinstance(tool, dict) and isinstance(tool.get("type"), str):

@@ -1,9 +1,9 @@
-"""Which server is asked, and with which key.
+"""Which server is used, and with which key.
 
 Where each comes from, first wins: `options.base_url`, `SIGHTLINE_OPENAI_BASE_URL`, `OPENAI_BASE_URL`, the settings
 file; `SIGHTLINE_OPENAI_API_KEY`, `OPENAI_API_KEY`, the settings file. The key comes from nowhere else: options end up
-in command lines, flow files and logs. There is no base URL by default, so that nothing goes to a server that nobody
-named.
+in command lines, flow files and logs. There is no base URL by default, so that nothing goes to a server that the
+user did not name.
 """
 
 import os
@@ -18,7 +18,7 @@ _SETTINGS = ("base_url", "api_key", "model")
 
 
 class EndpointSettings(NamedTuple):
-    """Where to ask, and as whom. The key is kept out of every representation."""
+    """Address, key and model. The key is left out of every representation."""
 
     base_url: str
     api_key: str

@@ -1,7 +1,7 @@
-"""object server with the chat completions API: `POST {base_url}/chat/completions`.
+"""Any server with the chat completions API: `POST {base_url}/chat/completions`.
 
-There is no CLI behind this provider: a run is one HTTP request (`_chat_run`). What it reads, and what `view` reads from
-a recording, is a response in one of two forms, told apart line by line:
+There is no CLI behind this provider: a run is one HTTP request (`_run`). What it reads, and what `view` reads from
+a recording, is a response in one of two forms, recognised line by line:
 
 - a JSON body, on one line or printed over many; several bodies may follow each other. All of its events come in one
   burst, for nothing can be shown before the body is whole;
@@ -9,8 +9,8 @@ a recording, is a response in one of two forms, told apart line by line:
   blank lines between events carry no meaning here, since no server spreads a chunk over several of them unless it is
   printed over many lines, which is put together like a body.
 
-An error arrives in either form as `{"error": ...}`. What the fields mean is in `_chat_wire`, what becomes of them in
-`_chat_turns`.
+An error arrives in either form as `{"error": ...}`. The fields are in
+`sightline.chat_completions`, the events in `_turns`.
 """
 
 import re
@@ -67,7 +67,7 @@ class ChatSource(ProviderSource):
         return self._body(body, lines.take()) + self.turns.end()
 
     def start_over(self) -> None:
-        """The response under way broke before anything of it was shown, and will be asked for again."""
+        """The response under way broke before anything of it was shown, and will be requested again."""
         self._unfinished.clear()
         self.turns.start_over()
 
@@ -176,7 +176,7 @@ def recognises(head: bytes) -> bool:
 
 
 def _is_error(text: bytes) -> bool:
-    """Whether this begins with the error body of such a server. Anybody's log line may tell of an `error`."""
+    """Whether this begins with the error body of such a server. A log line of any program may hold an `error`."""
     import json  # reads a value with something after it
 
     try:

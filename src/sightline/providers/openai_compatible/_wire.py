@@ -1,4 +1,4 @@
-"""Bodies of chat completions (`sightline.chat_completions`), decoded however they are written, and what errors say."""
+"""Bodies of chat completions (`sightline.chat_completions`), decoded however they are written, and error texts."""
 
 import msgspec
 
@@ -38,7 +38,7 @@ def decode_bodies(payload: bytes) -> list[ChatBody]:
 
 
 def error_text(body: ChatBody) -> str:
-    """What an error body says, in one bounded line: the message and, where it adds something, its type and code."""
+    """The text of an error body, in one bounded line: the message and, where it adds something, its type and code."""
     error = body.error or body.message or body.detail
     if isinstance(error, list):  # a validation error of a common web framework: a list of what is wrong
         messages = [item.get("msg") for item in error if isinstance(item, dict)]

@@ -1,6 +1,6 @@
 """How OpenCode is started: the prompt on stdin, and agents of ours for the approval levels it has no flag for.
 
-Its own plan agent still runs commands, and a rule in a person's settings can outrank any given for one run, except
+Its own plan agent still runs commands, and a rule in the user's settings can outrank any given for one run, except
 those of an agent. So the levels below `full` are agents of ours that may do what is listed and no more.
 """
 
@@ -41,7 +41,7 @@ def _arguments(ask: ProviderPrompt) -> list[str]:
 
 
 def _environment(ask: ProviderPrompt) -> dict[str, str]:
-    """The agents, beside whatever settings for one run the person has given in the same way."""
+    """The agents, beside the settings for one run that the user has given in the same way."""
     if ask.approval not in ("plan", "edit"):
         return {}
     given = ask.env.get(_SETTINGS) or os.environ.get(_SETTINGS) or "{}"
@@ -59,7 +59,7 @@ _request_failed = re.compile(r' message="stream error" .*error\.error="(?:\w+: )
 
 
 def _log_line(line: str) -> str | None:
-    """That a request failed is told nowhere else: it is tried again, for more than a minute, without a word."""
+    """A failed request is reported nowhere else: it is tried again, for more than a minute, silently."""
     if _is_log(line) is None:
         return None
     failed = _request_failed(line)

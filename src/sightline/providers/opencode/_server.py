@@ -4,7 +4,7 @@ Rules:
 
 - The server takes a password, made for it: other programs on the machine are not to steer it.
 - It prints where it listens in its first lines. The stream of events is opened before the first prompt, so that nothing
-  is missed, and not earlier: requesting it makes the server load the project (see `_project`).
+  is missed, and not earlier: requesting it makes the server load the project (see `loads_offline`).
 - A run begins with `prompt_async` and is over when its session is idle after it was busy. One that is stopped is over
   when the server has answered that.
 """
@@ -13,35 +13,26 @@ import asyncio
 import os
 import re
 import secrets
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from sightline.events import (
-    ApprovalState,
-    ContextState,
-    Error,
-    Event,
-    Request,
-    RequestResolved,
-    RetryState,
-    RunEnded,
-    RunStarted,
-    Unknown,
-)
+import sightline.events as ev
+from sightline.events import Event
 from sightline.events.stamping import of_agent
-from sightline.exec import Process, UntrustedProgram
-from sightline.providers._binary import binary_words
+from sightline.exec import Process
+from sightline.handles import read_at_most
+from sightline.providers._binary import start_channel
 from sightline.providers._channel_run import ChannelRun
-from sightline.providers._provider import NotInstalled, ProviderPrompt, Unreachable
+from sightline.providers._provider import ProviderPrompt, Unreachable
 from sightline.providers._requests import ONCE, OpenRequest, OpenRequests
 from sightline.providers._source import read_line
 from sightline.providers._stream import EventStream
 from sightline.providers.opencode._command import COMMAND
 from sightline.providers.opencode._printed import data_folder
-from sightline.providers.opencode._project import loads_offline
 from sightline.providers.opencode._server_requests import Answer, permission, question
 from sightline.providers.opencode._server_source import Talk, used_in
 from sightline.providers.opencode._source import error_event
@@ -103,13 +94,13 @@ class OpenCodeServer(OpenRequests):
         self._busy = self._stopping = False
         self._failure = None
         run = self._run = ChannelRun("opencode", self._session, self._interrupt, self._end)
-        approval = ApprovalState(ask.approval).as_state()
-        begun = RunStarted(clean_line(self._session), clean_line(ask.model), clean_line(ask.cwd))
+        approval = ev.ApprovalState(ask.approval).as_state()
+        begun = ev.RunStarted(clean_line(self._session), clean_line(ask.model), clean_line(ask.cwd))
         await run.put([approval, begun])
         try:
-            await self._post(f"/session/{self._session}/prompt_async", _prompt(ask))
+            await self._request("POST", f"/session/{self._session}/prompt_async", _prompt(ask))
         except Unreachable as problem:
-            await run.fail(Error(problem.message, problem.hint))
+            await run.fail(ev.Error(problem.message, problem.hint))
         return run
 
     async def steer(self, text: str) -> bool:
@@ -120,7 +111,7 @@ class OpenCodeServer(OpenRequests):
         if not child:
             return False
         try:
-            await self._post(f"/session/{child}/abort", {})
+            await self._request("POST", f"/session/{child}/abort", {})
         except Unreachable:
             return False
         return True
@@ -132,8 +123,6 @@ class OpenCodeServer(OpenRequests):
         if self._client is not None:
             await self._client.aclose()
 
-    # The server
-
     async def _start(self, ask: ProviderPrompt) -> None:
         if self._process is not None and self._process.exit_code is None:
             return
@@ -142,16 +131,10 @@ class OpenCodeServer(OpenRequests):
         if COMMAND.environment is not None:
             environment |= COMMAND.environment(ask)
         self._data = data_folder({**os.environ, **environment})
-        arguments = ["serve", "--hostname", "127.0.0.1", "--port", "0"]
-        try:
-            argv = [*binary_words(self._binary, ask.cwd, environment), *arguments]
-            process = self._process = Process(argv, cwd=ask.cwd, env=environment)
-        except UntrustedProgram as refused:
-            raise Unreachable(clean_line(refused.message), refused.hint) from None
-        except FileNotFoundError:
-            raise NotInstalled("opencode is not installed", _HINT) from None
-        except (OSError, ValueError) as problem:
-            raise Unreachable(clean_line(f"opencode serve cannot be started: {problem}"), _HINT) from None
+        argv = [self._binary, "serve", "--hostname", "127.0.0.1", "--port", "0"]
+        process = self._process = start_channel(
+            argv, "opencode serve", cwd=ask.cwd, env=environment, hint=_HINT, program="opencode"
+        )
         listening: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._later(self._watch(process, listening))
         try:
@@ -225,13 +208,13 @@ class OpenCodeServer(OpenRequests):
         self._session = ""
         if self._run is not None:
             hint = "send it again: the conversation is resumed"
-            await self._run.fail(Error(text, hint))
+            await self._run.fail(ev.Error(text, hint))
         if self._process is not None and self._process.exit_code is None:
             self._later(self._process.end())
 
     async def _find_session(self, resume: str) -> str:
         if not resume:
-            made = await self._post("/session", {})
+            made = await self._request("POST", "/session", {})
         else:
             made = await self._request("GET", f"/session/{resume}")
         ident = made.get("id") if isinstance(made, dict) else None
@@ -242,14 +225,14 @@ class OpenCodeServer(OpenRequests):
     async def _interrupt(self) -> None:
         self._stopping = True
         try:
-            await self._post(f"/session/{self._session}/abort", {})
+            await self._request("POST", f"/session/{self._session}/abort", {})
         except Unreachable:
             await self._end()
             return
         if self._run is not None and not self._run.over:
             # Its last events come with the answer, on another connection.
             await asyncio.sleep(_SECONDS_AFTER_STOP if self._busy else 0)
-            await self._run.put([RunEnded(stop_reason="cancelled")])
+            await self._run.put([ev.RunEnded(stop_reason="cancelled")])
 
     async def _end(self) -> None:
         if self._process is not None and self._process.exit_code is None:
@@ -257,13 +240,10 @@ class OpenCodeServer(OpenRequests):
 
     async def _reply(self, path: str, body: dict[str, object]) -> None:
         try:
-            await self._post(path, body)
+            await self._request("POST", path, body)
         except Unreachable as problem:
             if self._run is not None:
-                await self._run.put([Error(problem.message, problem.hint)])
-
-    async def _post(self, path: str, body: dict[str, object]) -> object:
-        return await self._request("POST", path, body)
+                await self._run.put([ev.Error(problem.message, problem.hint)])
 
     async def _request(self, method: str, path: str, body: dict[str, object] | None = None) -> object:
         import httpx2
@@ -286,14 +266,12 @@ class OpenCodeServer(OpenRequests):
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    # Events
-
     def parse_events(self, line: bytes) -> list[Event]:
         """One line of the stream; those that are no data are skipped."""
         if not line.startswith(b"data:"):
             return []
         event = read_line(line, _decoder, len(b"data:"))
-        if isinstance(event, Unknown):
+        if isinstance(event, ev.Unknown):
             return [event]
         session = event.properties.get("sessionID")
         talk = self._talks.get(session) if isinstance(session, str) else None
@@ -310,7 +288,7 @@ class OpenCodeServer(OpenRequests):
                 events = talk.on_part(part)
                 self._know_child(talk, part)
                 used = None if talk.agent else used_in(events)
-                context = [ContextState(used).as_state()] if used else []
+                context = [ev.ContextState(used).as_state()] if used else []
                 return [*events, *context]
             case "permission.asked":
                 return self._open_request(permission(fields, self._call(talk, fields), self._ask.cwd))
@@ -319,7 +297,7 @@ class OpenCodeServer(OpenRequests):
             case "permission.replied" | "question.replied" | "question.rejected":
                 ident = clean_line(str(fields.get("requestID")))
                 self._requests.pop(ident, None)
-                return [RequestResolved(ident)]
+                return [ev.RequestResolved(ident)]
             case _ if not talk.agent:
                 return self._of_run(kind, fields)
         return []
@@ -334,15 +312,15 @@ class OpenCodeServer(OpenRequests):
                 self._busy = True
             case "session.status" if isinstance(status, dict) and status.get("type") == "retry":
                 reason = clean_text(str(status.get("message", "")))
-                again = RetryState.of({"reason": reason, "attempt": status.get("attempt")}) or RetryState(reason)
+                again = ev.RetryState.of({"reason": reason, "attempt": status.get("attempt")}) or ev.RetryState(reason)
                 return [again.as_state()]
             case "session.idle" if (self._busy or self._failure is not None) and not self._stopping:
                 failed = [] if self._failure is None else [error_event(self._failure)]
                 self._busy, self._failure = False, None
-                return [*failed, RunEnded(is_error=bool(failed))]
+                return [*failed, ev.RunEnded(is_error=bool(failed))]
         return []
 
-    def _open_request(self, translated: tuple[Request, Answer] | None) -> list[Event]:
+    def _open_request(self, translated: tuple[ev.Request, Answer] | None) -> list[Event]:
         if translated is None:
             return []
         request, to_post = translated
@@ -376,3 +354,51 @@ def _prompt(ask: ProviderPrompt) -> dict[str, object]:
     if ask.approval in _AGENTS:
         body["agent"] = _AGENTS[ask.approval]
     return body
+
+
+_PACKAGE = "@opencode-ai/plugin"
+_READ_AT_MOST = 16 * 1024 * 1024
+_KINDS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
+
+
+def loads_offline(cwd: str, environ: Mapping[str, str]) -> bool:
+    """Whether OpenCode can load a project without a request to a package registry.
+
+    Loading one takes it seconds, so it is better done before the first prompt. But OpenCode then installs a package of
+    its own into each folder that it reads settings from, unless the lock file there lists it. Nothing is to leave the
+    machine before the user has sent something: so a project is loaded early only where nothing is missing.
+    """
+    home = environ.get("HOME") or os.path.expanduser("~")
+    settings = os.path.join(environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "opencode")
+    # Its own folder is made when it is missing, the others are left out.
+    return _is_complete(settings) and all(map(_is_complete, _other_folders(cwd or os.getcwd(), home, environ)))
+
+
+def _other_folders(cwd: str, home: str, environ: Mapping[str, str]) -> Iterator[str]:
+    above = [Path(cwd), *Path(cwd).parents, Path(home)]
+    named = [Path(environ["OPENCODE_CONFIG_DIR"])] if environ.get("OPENCODE_CONFIG_DIR") else []
+    for folder in [*(one / ".opencode" for one in above), *named]:
+        if folder.is_dir():
+            yield str(folder)
+
+
+def _is_complete(folder: str) -> bool:
+    if not os.path.isdir(os.path.join(folder, "node_modules")):
+        return False
+    needed = {_PACKAGE, *_names(_read_json(folder, "package.json"))}
+    packages = _read_json(folder, "package-lock.json").get("packages")
+    root = packages.get("") if isinstance(packages, dict) else None
+    return needed <= set(_names(root if isinstance(root, dict) else {}))
+
+
+def _names(package: Mapping[str, object]) -> Iterator[str]:
+    for kind in _KINDS:
+        listed = package.get(kind)
+        yield from listed if isinstance(listed, dict) else ()
+
+
+def _read_json(folder: str, name: str) -> dict[str, object]:
+    try:
+        return msgspec.json.decode(read_at_most(os.path.join(folder, name), _READ_AT_MOST), type=dict[str, object])
+    except (OSError, ValueError, RecursionError):
+        return {}

@@ -15,6 +15,7 @@ Answer = Callable[[object], tuple[str, dict[str, object]]]
 
 
 _IN_THE_DIFF = ("diff", "filepath", "files")  # the files of a patch have it once more, each its own part
+# The lines that name a file once more, before those that every diff has.
 _index = re.compile(r"^Index: .*\n=+\n", re.MULTILINE)
 
 
@@ -59,7 +60,7 @@ def permission(properties: dict[str, object], call: str, cwd: str) -> tuple[Requ
         "args": {name: value for name, value in request.metadata.items() if name not in shown and value != what},
         "cwd": cwd,
         "leaves": leaves_sandbox(access, str(request.metadata.get("filepath") or what), cwd),
-        **({"diff": _without_index(diff)} if isinstance(diff, str) else {}),
+        **({"diff": _index.sub("", diff)} if isinstance(diff, str) else {}),
     }
     words = f"OpenCode wants to run `{what}`" if access == "exec" else f"OpenCode wants to {request.permission} {what}"
     choices = [ONCE, *([SESSION] if request.always else []), NO]
@@ -72,11 +73,6 @@ def permission(properties: dict[str, object], call: str, cwd: str) -> tuple[Requ
         return f"/permission/{request.id}/reply", {"reply": reply, **message}
 
     return event, answer
-
-
-def _without_index(diff: str) -> str:
-    """Without the lines that name a file once more, before those that every diff has."""
-    return _index.sub("", diff)
 
 
 def question(properties: dict[str, object], call: str) -> tuple[Request, Answer] | None:

@@ -1,13 +1,13 @@
-"""What OpenCode's server tells, as events.
+"""The events of OpenCode's server as ours.
 
 Rules of this wire:
 
 - Every event names its session; sessions other than the one that was prompted are subagents, which the `task` call that
   started them names in its metadata. What they do is shown as theirs.
-- A part is told again, whole, whenever it changes; words also come as deltas. What a shell command printed is in its
+- A part is sent again, whole, whenever it changes; text also comes as deltas. What a shell command printed is in its
   metadata (`_printed`).
-- Parts of the person's own messages are told too. A message says whose it is before its parts come.
-- A session that has nothing more to do is `idle`, which is also told after it was stopped, then even twice.
+- Parts of the user's own messages are sent too. A message has its role before its parts come.
+- A session that has nothing more to do is `idle`, which is also sent after it was stopped, then even twice.
 """
 
 import msgspec
@@ -32,7 +32,7 @@ class Talk:
         self.agent = agent
         self._data = data
         self._inner = OpenCodeSource()
-        self._prompts: dict[str, None] = {}  # messages of the person
+        self._prompts: dict[str, None] = {}  # messages of the user
         self._words: dict[str, tuple[type[Text] | type[Reasoning], int, int]] = {}  # part → kind, block, shown
         self._parts: dict[str, str] = {}  # call → its part
         self._printed: dict[str, Printed] = {}  # by the part of a running command
@@ -60,7 +60,7 @@ class Talk:
             return []
         block = block or self._inner.new_block()
         self._words[part] = (kind, block, shown + len(delta))
-        return self._told([kind(clean_text(delta), block)])
+        return self._of_session([kind(clean_text(delta), block)])
 
     def on_part(self, part: dict[str, object]) -> list[Event]:
         kind, ident, message = part.get("type"), part.get("id"), part.get("messageID")
@@ -77,7 +77,7 @@ class Talk:
             remember(self._parts, native_id, ident, _REMEMBERED_AT_MOST)
         line = msgspec.json.encode({"type": _LINES[kind], "sessionID": "s", "part": part})
         call = self._call(ident)
-        events = self._told(self._inner.parse_events(line))
+        events = self._of_session(self._inner.parse_events(line))
         if kind != "tool" or not isinstance(state, dict):
             return events
         if call and not self._call(ident):  # it has ended: what it printed comes before that
@@ -90,7 +90,7 @@ class Talk:
         return self.on_delta(part, text[self._words[part][2] :]) if isinstance(text, str) else []
 
     def _more(self, part: str, state: dict[str, object]) -> str:
-        """What a running command printed since it was last told."""
+        """What a running command printed since the last event of it."""
         metadata = state.get("metadata")
         window = metadata.get("output") if isinstance(metadata, dict) else None
         if not isinstance(window, str) or not self._call(part):
@@ -111,8 +111,8 @@ class Talk:
             events += [ToolOutput(call, piece)] if piece else []
         return events
 
-    def _told(self, events: list[Event]) -> list[Event]:
-        """As this session's. That a run begins or ends is not its parts' to say."""
+    def _of_session(self, events: list[Event]) -> list[Event]:
+        """The events as those of this session. Its parts do not begin or end a run."""
         return [self._own(event) for event in events if not isinstance(event, RunStarted | RunEnded)]
 
     def _own(self, event: Event) -> Event:

@@ -9,7 +9,7 @@ Rules of this wire:
 - `callID` is the model API's own id; the part's `id` is what repeats when the same part is printed again.
 - A shell command that failed is `completed`; its exit code is in the metadata, as null when it was aborted. A call to a
   tool that does not exist is a completed call of `invalid`.
-- What a file says is in the output between marks for the model, and as it is in the metadata (`display`). A command
+- The text of a file is in the output between marks for the model, and as it is in the metadata (`display`). A command
   that printed nothing has `(no output)` for its output.
 - A subagent is one `task` call with its answer. Its own session is not printed.
 - There is no closing line and no total. The last `step_finish` has a reason other than `tool-calls`; a failure is an
@@ -20,36 +20,111 @@ Rules of this wire:
 
 import re
 from collections.abc import Container
+from typing import Union
 
 import msgspec
 
-from sightline.events import (
-    AgentEnded,
-    AgentStarted,
-    Error,
-    Event,
-    Reasoning,
-    RunEnded,
-    RunStarted,
-    Text,
-    TodoState,
-    ToolResult,
-    ToolUse,
-    TurnEnded,
-    TurnStarted,
-    Usage,
-)
+import sightline.events as ev
+from sightline.events import Event, Reasoning, Text, ToolResult, ToolUse
 from sightline.providers._agents import AgentPaths
 from sightline.providers._failure import hint_for, human_message
-from sightline.providers._opening import first_object
 from sightline.providers._plan import plan_from
 from sightline.providers._preview import shown_args
-from sightline.providers._refusal import refused_details
-from sightline.providers._resend import Resend, may_repeat
-from sightline.providers._source import Handler, ProviderSource, is_suspect, reread
-from sightline.providers.opencode import _wire as wire
-from sightline.providers.opencode._reading import shown_read
+from sightline.providers._provider import refused_details
+from sightline.providers._resend import Resend
+from sightline.providers._source import Handler, ProviderSource, first_object, is_suspect, reread
 from sightline.text import clean_line, clean_text
+
+# The wire, as far as it is read. Fields that vary in shape are `object`: one odd field must not spoil a whole line.
+
+
+class OpencodeStep(msgspec.Struct, gc=False):
+    messageID: str = ""
+
+
+class StepStart(msgspec.Struct, gc=False, tag_field="type", tag="step_start"):
+    part: OpencodeStep
+    sessionID: object = ""
+
+
+class OpencodeText(msgspec.Struct, gc=False):
+    text: str
+    id: str = ""
+
+
+class TextLine(msgspec.Struct, gc=False, tag_field="type", tag="text"):
+    part: OpencodeText
+    sessionID: object = ""
+
+
+class ReasoningLine(msgspec.Struct, gc=False, tag_field="type", tag="reasoning"):
+    part: OpencodeText
+    sessionID: object = ""
+
+
+class Metadata(msgspec.Struct, gc=False):
+    exit: object = msgspec.UNSET  # null when the command was aborted
+    model: object = None
+    display: object = None  # what was read, as OpenCode itself shows it: the output has it with marks for the model
+
+
+class Time(msgspec.Struct, gc=False):
+    start: float | None = None
+    end: float | None = None
+
+
+class CallState(msgspec.Struct, gc=False):
+    status: str = ""
+    input: object = None
+    output: str | None = None
+    error: object = None
+    metadata: Metadata | None = None
+    time: Time | None = None
+
+
+class OpencodeCall(msgspec.Struct, gc=False):
+    tool: str
+    state: CallState
+    callID: str = ""
+    id: str = ""
+
+
+class CallLine(msgspec.Struct, gc=False, tag_field="type", tag="tool_use"):
+    part: OpencodeCall
+    sessionID: object = ""
+
+
+class Cache(msgspec.Struct, gc=False):
+    read: int | None = None
+    write: int | None = None
+
+
+class OpencodeTokens(msgspec.Struct, gc=False):
+    input: int | None = None
+    output: int | None = None
+    reasoning: int | None = None
+    total: int | None = None
+    cache: Cache | None = None
+
+
+class Finish(msgspec.Struct, gc=False):
+    reason: str = ""
+    tokens: OpencodeTokens | None = None
+    cost: float | None = None
+
+
+class StepFinish(msgspec.Struct, gc=False, tag_field="type", tag="step_finish"):
+    part: Finish
+    sessionID: object = ""
+
+
+class OpencodeErrorLine(msgspec.Struct, gc=False, tag_field="type", tag="error", rename={"part": "error"}):
+    part: object = None
+    sessionID: object = ""
+
+
+Line = Union[TextLine, CallLine, StepStart, StepFinish, ReasoningLine, OpencodeErrorLine]
+
 
 _COMMON_NAMES = {
     "apply_patch": "Edit",
@@ -71,16 +146,16 @@ _is_refusal = re.compile(
     r"The user rejected permission|The user has specified a rule which prevents"
     rf"|.{{0,80}}Model tried to call unavailable tool '(?:{'|'.join(_COMMON_NAMES)})'"
 ).match
-_SILENT = "(no output)"  # said to the model of a command that printed nothing
+_SILENT = "(no output)"  # for the model: a command that printed nothing
 _UNFINISHED = frozenset(("pending", "running"))
-_WHOLE = frozenset(("tool-calls", "stop"))  # the model said all it wanted to
+_WHOLE = frozenset(("tool-calls", "stop"))  # the answer of the model is complete
 _CONTINUES = frozenset(("tool-calls", "unknown"))  # another step follows
 
 _DONE_AT_MOST = 1024
 _BEFORE, _RUNNING, _ENDED = range(3)
-_BEGINNINGS = frozenset((wire.StepStart, wire.OpencodeErrorLine))  # what a run can begin with
+_BEGINNINGS = frozenset((StepStart, OpencodeErrorLine))  # what a run can begin with
 
-_decoder = msgspec.json.Decoder(wire.Line)
+_decoder = msgspec.json.Decoder(Line)
 _decode = _decoder.decode
 
 
@@ -104,8 +179,7 @@ class OpenCodeSource(ProviderSource):
         try:
             parsed = _decode(line)
         except (ValueError, RecursionError) as error:
-            parsed = reread(line, _decoder)
-            if parsed is None:
+            if (parsed := reread(line, _decoder)) is None:
                 return self.unreadable(line, str(error))
         kind = type(parsed)
         if self._run != _RUNNING or (kind in _BEGINNINGS and parsed.sessionID != self._session):
@@ -120,12 +194,12 @@ class OpenCodeSource(ProviderSource):
         """The path of the subagent that a call started, by its part."""
         return self._agents.get(part) if self._agents is not None else ""
 
-    def _perhaps_started(self, parsed: wire.Line, line: bytes) -> list[Event]:
+    def _perhaps_started(self, parsed: Line, line: bytes) -> list[Event]:
         """The first line, whatever it is, begins a run; after its end a new step begins another, and at any time a step
         or failure of another session does."""
         kind = type(parsed)
         session = parsed.sessionID if isinstance(parsed.sessionID, str) else ""
-        begins = self._run == _BEFORE or (self._run == _ENDED and kind is wire.StepStart)
+        begins = self._run == _BEFORE or (self._run == _ENDED and kind is StepStart)
         if not begins and kind in _BEGINNINGS and session and self._session:
             begins = session != self._session
         if not begins:
@@ -133,7 +207,7 @@ class OpenCodeSource(ProviderSource):
         if self._run != _BEFORE:
             self._forget_run()
         self._run, self._session = _RUNNING, session
-        events: list[Event] = [RunStarted(clean_line(session))]
+        events: list[Event] = [ev.RunStarted(clean_line(session))]
         events += _HANDLERS[kind](self, parsed.part, line)
         return events
 
@@ -146,9 +220,7 @@ class OpenCodeSource(ProviderSource):
         self._open_calls.clear()
         self._done_before, self._done = (), set()
 
-    # Words
-
-    def _text(self, part: wire.OpencodeText, line: bytes) -> list[Event]:
+    def _text(self, part: OpencodeText, line: bytes) -> list[Event]:
         text = part.text
         if (0x5C in line or 0x7F in line or not line.isascii()) and is_suspect(line):  # mostly spares a call
             text = clean_text(text)
@@ -156,13 +228,13 @@ class OpenCodeSource(ProviderSource):
             return []
         words = self._words
         if words.expecting or part.id == self._text_id:
-            return self._say_again(part.id, text)
+            return self._resent(part.id, text)
         self._text_id = part.id
         self._blocks_seen = block = self._blocks_seen + 1
         words.show(text, block)
         return [Text(text, block)]
 
-    def _say_again(self, ident: str, text: str) -> list[Event]:
+    def _resent(self, ident: str, text: str) -> list[Event]:
         """A text after a broken stream, or the same part once more: only what was not shown is news."""
         words = self._words
         if ident and ident == self._text_id and words.shown:
@@ -173,15 +245,9 @@ class OpenCodeSource(ProviderSource):
             rest, repeats = words.rest(text)
             block = words.continues
         self._text_id = ident
-        if rest and (not block or block != self._blocks_seen):
-            block = self.new_block()
-        words.show(text, block)
-        if not rest:
-            return []
-        event = Text(rest, block)
-        return [may_repeat(), event] if repeats else [event]
+        return self.show_rest(words, text, rest, block, repeats=repeats)
 
-    def _reasoning(self, part: wire.OpencodeText, line: bytes) -> list[Event]:
+    def _reasoning(self, part: OpencodeText, line: bytes) -> list[Event]:
         text = clean_text(part.text)
         thoughts = self._thoughts
         if thoughts is None:
@@ -190,9 +256,7 @@ class OpenCodeSource(ProviderSource):
         thoughts.show(text)
         return [Reasoning(rest, self.new_block())] if rest else []
 
-    # Calls
-
-    def _call(self, part: wire.OpencodeCall, line: bytes) -> list[Event]:
+    def _call(self, part: OpencodeCall, line: bytes) -> list[Event]:
         key = part.id or part.callID
         if key in self._done or key in self._done_before:
             return []
@@ -209,7 +273,7 @@ class OpenCodeSource(ProviderSource):
         ident = self.open_call("")
         return self._result(part, ident, self._use(part, ident, line))
 
-    def _use(self, part: wire.OpencodeCall, ident: str, line: bytes) -> list[Event]:
+    def _use(self, part: OpencodeCall, ident: str, line: bytes) -> list[Event]:
         native, native_id = part.tool, part.callID
         if not native_id.isprintable():
             native_id = clean_line(native_id)
@@ -219,14 +283,14 @@ class OpenCodeSource(ProviderSource):
         args, arg = shown_args(part.state.input, name, line)
         use = ToolUse(ident, name, native, arg, args, native_id)
         if name == "Todo":
-            return [use, TodoState(plan_from(args)).as_state()]
+            return [use, ev.TodoState(plan_from(args)).as_state()]
         if name == "Task" and isinstance(args, dict):
             return [use, self._agent_started(part.id or part.callID, ident, args, part.state.metadata)]
         return [use]
 
     def _agent_started(
-        self, key: str, call: str, args: dict[str, object], metadata: wire.Metadata | None
-    ) -> AgentStarted:
+        self, key: str, call: str, args: dict[str, object], metadata: Metadata | None
+    ) -> ev.AgentStarted:
         name, task = args.get("subagent_type"), args.get("prompt") or args.get("description")
         name = clean_line(name) if isinstance(name, str) else ""
         task = task if isinstance(task, str) else ""
@@ -234,9 +298,9 @@ class OpenCodeSource(ProviderSource):
         model = clean_line(model) if isinstance(model, str) else ""
         if self._agents is None:
             self._agents = AgentPaths()
-        return AgentStarted(self._agents.begin(key, name), name or "agent", task, model, call)
+        return ev.AgentStarted(self._agents.begin(key, name), name or "agent", task, model, call)
 
-    def _result(self, part: wire.OpencodeCall, ident: str, events: list[Event]) -> list[Event]:
+    def _result(self, part: OpencodeCall, ident: str, events: list[Event]) -> list[Event]:
         """The end of a call, after the events there already are."""
         state, native_id, tool = part.state, part.callID, part.tool
         metadata, time = state.metadata, state.time
@@ -255,7 +319,7 @@ class OpenCodeSource(ProviderSource):
         if not native_id.isprintable():
             native_id = clean_line(native_id)
         if self._agents is not None and (path := self._agents.end(part.id or part.callID)):
-            events.append(AgentEnded(path, failed))
+            events.append(ev.AgentEnded(path, failed))
         content, details = clean_text(content) if content and content != _SILENT else "", None
         if tool == "task" and (answer := _task_result(content)) is not None:
             content = answer[1]
@@ -266,15 +330,13 @@ class OpenCodeSource(ProviderSource):
         events.append(ToolResult(ident, content, details, failed, code, duration, native_id))
         return events
 
-    # The run
-
-    def _step_started(self, part: wire.OpencodeStep, line: bytes) -> list[Event]:
+    def _step_started(self, part: OpencodeStep, line: bytes) -> list[Event]:
         if part.messageID == self._message_id and part.messageID:
             self._broke()
         self._message_id = part.messageID
-        return [TurnStarted()]
+        return [ev.TurnStarted()]
 
-    def _step_finished(self, part: wire.Finish, line: bytes) -> list[Event]:
+    def _step_finished(self, part: Finish, line: bytes) -> list[Event]:
         self._message_id = ""
         reason, tokens = part.reason, part.tokens
         if reason in _WHOLE:
@@ -287,12 +349,12 @@ class OpenCodeSource(ProviderSource):
         usage = None
         if tokens is not None:
             read, write = (None, None) if tokens.cache is None else (tokens.cache.read, tokens.cache.write)
-            usage = Usage(tokens.input, tokens.output, read, write, tokens.reasoning, tokens.total)
-        turn = TurnEnded(usage, part.cost, reason)
+            usage = ev.Usage(tokens.input, tokens.output, read, write, tokens.reasoning, tokens.total)
+        turn = ev.TurnEnded(usage, part.cost, reason)
         if part.reason in _CONTINUES:
             return [turn]
         self._run = _ENDED
-        return [turn, RunEnded(stop_reason=reason)]
+        return [turn, ev.RunEnded(stop_reason=reason)]
 
     def _broke(self) -> None:
         self._words.broke()
@@ -301,20 +363,20 @@ class OpenCodeSource(ProviderSource):
 
     def _failed(self, error: object, line: bytes) -> list[Event]:
         self._run = _ENDED
-        return [error_event(error), RunEnded(is_error=True)]
+        return [error_event(error), ev.RunEnded(is_error=True)]
 
 
 _HANDLERS: dict[type, Handler[OpenCodeSource]] = {
-    wire.TextLine: OpenCodeSource._text,
-    wire.CallLine: OpenCodeSource._call,
-    wire.StepStart: OpenCodeSource._step_started,
-    wire.StepFinish: OpenCodeSource._step_finished,
-    wire.ReasoningLine: OpenCodeSource._reasoning,
-    wire.OpencodeErrorLine: OpenCodeSource._failed,
+    TextLine: OpenCodeSource._text,
+    CallLine: OpenCodeSource._call,
+    StepStart: OpenCodeSource._step_started,
+    StepFinish: OpenCodeSource._step_finished,
+    ReasoningLine: OpenCodeSource._reasoning,
+    OpencodeErrorLine: OpenCodeSource._failed,
 }
 
 
-def error_event(error: object) -> Error:
+def error_event(error: object) -> ev.Error:
     """An error object: a name, and under `data` the message and the HTTP status."""
     fields = error if isinstance(error, dict) else {"message": error}
     data = fields.get("data")
@@ -325,9 +387,40 @@ def error_event(error: object) -> Error:
         text = f"{text} (status {status})" if text else f"status {status}"
     if isinstance(name, str) and name:
         text = f"{clean_line(name)}: {text}" if text else clean_line(name)
-    return Error(text or "opencode reported an error", hint_for(status))
+    return ev.Error(text or "opencode reported an error", hint_for(status))
 
 
 def recognises(head: bytes) -> bool:
     line = first_object(head)
     return "sessionID" in line and ("part" in line or "error" in line)
+
+
+class _File(msgspec.Struct, tag_field="type", tag="file"):
+    text: str
+    path: str = ""
+    lineStart: int = 1
+    lineEnd: int | None = None
+    totalLines: int | None = None
+
+
+class _Folder(msgspec.Struct, tag_field="type", tag="directory"):
+    entries: list[str]
+    path: str = ""
+    totalEntries: int | None = None
+
+
+def shown_read(display: object) -> tuple[str, dict[str, object]] | None:
+    """The text and the details of the result; None for what is neither."""
+    try:
+        read = msgspec.convert(display, _File | _Folder)
+    except (ValueError, RecursionError):
+        return None
+    path = clean_line(read.path)
+    if isinstance(read, _Folder):
+        count = len(read.entries) if read.totalEntries is None else read.totalEntries
+        text = "\n".join([clean_line(name) for name in read.entries])
+        return text, ev.ListingFact(path=path, entries=count).as_details()
+    text = clean_text(read.text)
+    total = read.totalLines if read.totalLines is not None else text.count("\n") + 1
+    last = read.lineEnd if read.lineEnd is not None else read.lineStart + text.count("\n")
+    return text, ev.ReadFact(path=path, first=read.lineStart, last=last, total=total).as_details()

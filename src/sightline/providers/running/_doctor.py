@@ -31,12 +31,12 @@ class ProviderStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def survey() -> list[ProviderStatus]:
-    """Every provider there is, in the registry's order; their CLIs are asked for their version all at once."""
+    """Every provider there is, in the registry's order; the versions of their CLIs are queried all at once."""
     return list(await asyncio.gather(*(_status(get_provider(name)) for name in provider_names())))
 
 
 async def cli_version(command: CommandLine) -> str | None:
-    """The version its CLI says it has; None when it is missing, fails, or does not answer in time."""
+    """The version its CLI reports; None when it is missing, fails, or does not answer in time."""
     try:
         process = Process([*binary_words(command.binary, "", {}), "--version"], grace=1.0)
     except (OSError, UntrustedProgram):

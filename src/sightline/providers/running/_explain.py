@@ -1,6 +1,6 @@
-"""Why a provider's CLI failed, in words a person can act on.
+"""Why a provider's CLI failed, in words the user can act on.
 
-The CLIs say it in many ways and change their wording freely, so what they print is matched loosely: a wrong guess costs
+The CLIs report it in many ways and change their wording freely, so their output is matched loosely: a wrong guess costs
 a hint that does not help, a missed one leaves the CLI's own words, which are always shown.
 """
 
@@ -17,7 +17,7 @@ from sightline.text import clean_line, clean_text, cut_graphemes, escape_control
 _LINES_SHOWN = 4
 _LINE_AT_MOST = 400
 
-# The first that matches wins: what is wrong with the installation comes before what a half-installed CLI says next.
+# The first that matches wins: what is wrong with the installation comes before what a half-installed CLI prints next.
 _causes: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), hint)
     for pattern, hint in (
@@ -38,10 +38,7 @@ _causes: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"trusted directory|skip-git-repo-check|folder trust|not trusted",
             "work inside a Git repository, or start {binary} once in this folder and trust it",
         ),
-        (
-            r"root/sudo",
-            "run it as a normal user",
-        ),
+        (r"root/sudo", "run it as a normal user"),
         (
             r"no conversation found|valid session|session not found|no rollout found|error resuming session",
             "check the session id; a session belongs to the folder it was started in",
@@ -73,10 +70,10 @@ _causes: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 
-_telling = re.compile("error|fatal|fail|cannot|could not|no such|unknown|invalid|not |please|denied", re.IGNORECASE)
+_error_line = re.compile("error|fatal|fail|cannot|could not|no such|unknown|invalid|not |please|denied", re.IGNORECASE)
 _prefix = re.compile(r"\A\s*error:\s+", re.IGNORECASE)
 # Stack frames, the runtime's signature below them, and the pointer to the column above them; of a Rust program the
-# numbered frames, which need not say where they are, and how to have more of them.
+# numbered frames, which need not have a place, and how to have more of them.
 _noise = re.compile(
     r"\s*(at .*[:(]\d+|Node\.js v[\d.]+|\^+|file://\S+:\d+|\d+: <unknown>|note: .*RUST_BACKTRACE.*)\s*\)?$"
 )
@@ -85,7 +82,7 @@ _frame = re.compile(r"\s*(\d+:\s|at\s|$)")
 
 
 def unsupported(provider: Provider, command: CommandLine, ask: ProviderPrompt) -> Error:
-    """The person asked for what this CLI has no flag for; running without it would not be what they asked."""
+    """The request needs what this CLI has no flag for; running without it would not be what was requested."""
     if ask.approval != "auto" and ask.approval not in command.approvals:
         text = f"{provider.title} has no approval level '{ask.approval}'"
         return Error(text, f"choose one of: {', '.join(command.approvals)}")
@@ -128,19 +125,19 @@ def install_hint(command: CommandLine) -> str:
 
 
 def failed(provider: Provider, command: CommandLine, exit_code: int, stderr: str, unread: str = "") -> Error:
-    """It ended badly and its stream does not say why; stderr may, or lines of its output that nobody could read."""
-    told = _without_stack(stderr if stderr.strip() else _plain_lines(unread))
-    said = last_words(told)
+    """It ended badly and its stream does not show why; stderr may, or lines of its output that could not be read."""
+    output = _without_stack(stderr if stderr.strip() else _plain_lines(unread))
+    reason = last_words(output)
     how = f"{provider.title} {_ending(exit_code)}"
-    hint = hint_for(command, told) or ("" if said else f"run `{command.binary}` by itself to see why")
-    return Error(f"{how}: {said}" if said else f"{how} without saying why", hint)
+    hint = hint_for(command, output) or ("" if reason else f"run `{command.binary}` by itself to see why")
+    return Error(f"{how}: {reason}" if reason else f"{how} without saying why", hint)
 
 
 def channel_ended(what: str, command: CommandLine, exit_code: int | None, stderr: str) -> tuple[str, str]:
-    """That a program to be spoken with ended, with what it said before, and what to do about it."""
-    text, said = f"{what} ended with exit code {exit_code}", last_words(stderr)
-    hint = hint_for(command, said) or f"update it: npm install -g {command.package}"
-    return f"{text}: {said}" if said else text, hint
+    """The message that the program of a channel ended, with its last output, and a hint."""
+    text, reason = f"{what} ended with exit code {exit_code}", last_words(stderr)
+    hint = hint_for(command, reason) or f"update it: npm install -g {command.package}"
+    return f"{text}: {reason}" if reason else text, hint
 
 
 def with_hint(error: Error, command: CommandLine) -> Error:
@@ -149,7 +146,7 @@ def with_hint(error: Error, command: CommandLine) -> Error:
 
 
 def hint_for(command: CommandLine, text: str) -> str:
-    """What to do about what a CLI said; empty where nobody knows."""
+    """What to do about the output of a CLI; empty where it is not known."""
     for pattern, hint in _causes:
         if pattern.search(text):
             login = command.login_hint or f"log in with {command.binary} first"
@@ -166,29 +163,29 @@ def _ending(exit_code: int) -> str:
         return f"was ended by signal {-exit_code}"
 
 
-def last_words(said: str) -> str:
-    """The last lines that tell something, each from its beginning; of a crash the message, not the stack."""
-    lines = [line.strip() for line in _without_stack(said).split("\n") if line.strip()]
-    telling = [line for line in lines if _telling.search(line)]
-    return _bare("\n".join(cut_graphemes(line, _LINE_AT_MOST) for line in (telling or lines)[-_LINES_SHOWN:]))
+def last_words(output: str) -> str:
+    """The last lines that look like an error, each from its beginning; of a crash the message, not the stack."""
+    lines = [line.strip() for line in _without_stack(output).split("\n") if line.strip()]
+    errors = [line for line in lines if _error_line.search(line)]
+    return _bare("\n".join(cut_graphemes(line, _LINE_AT_MOST) for line in (errors or lines)[-_LINES_SHOWN:]))
 
 
-def _without_stack(said: str) -> str:
-    kept, in_stack = [], False
-    for line in clean_text(said).split("\n"):
+def _without_stack(output: str) -> str:
+    shown, in_stack = [], False
+    for line in clean_text(output).split("\n"):
         in_stack = bool(_stack_begins.match(line) or (in_stack and _frame.match(line)))
         if not in_stack and not _noise.match(line):
-            kept.append(line)
-    return "\n".join(kept)
+            shown.append(line)
+    return "\n".join(shown)
 
 
 def _bare(text: str) -> str:
-    """Without the word that is put before every error anyway, unless nothing else was said."""
+    """Without the word that is put before every error anyway, unless there is nothing else."""
     return _prefix.sub("", text, count=1) or text
 
 
 def _plain_lines(unread: str) -> str:
-    """Words for a person among lines of output: not the objects of a stream, and without what an escape did there."""
+    """Readable text among lines of output: not the objects of a stream, and without what an escape did there."""
     escape = chr(27)
     lines = unread.replace(escape_controls(escape), escape).split("\n")
     return clean_text("\n".join(line for line in lines if not line.lstrip().startswith("{")))

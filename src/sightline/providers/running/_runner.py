@@ -2,12 +2,12 @@
 
 Rules:
 
-- The first event says under which approval level it runs; the last is `run_ended`, the source's own or ours.
-- A failure is one `error` with a hint, never an exception: also when the CLI is missing, says nothing but on stderr, or
+- The first event has the approval level it runs under; the last is `run_ended`, the source's own or ours.
+- A failure is one `error` with a hint, never an exception: also when the CLI is missing, prints only to stderr, or
   exits as if all were well without the line its output ends with.
-- Cancelling is not a failure: what was said is kept, calls that were open stay open, and the whole process tree ends.
+- Cancelling is not a failure: the text so far remains, calls that were open stay open, and the whole process tree ends.
   Giving up the iteration, by closing it or by cancelling the task it runs in, cancels the run.
-- The CLI gets the flags of its provider's module and no others; only an approval level the person asked for adds some.
+- The CLI gets the flags of its provider's module and no others; only an approval level that the user chose adds some.
 
 What explains a failure is imported when there is one: a healthy run does not pay for it.
 """
@@ -19,26 +19,22 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from sightline.events import (
-    ApprovalState,
-    Error,
-    Event,
-    Notice,
-    RetryState,
-    RunEnded,
-    RunStarted,
-    Text,
-    ToolResult,
-    ToolUse,
-    Unknown,
-)
+import sightline.events as ev
+from sightline.events import Error, Event, RunEnded, RunStarted, Text, ToolResult, ToolUse, Unknown
 from sightline.events.stamping import of_source
 from sightline.exec import GRACE, Process, UntrustedProgram
 from sightline.providers._binary import binary_words
-from sightline.providers._provider import CommandLine, Provider, ProviderOutcome, ProviderPrompt, Run
-from sightline.providers._refusal import REFUSED_EXIT_CODE, is_refusal
+from sightline.providers._provider import (
+    REFUSED_EXIT_CODE,
+    CommandLine,
+    Provider,
+    ProviderOutcome,
+    ProviderPrompt,
+    ProviderWords,
+    Run,
+    is_refusal,
+)
 from sightline.providers._stream import EventStream
-from sightline.providers._words import ProviderWords
 from sightline.text import clean_line, clean_text
 
 if TYPE_CHECKING:
@@ -48,7 +44,7 @@ _CALLS_AT_MOST = 1024
 _UNREAD_LINES = 8
 _UNREAD_LENGTH = 4096
 
-_PASSED_THROUGH_KEPT = 1024 * 1024
+_PASSED_THROUGH_AT_MOST = 1024 * 1024
 
 
 def start_run(provider: Provider, ask: ProviderPrompt, *, grace: float = GRACE) -> Run:
@@ -69,20 +65,20 @@ class CliRun:
         self._ask = ask
         self._process: Process | None = None
         self._not_started: Error | None = None
-        self._refused = False  # what was asked for cannot be done by this CLI, and nothing was run
-        self._told: Error | None = None  # by the source
+        self._refused = False  # this CLI does not support the request, and nothing was run
+        self._reported: Error | None = None  # by the source
         self._session = ""
         self._calls: dict[str, str] = {}  # that are open, in a few words
-        self._forbidden = False  # something it wanted to do was not allowed
+        self._forbidden = False  # one of its calls was not allowed
         self._log_rest = b""
         self._logged: list[Event] = []
-        self._told_in_log: asyncio.Event | None = None
+        self._log_ready: asyncio.Event | None = None
         self._reading: asyncio.Task[bytes] | None = None
         self._words = ProviderWords()
-        self._passed_through = bytearray()  # the beginning, of a provider whose lines nobody reads
+        self._passed_through = bytearray()  # the beginning, of a provider without a source
         self._unread: list[str] = []  # the last lines its source could not read
         self._ends_unread = False  # the last one of all is among them, and whole
-        self._is_read = False  # by a source, which knows whether it said that it is over
+        self._is_read = False  # by a source, which knows the line that ends a run
         self._output_end = b""  # where there is no source to read it
         self._ended: RunEnded | None = None  # the source's own word on it
         self._cancelled = self._timed_out = False
@@ -117,13 +113,13 @@ class CliRun:
         try:
             if self._process is not None:
                 yield self._opening_events()
-            while chunk := await self._read_or_be_told():
+            while chunk := await self._read_or_log():
                 if self._logged:
                     yield self._take_logged()
                 if not isinstance(chunk, bytes):
                     continue
                 if stream is None:
-                    self._passed_through += chunk[: _PASSED_THROUGH_KEPT - len(self._passed_through)]
+                    self._passed_through += chunk[: _PASSED_THROUGH_AT_MOST - len(self._passed_through)]
                     self._output_end = _last(self._output_end, chunk)
                 elif events := self._seen(stream.feed(chunk)):
                     yield events
@@ -178,15 +174,15 @@ class CliRun:
             self._alarm = asyncio.get_running_loop().call_later(left, self._time_is_up)
         return await self._process.read()
 
-    async def _read_or_be_told(self) -> "bytes | bool":
-        """More of its output; True when its log has something to tell meanwhile."""
+    async def _read_or_log(self) -> "bytes | bool":
+        """More of its output; True when its log has an event meanwhile."""
         if self._command.log_line is None:
             return await self._read()
         import asyncio
 
         self._reading = self._reading or asyncio.ensure_future(self._read())
-        self._told_in_log = self._told_in_log or asyncio.Event()
-        waiting = asyncio.ensure_future(self._told_in_log.wait())
+        self._log_ready = self._log_ready or asyncio.Event()
+        waiting = asyncio.ensure_future(self._log_ready.wait())
         try:
             await asyncio.wait([self._reading, waiting], return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -197,21 +193,21 @@ class CliRun:
         return chunk
 
     def _on_stderr(self, chunk: bytes) -> None:
-        """The lines of its log that have something to tell; each is told once in a row."""
+        """Collect the lines of its log that are to be shown."""
         assert self._command.log_line is not None
         lines = (self._log_rest + chunk).split(b"\n")
         self._log_rest = lines.pop()[-_UNREAD_LENGTH:]
         for line in lines:
-            told = self._command.log_line(line.decode("utf-8", "replace"))
-            if told:
-                self._logged.append(Notice(clean_line(told), "warning"))
-                self._logged.append(RetryState(clean_line(told)).as_state())
-        if self._logged and self._told_in_log is not None:
-            self._told_in_log.set()
+            shown = self._command.log_line(line.decode("utf-8", "replace"))
+            if shown:
+                self._logged.append(ev.Notice(clean_line(shown), "warning"))
+                self._logged.append(ev.RetryState(clean_line(shown)).as_state())
+        if self._logged and self._log_ready is not None:
+            self._log_ready.set()
 
     def _take_logged(self) -> list[Event]:
-        if self._told_in_log is not None:
-            self._told_in_log.clear()
+        if self._log_ready is not None:
+            self._log_ready.clear()
         logged, self._logged = self._logged[-_CALLS_AT_MOST:], []
         return logged
 
@@ -232,7 +228,7 @@ class CliRun:
     def _opening_events(self) -> list[Event]:
         level = self._ask.approval
         flags = list(self._command.approvals.get(level, ()))
-        events: list[Event] = [ApprovalState(level, flags).as_state()]
+        events: list[Event] = [ev.ApprovalState(level, flags).as_state()]
         if self._provider.source is None:
             events.append(RunStarted(model=clean_line(self._ask.model), cwd=clean_line(self._ask.cwd)))
         return events
@@ -248,7 +244,7 @@ class CliRun:
             elif isinstance(event, Error):
                 from sightline.providers.running import _explain
 
-                events[index] = self._told = _explain.with_hint(event, self._command)
+                events[index] = self._reported = _explain.with_hint(event, self._command)
             elif isinstance(event, Unknown):
                 self._unread = [*self._unread[1 - _UNREAD_LINES :], event.raw[:_UNREAD_LENGTH]]
             elif isinstance(event, RunStarted):
@@ -264,7 +260,7 @@ class CliRun:
                 call = self._calls.pop(event.id, "")
                 if event.details is not None and is_refusal(event):
                     self._forbidden = True
-                    added.append(Notice(f"refused: {call or 'a call'}", "warning"))
+                    added.append(ev.Notice(f"refused: {call or 'a call'}", "warning"))
             elif isinstance(event, RunEnded):
                 self._ended = event
                 self._forbidden = self._forbidden or is_refusal(event)
@@ -274,18 +270,18 @@ class CliRun:
         return [*events[:-1], *added, events[-1]] if ends else events + added
 
     def _other_session(self) -> list[Event]:
-        """Some CLIs begin a new conversation when they do not find the one to resume, and do not say so."""
+        """Some CLIs begin a new conversation when they do not find the one to resume, and do not report it."""
         if self._ask.resume in ("", self._session):
             return []
         text = f"session {self._ask.resume} could not be resumed: this is session {self._session}"
-        return [Notice(clean_line(text), "warning", "check the session id")]
+        return [ev.Notice(clean_line(text), "warning", "check the session id")]
 
     def _closing_events(self, held_back: list[Event]) -> list[Event]:
         """What the source still had, then what only we know: why it failed, and that it is over."""
         ended_before = self._ended
         events: list[Event] = [event for event in self._seen(held_back) if not isinstance(event, RunEnded)]
         outcome = self._finish()
-        if outcome.error is not None and outcome.error is not self._told:
+        if outcome.error is not None and outcome.error is not self._reported:
             events.append(outcome.error)
         if ended_before is None:
             events.append(self._run_ended(outcome))
@@ -332,8 +328,8 @@ class CliRun:
             return self._not_started
         if native == 0 and not self._ended_early:
             return None
-        if self._told is not None:
-            return self._told
+        if self._reported is not None:
+            return self._reported
         if native == 0:
             name, binary = self._provider.title, self._command.binary
             text = f"{name} stopped before its run was over: the last line of its output is missing"
@@ -347,7 +343,7 @@ class CliRun:
     @property
     def _ended_early(self) -> bool:
         """A line that cannot be read may be the one that is missing, in a form of another version."""
-        return self._command.says_end and self._is_read and self._ended is None and not self._ends_unread
+        return self._command.has_end_line and self._is_read and self._ended is None and not self._ends_unread
 
     async def _close(self) -> None:
         """Nothing of the run is left after this, whether it ended, was ended, or was given up."""
@@ -369,12 +365,12 @@ class CliRun:
             process.close()
 
 
-def _last(kept: bytes, chunk: bytes) -> bytes:
-    return (kept + chunk[-_UNREAD_LENGTH:])[-_UNREAD_LENGTH:]
+def _last(before: bytes, chunk: bytes) -> bytes:
+    return (before + chunk[-_UNREAD_LENGTH:])[-_UNREAD_LENGTH:]
 
 
 def _encoded(prompt: str) -> bytes:
-    """The bytes the person gave: what of an argument is not UTF-8 arrives as lone surrogates that stand for bytes."""
+    """The bytes the user gave: what of an argument is not UTF-8 arrives as lone surrogates that stand for bytes."""
     try:
         return prompt.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:  # a surrogate that stands for nothing

@@ -86,7 +86,7 @@ def _is_chosen(each: Attack, options: argparse.Namespace) -> bool:
     return options.point in (0, each.point) and options.only in f"{each.name} {each.form}"
 
 
-def _accounts(wanted: str) -> list[Account]:
+def _accounts(name: str) -> list[Account]:
     """Root and an ordinary user where we may be both, else who we are."""
     mine = os.geteuid()
     if mine:
@@ -94,7 +94,7 @@ def _accounts(wanted: str) -> list[Account]:
     else:
         nobody = pwd.getpwnam("nobody")
         found = [Account("root", 0, 0), Account("user", nobody.pw_uid, nobody.pw_gid)]
-    return [each for each in found if wanted in ("", each.name)]
+    return [each for each in found if name in ("", each.name)]
 
 
 @contextmanager

@@ -34,7 +34,7 @@ def readable_by_all(path: Path) -> bool:
 
 
 def _interpreter() -> str:
-    """One that another user can run, too: that of a person is often in his home."""
+    """One that another user can run, too: a user's own is often in the home folder."""
     for name in (os.path.realpath(sys.executable), "/usr/bin/python3", "/usr/local/bin/python3"):
         if Path(name).exists() and readable_by_all(Path(name)) and _is_new_enough(name):
             return name

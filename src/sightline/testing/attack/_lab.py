@@ -1,7 +1,7 @@
 """Where one attack happens: folders of its own, and the installed program run there by one user in one sandbox.
 
     workspace/   where the agent works; everything in it belongs to the attacker
-    home/        the person's home, with the program's own data below it
+    home/        the user's home, with the program's own data below it
     outside/     what no sandboxed command may write
     run/         XDG_RUNTIME_DIR
 

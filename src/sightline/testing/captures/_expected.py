@@ -51,14 +51,14 @@ def _errors(scenario: Scenario) -> list[dict[str, Any]]:
 
 def _call(scenario: Scenario, call: Calling, provider: str, seen: Seen | None) -> dict[str, Any]:
     tool = call.block.tool.lower()
-    telling = str(call.block.args.get("command") or call.block.args.get("file_path") or "")
-    contains = scenario.outputs.get(telling) if tool in ("bash", "read") else None
+    argument = str(call.block.args.get("command") or call.block.args.get("file_path") or "")
+    contains = scenario.outputs.get(argument) if tool in ("bash", "read") else None
     described: dict[str, Any] = {
         "type": "tool_call",
         "intent": _INTENTS.get(tool, tool),
         "name": call.name,
         "arguments": call.args,
-        "outcome": "error" if telling in scenario.failing else "ok",
+        "outcome": "error" if argument in scenario.failing else "ok",
     }
     if contains is not None:
         described["output_contains"] = contains

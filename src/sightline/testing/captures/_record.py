@@ -1,4 +1,4 @@
-"""One recording of a CLI: run it in a box, keep its stdout as it is, describe it."""
+"""One recording of a CLI: run it in a box, store its stdout as it is, describe it."""
 
 import re
 import shlex
@@ -20,7 +20,7 @@ from sightline.testing.place import own_environment
 from sightline.testing.standin import StandIn
 
 _TIMEOUT = 180.0
-_STDERR_KEPT = 2000
+_STDERR_STORED = 2000
 
 
 class _Way(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,7 +28,7 @@ class _Way(msgspec.Struct, frozen=True, kw_only=True):
 
     ending: str = ""
     raw: bool = False  # its own lines as they are, not the finest it has
-    model: str = ""  # where none is given in its settings, or another is wanted
+    model: str = ""  # where none is given in its settings, or another is needed
 
 
 _WAYS: dict[str, list[_Way]] = {
@@ -67,7 +67,7 @@ def _recording(provider: str, name: str, scenario: Scenario, way: _Way) -> tuple
         "exit_code": done.returncode,
         "stdout_lines": done.stdout.count(b"\n"),
         "stdout_bytes": len(done.stdout),
-        "stderr_tail": done.stderr.decode("utf-8", "replace")[-_STDERR_KEPT:],
+        "stderr_tail": done.stderr.decode("utf-8", "replace")[-_STDERR_STORED:],
         "expected": expected(scenario, server.turns, provider, look(provider, done.stdout)),
     }
     return done.stdout, meta

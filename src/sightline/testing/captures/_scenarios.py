@@ -27,7 +27,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
         return load_script(self.turns)
 
 
-def _say(text: str, **more: Any) -> dict[str, Any]:
+def _text(text: str, **more: Any) -> dict[str, Any]:
     return {"text": text, **more}
 
 
@@ -47,12 +47,12 @@ SCENARIOS: dict[str, Scenario] = {
     "text_only": Scenario(
         description="One turn of plain text with Markdown.",
         prompt="Describe this project.",
-        turns=[[_say("This is a small project.\n\nIt has:\n\n- `README.md`\n- `src/app.py`, the **program**\n")]],
+        turns=[[_text("This is a small project.\n\nIt has:\n\n- `README.md`\n- `src/app.py`, the **program**\n")]],
     ),
     "single_tool": Scenario(
         description="Text, one file read, then the answer.",
         prompt="Read README.md and sum it up.",
-        turns=[[_say("I'll read it first."), _read("README.md")], [_say("It adds up the stock in a CSV file.")]],
+        turns=[[_text("I'll read it first."), _read("README.md")], [_text("It adds up the stock in a CSV file.")]],
         outputs={"README.md": "Demo project"},
     ),
     "bash_tool": Scenario(
@@ -61,7 +61,7 @@ SCENARIOS: dict[str, Scenario] = {
         turns=[
             [_run("wc -l data.csv")],
             [_run("echo to-stdout; echo to-stderr >&2")],
-            [_say("Four lines, and one line on each stream.")],
+            [_text("Four lines, and one line on each stream.")],
         ],
         outputs={"wc -l data.csv": "4 data.csv", "echo to-stdout; echo to-stderr >&2": "to-stdout"},
     ),
@@ -69,25 +69,25 @@ SCENARIOS: dict[str, Scenario] = {
         description="Text and calls by turns inside one response, then again over several.",
         prompt="Look at everything and report as you go.",
         turns=[
-            [_say("First the README."), _read("README.md"), _say("Next the data."), _read("data.csv")],
-            [_say("Now the lines."), _run("wc -l data.csv")],
-            [_say("The data has four lines.")],
+            [_text("First the README."), _read("README.md"), _text("Next the data."), _read("data.csv")],
+            [_text("Now the lines."), _run("wc -l data.csv")],
+            [_text("The data has four lines.")],
         ],
         outputs={"README.md": "Demo project", "data.csv": "apple", "wc -l data.csv": "4 data.csv"},
     ),
     "parallel_tools": Scenario(
         description="Three calls side by side, two of them the same.",
         prompt="Do three things at once.",
-        turns=[[_run("echo same"), _run("echo same"), _read("src/app.py")], [_say("All three are done.")]],
+        turns=[[_run("echo same"), _run("echo same"), _read("src/app.py")], [_text("All three are done.")]],
         outputs={"echo same": "same", "src/app.py": "GREETING"},
     ),
     "tool_error": Scenario(
         description="A command that exits 3, then a file that does not exist.",
         prompt="Try what cannot work.",
         turns=[
-            [_say("Running the failing step."), _run("echo about to fail; exit 3")],
-            [_say("Now the missing file."), _read("no-such-file.txt")],
-            [_say("Both failed, as expected.")],
+            [_text("Running the failing step."), _run("echo about to fail; exit 3")],
+            [_text("Now the missing file."), _read("no-such-file.txt")],
+            [_text("Both failed, as expected.")],
         ],
         outputs={"echo about to fail; exit 3": "about to fail"},
         failing=("echo about to fail; exit 3", "no-such-file.txt"),
@@ -108,22 +108,29 @@ SCENARIOS: dict[str, Scenario] = {
                     },
                 }
             ],
-            [_say("Both changes are made.")],
+            [_text("Both changes are made.")],
         ],
         outputs={"src/app.py": "GREETING"},
     ),
     "unicode": Scenario(
         description="CJK, joined emoji, right-to-left and combining marks in words, arguments and output.",
         prompt="Print some unusual characters: 你好 🧑‍🚀.",
-        turns=[[_say(_UNUSUAL), _run("printf '%s\\n' '日本語 👩🏽‍💻 שלום'")], [_say("完了 ✅ \u200fשלום\u200f 🧑‍🚀")]],
+        turns=[
+            [_text(_UNUSUAL), _run("printf '%s\\n' '日本語 👩🏽‍💻 שלום'")],
+            [_text("完了 ✅ \u200fשלום\u200f 🧑‍🚀")],
+        ],
         outputs={"printf '%s\\n' '日本語 👩🏽‍💻 שלום'": "日本語 👩🏽‍💻 שלום"},
     ),
     "reasoning": Scenario(
         description="Thinking before the words, and again after a call.",
         prompt="Think before you answer.",
         turns=[
-            [{"reasoning": "The data file is small, so reading it is cheap."}, _say("Let me look."), _read("data.csv")],
-            [{"reasoning": "5, 7 and 3 make 15."}, _say("There are 15 pieces.")],
+            [
+                {"reasoning": "The data file is small, so reading it is cheap."},
+                _text("Let me look."),
+                _read("data.csv"),
+            ],
+            [{"reasoning": "5, 7 and 3 make 15."}, _text("There are 15 pieces.")],
         ],
         outputs={"data.csv": "apple"},
     ),
@@ -132,21 +139,21 @@ SCENARIOS: dict[str, Scenario] = {
         prompt="Have one helper count the rows and another read the README.",
         turns=[
             [
-                _say("I'll hand this to two helpers."),
+                _text("I'll hand this to two helpers."),
                 _delegate(
                     "Count data rows",
                     "Helper A: count the rows of data.csv and report the number.",
-                    [_say("Counting."), _run("wc -l < data.csv")],
-                    [_say("Helper A reports: three rows and a header.")],
+                    [_text("Counting."), _run("wc -l < data.csv")],
+                    [_text("Helper A reports: three rows and a header.")],
                 ),
                 _delegate(
                     "Read the README",
                     "Helper B: read README.md and report its title.",
                     [_read("README.md")],
-                    [_say("Helper B reports: the title is Demo project.")],
+                    [_text("Helper B reports: the title is Demo project.")],
                 ),
             ],
-            [_say("Both helpers are done.")],
+            [_text("Both helpers are done.")],
         ],
         outputs={"wc -l < data.csv": "4", "README.md": "Demo project"},
         codex_model="gpt-5-codex",  # newer models do not show that they delegate
@@ -165,12 +172,12 @@ SCENARIOS: dict[str, Scenario] = {
     "api_retry": Scenario(
         description="The first attempt finds the server overloaded, the second works.",
         prompt="Answer in spite of trouble.",
-        turns=[[{"error": "Overloaded", "status": 503, "times": 1, "retry_after": 1}, _say("Here is the answer.")]],
+        turns=[[{"error": "Overloaded", "status": 503, "times": 1, "retry_after": 1}, _text("Here is the answer.")]],
     ),
     "stream_cut": Scenario(
         description="After one call the connection breaks once in the middle of the closing text.",
         prompt="Answer over a bad line.",
-        turns=[[_run("echo line is up")], [_say("Here comes the final answer.", cut_at=15)]],
+        turns=[[_run("echo line is up")], [_text("Here comes the final answer.", cut_at=15)]],
         outputs={"echo line is up": "line is up"},
     ),
 }

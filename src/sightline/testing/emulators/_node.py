@@ -80,7 +80,7 @@ class _Driver:
         return data
 
     def stop(self) -> None:
-        """It ends when nobody can ask any more."""
+        """It ends when its client is gone."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()

@@ -23,7 +23,7 @@ def main() -> None:
 
 
 def relay() -> None:
-    """Pass bytes both ways until nobody is there any more."""
+    """Pass bytes both ways until one side is gone."""
     peer = socket.socket(socket.AF_UNIX)
     peer.connect(sys.argv[1])
     tty.setraw(0)

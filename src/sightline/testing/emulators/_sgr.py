@@ -1,4 +1,4 @@
-"""Rows with SGR, as tmux tells them, into cells."""
+"""Rows with SGR, as tmux prints them, into cells."""
 
 import re
 from typing import Any

@@ -42,7 +42,7 @@ class TmuxEmulator:
         self.name = "tmux"
         self._open = b""
         self._answered = b""
-        self._wanted_answers = 0
+        self._expected_answers = 0
         self._client: TerminalClient | None = None
         self._folder = Path(tempfile.mkdtemp(prefix="sightline-tmux-"))
         self._listener = socket.socket(socket.AF_UNIX)
@@ -69,11 +69,11 @@ class TmuxEmulator:
         whole = self._open + data
         unfinished = _OPEN_END.search(whole)
         self._open = unfinished[0] if unfinished else b""
-        self._wanted_answers += whole.count(_ASK)
+        self._expected_answers += whole.count(_ASK)
         if unfinished:
             self._relays[0].sendall(data)
         else:
-            self._wanted_answers += 1
+            self._expected_answers += 1
             self._relays[0].sendall(data + _ASK)
             self._read_answers()
 
@@ -128,7 +128,7 @@ class TmuxEmulator:
         self._relays.pop().close()
 
     def zoom(self) -> None:
-        """The pane takes the whole window, or gives back what it took."""
+        """The pane takes the whole window, or returns what it took."""
         self._control.ask(f"resize-pane -Z -t {self._pane}")
 
     def attach(self, columns: int, rows: int) -> None:
@@ -139,7 +139,7 @@ class TmuxEmulator:
         self._wait_for("#{window_width} #{window_height}", f"{columns} {rows}")
 
     def detach(self) -> None:
-        """That person detaches; the window keeps its size."""
+        """That client detaches; the window has the same size."""
         if self._client:
             self._client.close()
             self._client = None
@@ -172,7 +172,7 @@ class TmuxEmulator:
 
     def _read_answers(self) -> None:
         received = b""
-        while received.count(_ANSWER) < self._wanted_answers:
+        while received.count(_ANSWER) < self._expected_answers:
             try:
                 part = self._relays[0].recv(65536)
             except TimeoutError as error:
@@ -180,22 +180,22 @@ class TmuxEmulator:
             if not part:
                 raise EmulatorError("the relay in the tmux pane ended")
             received += part
-        self._wanted_answers = 0
+        self._expected_answers = 0
         self._answered += received.removesuffix(_ANSWER)
 
     def _facts(self) -> list[int]:
         return [int(fact) for fact in self._control.ask(f"display-message -p -t {self._pane} '{_FACTS}'")[0][0].split()]
 
-    def _wait_for(self, facts: str, wanted: str) -> None:
+    def _wait_for(self, facts: str, expected: str) -> None:
         limit = time.monotonic() + _TIME_LIMIT
-        while self._control.ask(f"display-message -p -t {self._pane} '{facts}'")[0][0] != wanted:
+        while self._control.ask(f"display-message -p -t {self._pane} '{facts}'")[0][0] != expected:
             if time.monotonic() > limit:
-                raise EmulatorError(f"tmux did not come to {wanted} for {facts}")
+                raise EmulatorError(f"tmux did not come to {expected} for {facts}")
             time.sleep(0.005)
 
 
 def _wrapped(rows: list[str], joined: list[str]) -> list[int]:
-    """Which rows go on from the row before: those that `joined` shows as one line with it."""
+    """Which rows continue the row before: those that `joined` shows as one line with it."""
     wrapped = []
     row = 0
     for line in joined:

@@ -1,4 +1,4 @@
-"""What every emulator can be asked, and the shapes of its answers."""
+"""The interface of every emulator, and the shapes of its answers."""
 
 from typing import Protocol
 
@@ -37,8 +37,8 @@ class Tape(msgspec.Struct, frozen=True):
     """Scrollback and screen read as one list of rows, from row `first` on.
 
     Blanks at the end of a row are not part of it. `scrollback` counts all rows above the screen, also those before
-    `first`. `wrapped` holds the numbers (counted from the start of the tape) of rows that go on where the row before
-    them ran out of columns; ghostty tells this of screen rows only.
+    `first`. `wrapped` holds the numbers (counted from the start of the tape) of rows that continue where the row before
+    them ran out of columns; ghostty has this of screen rows only.
     """
 
     rows: list[str]
@@ -77,7 +77,7 @@ class Cell(msgspec.Struct, frozen=True):
 
 
 class Modes(msgspec.Struct, frozen=True):
-    """None where the emulator does not tell."""
+    """None where the emulator does not report it."""
 
     autowrap: bool | None = None
     cursor_visible: bool | None = None
@@ -113,7 +113,7 @@ class Emulator(Protocol):
         """The cells of a screen row, one for each column."""
 
     def replies(self) -> bytes:
-        """What the terminal answered to queries since last asked. Ghostty's core answers DSR 5 and 6 only."""
+        """What the terminal answered to queries since the last call. Ghostty's core answers DSR 5 and 6 only."""
 
     def modes(self) -> Modes: ...
 

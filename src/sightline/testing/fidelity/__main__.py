@@ -26,7 +26,7 @@ def main() -> int:
     seed = arguments.seed if arguments.seed is not None else random.randrange(1_000_000_000)
     began = time.monotonic()
     report = stress(arguments.count, seed, arguments.emulator or KINDS, _Progress(arguments.count))
-    _tell(report, seed, time.monotonic() - began)
+    _print_report(report, seed, time.monotonic() - began)
     return 130 if report.interrupted else 1 if report.failures else 0
 
 
@@ -35,7 +35,7 @@ def _replay(case: Case) -> int:
     if failure is None:
         print(f"seed {case.seed} on {case.world.emulator}: {len(case.operations)} operations, no divergence")
         return 0
-    _tell_failure(case, failure)
+    _print_failure(case, failure)
     return 1
 
 
@@ -45,26 +45,26 @@ class _Progress:
     def __init__(self, count: int) -> None:
         self._count = count
         self._began = time.monotonic()
-        self._told = self._began
+        self._printed = self._began
         self._live = sys.stderr.isatty()
 
     def __call__(self, report: Report) -> None:
         now = time.monotonic()
-        if now - self._told < (0.2 if self._live else 10):
+        if now - self._printed < (0.2 if self._live else 10):
             return
-        self._told = now
+        self._printed = now
         speed = report.operations / (now - self._began)
         left = max(0, self._count - report.operations) / max(1, speed)
         line = f"{report.operations:,} of {self._count:,} operations, {speed:,.0f}/s, {left:,.0f} s left"
         print(f"\r{line}\x1b[K" if self._live else line, end="" if self._live else "\n", file=sys.stderr, flush=True)
 
 
-def _tell(report: Report, seed: int, seconds: float) -> None:
+def _print_report(report: Report, seed: int, seconds: float) -> None:
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr)
     for outcome in report.failures:
         assert outcome.failure is not None
-        _tell_failure(outcome.case, outcome.failure)
+        _print_failure(outcome.case, outcome.failure)
     print(f"operations  {report.operations:,} in {seconds:,.0f} s" + (", interrupted" if report.interrupted else ""))
     print(f"seeds       {seed} to {seed + report.cases - 1}")
     print(f"emulators   {_counts(report.by_emulator)}")
@@ -77,9 +77,9 @@ def _counts(counter: dict[str, int]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in sorted(counter.items(), key=lambda item: -item[1]))
 
 
-def _tell_failure(case: Case, failure: Failure) -> None:
+def _print_failure(case: Case, failure: Failure) -> None:
     print(f"seed {case.seed} on {case.world.emulator}, operation {failure.at + 1} of {len(case.operations)}")
-    print(failure.told)
+    print(failure.detail)
     print("to run it again, save this line and give it to --replay:")
     print(msgspec.json.encode(case).decode())
 

@@ -2,22 +2,22 @@
 
 
 class Divergence(Exception):
-    """The engine and the shadow disagree; the message says which rule broke and how."""
+    """The engine and the shadow disagree; the message has which rule broke and how."""
 
-    def __init__(self, rule: str, told: str, agreed: int = 0) -> None:
-        super().__init__(f"{rule}: {told}")
+    def __init__(self, rule: str, detail: str, agreed: int = 0) -> None:
+        super().__init__(f"{rule}: {detail}")
         self.rule = rule
         self.agreed = agreed
         """How many rows agreed before."""
 
 
-def require(holds: bool, rule: str, told: str = "") -> None:
+def require(holds: bool, rule: str, detail: str = "") -> None:
     if not holds:
-        raise Divergence(rule, told)
+        raise Divergence(rule, detail)
 
 
 def same_rows(shown: list[str], expected: list[str], rule: str) -> None:
-    """Row for row; tells the first that differs and its neighbours."""
+    """Row for row; reports the first that differs and its neighbours."""
     if shown == expected:
         return
     at = next(

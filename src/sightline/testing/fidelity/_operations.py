@@ -1,4 +1,4 @@
-"""What happens in a sequence, as data: an operation says what is done, and numbers that choose where and how much.
+"""What happens in a sequence, as data: an operation has what is done, and numbers that choose where and how much.
 
 The numbers are resolved when the operation is applied (`pick` is a share of what there is then), so that a sequence
 stays valid when operations are taken out of it.
@@ -80,7 +80,7 @@ def append(scene: Scene, operation: Operation) -> None:
 
 
 def begin(scene: Scene, operation: Operation) -> None:
-    """A block at the end that goes on changing."""
+    """A block at the end that continues to change."""
     if len(scene.live) < 3:
         scene.insert(len(scene.blocks), Block(lines(operation)), live=True)
 
@@ -155,14 +155,14 @@ def finish_all(scene: Scene, operation: Operation) -> None:
 
 
 def promise(scene: Scene, operation: Operation) -> None:
-    """The seam says that some rows of what is live will stay."""
+    """The seam promises that some rows of what is live will stay."""
     if scene.live and scene.layout == "seam":
         scene.seam.safe = max(scene.seam.safe, operation.size)
         scene.display.request_render()
 
 
 def break_promise(scene: Scene, operation: Operation) -> None:
-    """A block that said it was final changes: a row edited, removed, or put in."""
+    """A block that was final changes: a row edited, removed, or put in."""
     block = _chosen(_texts(scene, live=False), operation.pick)
     if block is None or not block.lines or (scene.rewraps and scene.layout == "transcript"):
         return
@@ -328,7 +328,7 @@ def release_hold(scene: Scene, operation: Operation) -> None:
 
 
 def redraw(scene: Scene, operation: Operation) -> None:
-    """A frame is asked for that writes the window whole."""
+    """A frame is requested that writes the window whole."""
     scene.display.request_render(force=True)
 
 
@@ -379,4 +379,4 @@ ON_TERMINAL: dict[str, int] = {
     "split": 2,
     "attach": 1,
 }
-"""Weight of what happens to the terminal, or is asked for by the person."""
+"""Weight of what happens to the terminal, or is requested by the user."""

@@ -149,7 +149,7 @@ class Watched(Component):
 
     def invalidate(self) -> None:
         self.inner.invalidate()
-        self.child.let_go = True
+        self.child.retired = True
 
 
 class WatchedSeam(Scrollback):

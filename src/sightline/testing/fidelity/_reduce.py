@@ -16,7 +16,7 @@ class Failure(msgspec.Struct, frozen=True):
     """Which rule broke, or which exception came out, and where."""
 
     rule: str
-    told: str
+    detail: str
     at: int
 
 
@@ -25,7 +25,7 @@ class _Enough(Exception):
 
 
 def failure_of(case: Case, is_enough: Callable[[], bool] = lambda: False) -> Failure | None:
-    """Run a case, or as much of it as is wanted; how it failed, if it did."""
+    """Run a case, or a part of it; how it failed, if it did."""
     at = 0
 
     def applied(index: int) -> None:

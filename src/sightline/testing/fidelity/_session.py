@@ -63,8 +63,8 @@ class Session:
         self._gesture = False
         self._size_changed = 0
         self._undrawn = False
-        """Something changed since the last frame. Not while a multiplexer changes its size: where a text goes on after
-        the part of it that is history cannot be told when that part changes at the same time."""
+        """Something changed since the last frame. Not while a multiplexer changes its size: where a text continues
+        after the part of it that is history is not known when that part changes at the same time."""
         self._pending = ""
         self._cursor_row = 0
         self._scrollback = 0
@@ -78,7 +78,7 @@ class Session:
             self.emulator.close()
 
     def apply(self, operation: Operation) -> None:
-        """Do it, draw the frames it wants, and look."""
+        """Do it, draw the frames it requests, and look."""
         frames = operation.frames
         if operation.do in ON_SCENE:
             ON_SCENE[operation.do][1](self.scene, operation)
@@ -94,7 +94,7 @@ class Session:
         if frames:
             self._check()
 
-    # ---- the terminal and the person
+    # ---- the terminal and the user
 
     def _shell(self, count: int, label: str) -> None:
         rows = [f"{label} {index}" for index in range(count)]
@@ -277,7 +277,7 @@ class Session:
         """Give everything since the last gesture to a new terminal, which then decides.
 
         Only for Ghostty's core as wasm: once a screen was cleared or changed its size, it shows what freed memory holds
-        on rows nobody wrote to, and now and then reads outside its memory or never comes to an end.
+        on rows that were never written, and now and then reads outside its memory or never comes to an end.
         """
         if self.world.emulator != "ghostty" or not self._since_gesture:
             return False
@@ -290,7 +290,7 @@ class Session:
         self.emulator = open_emulator("ghostty", columns, rows)
 
     def _agrees_when_suspended(self, tape: Tape) -> None:
-        self.shadow.keep_agreeing(lambda state: self._same(tape.text, state.tape, "tape after suspending"))
+        self.shadow.require_agreement(lambda state: self._same(tape.text, state.tape, "tape after suspending"))
         require(tape.cursor[0] == 0, "cursor in the first column after suspending", str(tape.cursor))
         require(tape.scrollback + tape.cursor[1] == len(self.shadow.state.tape), "cursor below what stays")
 
@@ -301,10 +301,10 @@ class Session:
 
     def _agrees_with_all(self, tape: Tape) -> None:
         if self.shadow.rewrapped:
-            self.shadow.keep_agreeing(lambda state: self._agrees_as_text(state, tape))
+            self.shadow.require_agreement(lambda state: self._agrees_as_text(state, tape))
             self.shadow.rewrapped = False
             self._scrollback = tape.scrollback
-        self.shadow.keep_agreeing(lambda state: self._agrees(state, tape))
+        self.shadow.require_agreement(lambda state: self._agrees(state, tape))
         self._cursor_row, self._scrollback = self._expected_places(self.shadow.state)
         if self._reader is not None:
             self._check_reader()
@@ -327,8 +327,8 @@ class Session:
         shown = tape.scrollback + tape.cursor[1]
         require(shown == row, "cursor row", f"{shown} for {row}, tape {len(state.tape)}, window {len(window)}")
         if window.cursor is not None and self.world.hardware_cursor:
-            told = f"{tape.cursor[0]} for {window.cursor[1]}"
-            require(tape.cursor[0] == window.cursor[1], "cursor column", told)
+            detail = f"{tape.cursor[0]} for {window.cursor[1]}"
+            require(tape.cursor[0] == window.cursor[1], "cursor column", detail)
 
     def _same(self, shown: list[str], expected: list[str], rule: str) -> None:
         while expected and not expected[-1]:
@@ -366,12 +366,12 @@ class Session:
             return
         cells = self.emulator.cells(row)
         drawn = None if self.world.hardware_cursor else window.cursor
-        for column, (cell, wanted) in enumerate(zip(cells, expected, strict=True)):
+        for column, (cell, meant) in enumerate(zip(cells, expected, strict=True)):
             if drawn is not None and drawn[0] == index and min(drawn[1], len(cells) - 1) == column:
-                wanted = Cell(text=wanted.text, width=wanted.width, inverse=True)  # the cursor the engine draws itself
+                meant = Cell(text=meant.text, width=meant.width, inverse=True)  # the cursor the engine draws itself
             if self.world.emulator == "xterm":  # which underlines every link by itself
-                wanted = replace(wanted, underline=cell.underline)
-            require(cell == wanted, "style of a cell", f"row {index} column {column}: {cell} for {wanted}")
+                meant = replace(meant, underline=cell.underline)
+            require(cell == meant, "style of a cell", f"row {index} column {column}: {cell} for {meant}")
 
 
 def run(case: Case, applied: Callable[[int], None] = lambda index: None) -> None:

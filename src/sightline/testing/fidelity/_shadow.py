@@ -1,8 +1,8 @@
 """The shadow ledger: what the terminal must show, worked out a second time from the contract alone.
 
-It imports nothing of the engine. It is told what can be observed from outside: the rows each root component gave, with
-its seam (`live_from`, `safe_to`) and the rows it let go or took back; the size of the screen; the person's gestures;
-what the shell wrote. From that it keeps the tape (everything above the window, row by row) and the window.
+It imports nothing of the engine. It gets what is observed from outside: the rows each root component gave, with its
+seam (`live_from`, `safe_to`) and the rows it released or took back; the size of the screen; the user's gestures;
+what the shell wrote. From that it computes the tape (everything above the window, row by row) and the window.
 
 For a frame of L rows on a screen of H: W = max(C, L - H), C' = max(C, min(B, W)), and rows C to C' join the tape.
 
@@ -43,8 +43,8 @@ class Child:
         self.taken_back: int | None = None
         """The first row that was tape and is given again, because something changed there."""
         self.first: Answer = [], None
-        self.let_go = False
-        """It was told that nobody will ask for its rows for long: all of them are tape."""
+        self.retired = False
+        """Its rows will not be requested for long: all of them are tape."""
         self.answers = 0
         """How often it was asked for this frame: a second time when the frame turned out to reach into what left it."""
 
@@ -55,7 +55,7 @@ class Child:
         if self.answers:
             self.first = self.rows, self.boundary
         self.answers += 1
-        self.let_go = False
+        self.retired = False
         self.rows = take_cursor_away(self.rows[: self.released]) + list(rows)
         self.boundary = None if boundary is None else self.released + boundary
 
@@ -125,7 +125,7 @@ class Shadow:
 
     def begin(self, children: list[Child]) -> None:
         """A frame is about to be drawn."""
-        self._gone = _let_go(self.frame.children)
+        self._gone = _retired(self.frame.children)
         for child in {id(child): child for child in (*children, *self.frame.children)}.values():
             child.begin()
 
@@ -156,7 +156,7 @@ class Shadow:
             self.states = [State(0, [], [])]
             twice = False
         else:
-            twice = self._asked_twice(children)
+            twice = self._rendered_twice(children)
         self.frame = self.compose(children, first=twice)
         if resized and self.multiplexer:
             self._pushed_by_multiplexer(before, rewrapped=width_before != size[0], storm=resized > 1)
@@ -171,8 +171,8 @@ class Shadow:
                 self._step(state, size[1], covered=covered)
         self.overlays = overlays
 
-    def _asked_twice(self, children: list[Child]) -> bool:
-        """Whether everything was asked for again within the frame: also what had left it, which else nobody asks."""
+    def _rendered_twice(self, children: list[Child]) -> bool:
+        """Whether everything was rendered again within the frame: also what had left it, which else is not rendered."""
         if any(child.answers > 1 for child in children):
             return True
         whole = self._gone
@@ -290,18 +290,19 @@ class Shadow:
         inside = None if cursor is None or cursor[0] < state.top else (cursor[0] - state.top, cursor[1])
         return Window(state.window, inside, self.overlays, self.size)
 
-    def keep_agreeing(self, agrees: Callable[[State], None]) -> None:
-        """Go on with the ledgers that agree with what is seen; when none does, the one that came furthest tells why."""
-        told: Divergence | None = None
+    def require_agreement(self, agrees: Callable[[State], None]) -> None:
+        """Continue with the ledgers that agree with what is seen; when none does, raise the error of the one that came
+        furthest."""
+        furthest: Divergence | None = None
         agreeing: dict[tuple[int, int, int], State] = {}
         for state in self.states:
             try:
                 agrees(state)
                 agreeing[state.committed, state.top, len(state.tape)] = state
             except Divergence as divergence:
-                told = divergence if told is None or divergence.agreed > told.agreed else told
-        if not agreeing and told is not None:
-            raise told
+                furthest = divergence if furthest is None or divergence.agreed > furthest.agreed else furthest
+        if not agreeing and furthest is not None:
+            raise furthest
         self.states = list(agreeing.values())
 
     def compare_text(self, state: State, above: list[str]) -> None:
@@ -325,9 +326,9 @@ class Shadow:
         return False
 
 
-def _let_go(children: Sequence[Child]) -> list[Child]:
+def _retired(children: Sequence[Child]) -> list[Child]:
     """The first children, as far as they are tape whole."""
-    return list(takewhile(lambda child: child.let_go, children))
+    return list(takewhile(lambda child: child.retired, children))
 
 
 def _rows_covered(rows: list[str], ends: list[int]) -> int:

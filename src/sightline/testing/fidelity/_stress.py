@@ -63,7 +63,7 @@ def cases(seed: int, emulators: Sequence[Kind]) -> Iterator[Case]:
 
 
 def run_case(case: Case) -> Outcome:
-    """Run one, and shorten it when it fails: that takes hundreds of runs, so not when the person has enough."""
+    """Run one, and shorten it when it fails: that takes hundreds of runs, so not when the user has enough."""
     failure = failure_of(case, _has_enough)
     if failure is None:
         return Outcome(case, len(case.operations))
@@ -85,7 +85,7 @@ def stress(
     progress: Callable[[Report], None] = lambda report: None,
     processes: int = max(1, min(2, os.cpu_count() or 1)),
 ) -> Report:
-    """Run cases until `count` operations were applied, one failed, or the person had enough."""
+    """Run cases until `count` operations were applied, one failed, or the user had enough."""
     report = Report()
     waiting = cases(seed, emulators)
     with ProcessPoolExecutor(processes, initializer=_worker) as pool:

@@ -74,8 +74,8 @@ def fuzz(target: Target, *, seconds: float, seed: int, at: int | None = None) ->
 
 
 def _followed(child: int, reader: int, progress: mmap.mmap) -> tuple[list[Failure], bool]:
-    """What the process says; whether it had to be ended, or ended without a word."""
-    said, last, since = b"", -1, time.monotonic()
+    """What the process reports; whether it had to be ended, or ended without a report."""
+    received, last, since = b"", -1, time.monotonic()
     try:
         while True:
             ready, _, _ = select.select([reader], [], [], 0.2)
@@ -83,7 +83,7 @@ def _followed(child: int, reader: int, progress: mmap.mmap) -> tuple[list[Failur
                 part = os.read(reader, 65536)
                 if not part:
                     break
-                said += part
+                received += part
             count = _COUNT.unpack_from(progress)[0]
             if count != last:
                 last, since = count, time.monotonic()
@@ -93,7 +93,7 @@ def _followed(child: int, reader: int, progress: mmap.mmap) -> tuple[list[Failur
     finally:
         os.close(reader)
     os.waitpid(child, 0)
-    return (pickle.loads(said), False) if said else ([], True)
+    return (pickle.loads(received), False) if received else ([], True)
 
 
 def _in_child(target: Target, progress: mmap.mmap, writer: int, seconds: float, seed: int, at: int | None) -> None:
@@ -121,7 +121,7 @@ def _failures(target: Target, progress: mmap.mmap, seconds: float, seed: int, at
             given = input_of(target, seed, index)
             error = failure_of(target, given)
             if error is not None and _kind(error) not in found:
-                found[_kind(error)] = _told(target, index, given, error)
+                found[_kind(error)] = _failure(target, index, given, error)
             if at is not None or len(found) >= _MOST_FAILURES:
                 break
             index += 1
@@ -130,7 +130,7 @@ def _failures(target: Target, progress: mmap.mmap, seconds: float, seed: int, at
     return list(found.values())
 
 
-def _told(target: Target, index: int, given: Any, error: BaseException) -> Failure:
+def _failure(target: Target, index: int, given: Any, error: BaseException) -> Failure:
     short = reduced(given, lambda part: _kind(failure_of(target, part)) == _kind(error))
     what = "".join(traceback.format_exception(error))[-_TRACE:]
     return Failure(index, repr(short), what)

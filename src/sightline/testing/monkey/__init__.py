@@ -1,4 +1,4 @@
-"""A monkey at the console: random keys, pastes and window sizes while much goes on, on a real pty.
+"""A monkey at the console: random keys, pastes and window sizes while much happens, on a real pty.
 
 `Witness` reads everything that is written to the terminal; `Monkey` plays and looks whether all is well.
 """

@@ -13,7 +13,7 @@ _ARROWS = "ABCDHF"
 _CONTROLS = "abefghjklnoprtuvwxy]_"
 """With Ctrl. What leaves (c, d) comes seldom and what suspends (z) means nothing to a program that has no shell."""
 _ALTS = "abcdfgjlmotuvy.\r\x7f<>"
-_SAID = (
+_PROMPTS = (
     "go on\r",
     "go\x1b\r",
     "!seq 1 300\r",
@@ -130,8 +130,8 @@ def _left(chance: random.Random) -> Deed:
     return Deed(chance.choice((b"\x03", b"\x03\x03", b"\x04", b"\x1a")))
 
 
-def _said(chance: random.Random) -> Deed:
-    words = chance.choice(_SAID)
+def _prompt(chance: random.Random) -> Deed:
+    words = chance.choice(_PROMPTS)
     return Deed(words.encode(), keys=len(words))
 
 
@@ -163,7 +163,7 @@ _KINDS: tuple[tuple[Callable[[random.Random], Deed], float], ...] = (
     (_control, 12),
     (_alt, 8),
     (_escape, 6),
-    (_said, 14),
+    (_prompt, 14),
     (_pasted, 3),
     (_broken, 4),
     (_resized, 3),

@@ -39,7 +39,7 @@ class Glass:
             start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
-        self._slave = slave  # kept, so that what was written last can be read when it has ended
+        self._slave = slave  # open, so that what was written last can be read when it has ended
         os.set_blocking(self.master, False)
 
     @property
@@ -112,7 +112,7 @@ class Glass:
 
 
 def _without_echo(terminal: int) -> list[object]:
-    """Keys pressed while the program has given the terminal back are not written by anybody."""
+    """Keys pressed while the program has given the terminal back are not echoed."""
     modes = termios.tcgetattr(terminal)
     modes[3] &= ~termios.ECHO
     termios.tcsetattr(terminal, termios.TCSANOW, modes)

@@ -1,4 +1,4 @@
-"""One monkey: it plays for a while, comes to rest, and looks whether everything is as it must be. Then it goes on.
+"""One monkey: it plays for a while, comes to rest, and looks whether everything is as it must be. Then it continues.
 
 At rest, after some Escape and Ctrl+C:
 
@@ -25,12 +25,12 @@ _DEADLINE = 30.0
 _TRIES = 12
 _ROUND = 400
 _LEFT = (0, 1, 130, -signal.SIGINT)
-"""How it may end: 1 when the session has no host and the person would not have another; by the signal when Ctrl+C was
+"""How it may end: 1 when the session has no host and the user would not have another; by the signal when Ctrl+C was
 pressed once more, the terminal having been given back already."""
 
 
 _MISTAKE = 2
-"""There was nothing to go on with, which is said."""
+"""There was nothing to resume, which is reported."""
 
 
 class Trouble(Exception):
@@ -55,7 +55,7 @@ class Monkey:
             while self.keys < keys:
                 self._round()
         except Exception as error:
-            raise Trouble(self._told(error)) from error
+            raise Trouble(self._report(error)) from error
         finally:
             self._end()
         if log := self.stage.logged():
@@ -121,7 +121,7 @@ class Monkey:
         raise Trouble(f"{word} was not cleared")
 
     def _usable(self, glass: Glass, word: str, seconds: float) -> bool:
-        """Escape what is open, clear what is written, and type a word. Somebody may ask something just then."""
+        """Escape what is open, clear what is written, and type a word. A question may come just then."""
         glass.press(b"\x1b")
         glass.pump(0.15)
         glass.press(b"\x03")
@@ -141,10 +141,10 @@ class Monkey:
         glass.pump(0.1)
         code, modes = glass.process.returncode, glass.emulator.modes()
         problems = [*glass.witness.left_on]
-        said_no = code == _MISTAKE and "hint:" in glass.witness.text
-        problems += [f"exit code {code}"] * (code not in _LEFT and not said_no)
-        said = glass.witness.text
-        problems += ["a bug"] * ("this is a bug" in said)
+        refused = code == _MISTAKE and "hint:" in glass.witness.text
+        problems += [f"exit code {code}"] * (code not in _LEFT and not refused)
+        text = glass.witness.text
+        problems += ["a bug"] * ("this is a bug" in text)
         problems += ["raw mode"] * (glass.modes != glass.before)
         problems += ["no wrapping"] * (modes.autowrap is False) + ["no cursor"] * (modes.cursor_visible is False)
         problems += ["bracketed paste"] * bool(modes.bracketed_paste)
@@ -157,7 +157,7 @@ class Monkey:
 
     # ---- the end
 
-    def _told(self, error: Exception) -> str:
+    def _report(self, error: Exception) -> str:
         screen = self._glass.emulator.screen() if self._glass else []
         kinds = Counter(repr(one.sends[:24]) if one.size is None else "resize" for one in self.done)
         last = " ".join(repr(one.sends[:60]) if one.size is None else str(one.size) for one in self.done[-60:])

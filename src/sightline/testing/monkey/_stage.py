@@ -1,4 +1,4 @@
-"""Where the monkey plays: a project, a model that has much going on, and an extension that delegates."""
+"""Where the monkey plays: a project, a model that does much at once, and an extension that delegates."""
 
 import itertools
 import json
@@ -63,11 +63,11 @@ class Stage:
         script = folder / "script.json"
         script.write_text(json.dumps(_turns(folder, chance)))
         self.model = f"scripted:{script}"
-        kept = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+        inherited = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
         for name in ("TMUX", "TMUX_PANE", "VISUAL", "DISPLAY", "WAYLAND_DISPLAY"):
-            kept.pop(name, None)
+            inherited.pop(name, None)
         self.environment = {
-            **kept,
+            **inherited,
             "SIGHTLINE_HOME": str(self.home),
             "HOME": str(folder),
             "EDITOR": "true",
@@ -76,8 +76,8 @@ class Stage:
 
     def hosts(self) -> list[int]:
         """Processes of sessions that still run."""
-        told = subprocess.run([SIGHTLINE, "ps", "--json"], env=self.environment, capture_output=True, check=True)
-        return [session["pid"] for session in json.loads(told.stdout)]
+        listed = subprocess.run([SIGHTLINE, "ps", "--json"], env=self.environment, capture_output=True, check=True)
+        return [session["pid"] for session in json.loads(listed.stdout)]
 
     def logged(self) -> str:
         """What hosts had to complain about."""

@@ -41,7 +41,7 @@ _MODES = {"25": "cursor hidden", "7": "no wrapping", "2004": "bracketed paste", 
 
 
 class Stray(Exception):
-    """Something was written that nobody had a reason to write."""
+    """Something was written that should not be."""
 
 
 class Witness:
@@ -53,7 +53,7 @@ class Witness:
         self.links: set[str] = set()
         self.notices: list[str] = []
         self.text = ""
-        """The last words, for whoever looks for a traceback."""
+        """The last words, to look for a traceback in."""
         self._on: set[str] = set()
         self._keyboards = self._names = 0
         self._decode = codecs.getincrementaldecoder("utf-8")("strict").decode
@@ -86,39 +86,39 @@ class Witness:
             at = token.end()
 
     def _seen(self, token: "re.Match[str]") -> None:
-        kind, said = token.lastgroup, token[token.lastgroup] if token.lastgroup else ""
+        kind, value = token.lastgroup, token[token.lastgroup] if token.lastgroup else ""
         match kind:
             case "text":
-                self.text = (self.text + said)[-20_000:]
+                self.text = (self.text + value)[-20_000:]
             case "on":
-                self._switched(token["mode"], on=said == "h")
+                self._switched(token["mode"], on=value == "h")
             case "keyboard":
-                self._keyboard(said)
+                self._keyboard(value)
             case "region":
-                self._turn("scroll region", on=said != "r")
+                self._turn("scroll region", on=value != "r")
             case "names":
-                self._names += 1 if said.startswith("22") else -1
+                self._names += 1 if value.startswith("22") else -1
             case "title":
-                self.titles.append(said)
+                self.titles.append(value)
             case "link":
-                self._turn("link", on=bool(said))
-                self.links |= {said} - {""}
+                self._turn("link", on=bool(value))
+                self.links |= {value} - {""}
             case "clipboard":
-                self.copied.append(base64.b64decode(said, validate=True).decode())
+                self.copied.append(base64.b64decode(value, validate=True).decode())
             case "notice":
-                self.notices.append(said)
+                self.notices.append(value)
             case "sgr":
-                self._turn("style", on=said not in ("", "0"))
+                self._turn("style", on=value not in ("", "0"))
 
     def _switched(self, mode: str, *, on: bool) -> None:
         off_by_default = mode not in ("25", "7")
         self._turn(_MODES.get(mode, f"mode {mode}"), on=on == off_by_default)
 
-    def _keyboard(self, said: str) -> None:
-        if said.startswith(">4"):
-            self._turn("other keys", on=said == ">4;2m")
-        elif said in (">7u", "<u"):
-            self._keyboards += 1 if said == ">7u" else -1
+    def _keyboard(self, value: str) -> None:
+        if value.startswith(">4"):
+            self._turn("other keys", on=value == ">4;2m")
+        elif value in (">7u", "<u"):
+            self._keyboards += 1 if value == ">7u" else -1
 
     def _turn(self, name: str, *, on: bool) -> None:
         (self._on.add if on else self._on.discard)(name)

@@ -20,8 +20,8 @@ class Chat:
     def read(self, body: dict[str, Any], path: str) -> Conversation:
         messages = body.get("messages") or []
         return Conversation(
-            user_text=_said_by(messages, "user"),
-            system=_said_by(messages, "system", "developer"),
+            user_text=_text_by(messages, "user"),
+            system=_text_by(messages, "system", "developer"),
             history="".join(map(_letters, messages)),
             tools={
                 tool["function"]["name"]: OfferedTool.from_schema(tool["function"].get("parameters"))
@@ -61,7 +61,7 @@ class Chat:
         return openai_error(error)
 
 
-def _said_by(messages: list[dict[str, Any]], *roles: str) -> str:
+def _text_by(messages: list[dict[str, Any]], *roles: str) -> str:
     return "\n".join(text_of(message.get("content")) for message in messages if message["role"] in roles)
 
 

@@ -1,4 +1,4 @@
-"""The stand-in itself: listens on loopback, knows a dialect by the path asked for, and plays the script."""
+"""The stand-in itself: listens on loopback, knows a dialect by its path, and plays the script."""
 
 import asyncio
 import threading
@@ -45,13 +45,13 @@ _MODEL = {
 class Exchange(msgspec.Struct, frozen=True):
     """When a request was there and when its answer was out, on the clock of `time.perf_counter`."""
 
-    asked: float
+    requested: float
     answered: float
     is_conversation: bool
 
 
 class StandIn:
-    """A scripted model on loopback. `requests` is all it was asked, `turns` what it played, each turn once."""
+    """A scripted model on loopback. `requests` is all it received, `turns` what it played, each turn once."""
 
     def __init__(self, script: ScriptSource, *, port: int = 0) -> None:
         self.requests: list[Request] = []
@@ -118,14 +118,14 @@ class StandIn:
     async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
         try:
             while (request := await read_request(reader, writer)) is not None:
-                asked = time.perf_counter()
+                requested = time.perf_counter()
                 self.requests.append(request)
                 try:
                     if not await self._reply(request, writer):
                         break
                     await writer.drain()
                 finally:  # a client that has heard enough may be gone by now
-                    self.exchanges.append(Exchange(asked, time.perf_counter(), _dialect(request) is not None))
+                    self.exchanges.append(Exchange(requested, time.perf_counter(), _dialect(request) is not None))
         except ConnectionError:
             pass  # the client went away, as a cancelled one does
         finally:

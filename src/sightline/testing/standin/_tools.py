@@ -1,6 +1,6 @@
 """From the common name of a tool to what a client calls it, and from the common arguments to the client's own.
 
-The tools and their argument names are read from the request itself, so that a client nobody thought of works when it
+The tools and their argument names are read from the request itself, so that an unforeseen client works when it
 uses any of the usual names. A client without a tool for reading or searching (codex) gets a shell command.
 """
 

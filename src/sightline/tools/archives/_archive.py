@@ -14,8 +14,8 @@ from typing import BinaryIO, Protocol
 import msgspec
 
 from sightline.handles import NotRegular, open_regular
-from sightline.tools._sizes import human_size
 from sightline.tools._tool import ToolError
+from sightline.tools._truncation import human_size
 from sightline.tools.archives._limits import ENTRIES, ArchiveTrouble
 from sightline.tools.archives._names import normalize_entry, safe_name
 from sightline.tools.files._paths import shown

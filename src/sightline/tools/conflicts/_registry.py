@@ -101,10 +101,8 @@ class Conflicts:
         with self._lock:
             conflict = self._known.get(number)
         if conflict is None:
-            known = self._listed()
-            raise ToolError(
-                f"There is no conflict {number} in this session. {known or 'Read FILE:conflicts to find them.'}"
-            )
+            known = self._listed() or "Read FILE:conflicts to find them."
+            raise ToolError(f"There is no conflict {number} in this session. {known}")
         return conflict
 
     def all(self) -> list[Conflict]:

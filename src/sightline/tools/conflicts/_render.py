@@ -36,10 +36,8 @@ def _one(conflict: Conflict) -> str:
     lines = [f"conflict://{conflict.id} lines {region.first}-{region.last} ({sides})"]
     for number, line in enumerate(region.lines[:SHOWN_LINES], start=region.first):
         lines.append(f"{number}:{_bare(line)}")
-    if len(region.lines) > SHOWN_LINES:
-        lines.append(
-            f"[{len(region.lines) - SHOWN_LINES} more lines; read conflict://{conflict.id} or one of its sides]"
-        )
+    if (more := len(region.lines) - SHOWN_LINES) > 0:
+        lines.append(f"[{more} more lines; read conflict://{conflict.id} or one of its sides]")
     return "\n".join(lines)
 
 

@@ -12,8 +12,16 @@ from sightline.tools._truncation import MAX_BYTES, truncate_head
 from sightline.tools.files import _ripgrep
 from sightline.tools.files._entries import is_url, place_of, shown_as
 from sightline.tools.files._paths import read_need
-from sightline.tools.find._listing import FileListing, listing
-from sightline.tools.find._query import FindQuery, FindScope, entries_of, places_of, query_of, scope_of
+from sightline.tools.find._listing import (
+    FileListing,
+    FindQuery,
+    FindScope,
+    entries_of,
+    listing,
+    places_of,
+    query_of,
+    scope_of,
+)
 from sightline.tools.find._tool import MAX_LIMIT, FindParams
 
 SHORTEST, LONGEST = 0.5, 60.0

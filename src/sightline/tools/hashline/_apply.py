@@ -54,12 +54,9 @@ def splices_of(hunks: Sequence[Hunk], lines: Sequence[str], resolve: BlockResolv
 
 def refuse_overlaps(hunks: Sequence[Hunk]) -> None:
     """The check that needs no file: blocks are left out."""
-    plain = [Splice(*_span(hunk, hunk.first, hunk.last, 0), (), hunk) for hunk in hunks if _is_placed(hunk)]
-    _refuse_overlaps(sorted(plain, key=lambda splice: splice.order))
-
-
-def _is_placed(hunk: Hunk) -> bool:
-    return not hunk.block and hunk.verb not in ("head", "tail")
+    placed = [hunk for hunk in hunks if not hunk.block and hunk.verb not in ("head", "tail")]
+    splices = [Splice(*_span(hunk, hunk.first, hunk.last, 0), (), hunk) for hunk in placed]
+    _refuse_overlaps(sorted(splices, key=lambda splice: splice.order))
 
 
 def _splice(hunk: Hunk, lines: Sequence[str], resolve: BlockResolver, hint: str) -> Splice:

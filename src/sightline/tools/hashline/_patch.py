@@ -124,11 +124,8 @@ def _mismatch(
 
 
 def _note(splice: Splice) -> str:
-    hunk = splice.hunk
-    if hunk.verb == "after":
-        first, last = hunk.first, splice.stop
-    else:
-        first, last = splice.start + 1, splice.stop
+    hunk, last = splice.hunk, splice.stop
+    first = hunk.first if hunk.verb == "after" else splice.start + 1
     count = last - first + 1
     return f"{hunk.operation.rstrip(':')} → resolved lines {first}-{last} ({count} line{'s' * (count > 1)})"
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from sightline.events import ListingFact, ReadFact, ResourceFact, TableFact
 from sightline.handles import ours
 from sightline.tools._context import ToolContext
-from sightline.tools._sizes import human_size
 from sightline.tools._tool import Outcome
+from sightline.tools._truncation import human_size
 from sightline.tools.files._paths import display, shown
 from sightline.tools.read._files import is_utf8, looks_binary
 from sightline.tools.read._local import read_file

@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from sightline.handles import open_folder
-from sightline.tools._sizes import human_size
 from sightline.tools._tool import ToolError
+from sightline.tools._truncation import human_size
 from sightline.tools.files._paths import reason_of, shown
 
 CHILDREN = 12  # shown of a folder below the top

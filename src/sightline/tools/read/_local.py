@@ -11,9 +11,8 @@ import msgspec
 
 from sightline.events import ImageFact, ListingFact, MarkdownFact, ReadFact
 from sightline.tools._context import ToolContext
-from sightline.tools._sizes import human_size
 from sightline.tools._tool import Outcome, ToolError
-from sightline.tools._truncation import MAX_BYTES, MAX_LINES, fitting, truncate_head
+from sightline.tools._truncation import MAX_BYTES, MAX_LINES, fitting, human_size, truncate_head
 from sightline.tools.files import _documents, _images
 from sightline.tools.files._paths import display, shown
 from sightline.tools.files._regular import opened, read_all

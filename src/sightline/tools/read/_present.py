@@ -9,9 +9,8 @@ import msgspec
 from sightline.events import ReadFact, UiFact
 from sightline.settings import Settings
 from sightline.tools._context import ToolContext
-from sightline.tools._sizes import human_size
 from sightline.tools._tool import Details, Outcome
-from sightline.tools._truncation import Truncated, fitting
+from sightline.tools._truncation import Truncated, fitting, human_size
 from sightline.tools.files._selectors import Selector
 from sightline.tools.hashline import header, numbered, split_lines
 from sightline.tools.read._excerpt import Excerpt, ExcerptPlan, excerpt_of, plan_excerpt
@@ -54,7 +53,8 @@ def present_text(
 def present(excerpt: Excerpt, plan: ExcerptPlan, subject: ReadSubject, *, mode: Mode, tag: str = "") -> Outcome:
     """The text and details of a read. A tag makes it one that can be edited."""
     is_empty = excerpt.total_lines == 0
-    if _is_beyond(excerpt, plan) and not (is_empty and plan.requested[0].first == 1):
+    is_beyond = excerpt.total_lines is not None and plan.requested[0].first > excerpt.total_lines
+    if is_beyond and not (is_empty and plan.requested[0].first == 1):  # lines around the requested ones may exist
         return _beyond(excerpt, plan, subject)
     body = [header(subject.name, tag)] if mode == "hash" and tag else []
     body += [f"[The {subject.noun} is empty]"] if is_empty else _body(excerpt, mode)
@@ -96,11 +96,6 @@ def _cut_notice(excerpt: Excerpt, last: int) -> str:
     of = f" of {excerpt.total_lines}" if excerpt.total_lines is not None else ""
     limit = ", as much as one read shows" if excerpt.cut_by == "bytes" else ""
     return f"[Showing lines {spans}{of} ({human_size(excerpt.total_bytes)} in all{limit}). Use :{last + 1} to continue]"
-
-
-def _is_beyond(excerpt: Excerpt, plan: ExcerptPlan) -> bool:
-    """Whether none of the requested lines exists; those around them may."""
-    return excerpt.total_lines is not None and plan.requested[0].first > excerpt.total_lines
 
 
 def _beyond(excerpt: Excerpt, plan: ExcerptPlan, subject: ReadSubject) -> Outcome:

@@ -59,7 +59,7 @@ def _name(path: Path, folder: Path) -> str:
 
 def _listing(folder: Path) -> str:
     """Rows as those of an archive: folders with a slash, files with their size."""
-    from sightline.tools._sizes import human_size
+    from sightline.tools._truncation import human_size
     from sightline.tools.files._paths import shown
 
     with os.scandir(folder) as found:

@@ -86,7 +86,11 @@ async def resolve(url: str, context: ToolContext) -> Resource:
         case "local":
             return await asyncio.to_thread(_local.resolve, _rest(url), context.workplace.local)
         case "conflict":
-            return Resource(url=url, text=_conflict(url, context))
+            from sightline.tools.conflicts import Conflicts, read_conflict
+            from sightline.tools.files._paths import display
+
+            text = read_conflict(url, context.shared(Conflicts), lambda path: display(path, context.cwd))
+            return Resource(url=url, text=text)
     raise _not_there(url)
 
 
@@ -116,10 +120,3 @@ def _not_there(url: str) -> ToolError:
     if missing is None:
         return ToolError(f"Unknown address '{url}'. Internal addresses: artifact://, history://, local://.")
     return ToolError(f"{missing} is not part of this program yet. There are artifact://, history:// and local://.")
-
-
-def _conflict(url: str, context: ToolContext) -> str:
-    from sightline.tools.conflicts import Conflicts, read_conflict
-    from sightline.tools.files._paths import display
-
-    return read_conflict(url, context.shared(Conflicts), lambda path: display(path, context.cwd))

@@ -115,7 +115,7 @@ def _checked(params: SearchParams) -> tuple[str, int]:
 def _query(params: SearchParams, pattern: str, skip: int, scope: "SearchScope", context: ToolContext) -> SearchQuery:
     return SearchQuery(
         pattern=_with_literal_braces(pattern),
-        multiline=_is_multiline(pattern),
+        multiline="\n" in pattern or "\\n" in pattern,
         ignore_case=params.i,
         gitignore=params.gitignore,
         before=context.settings.search.context_before,
@@ -168,11 +168,6 @@ def _reason(complaint: str) -> str:
     """The engine's complaint without its picture, in one line."""
     errors = re.findall(r"^error: (.*)", complaint, re.MULTILINE)
     return errors[-1] if errors else " ".join(complaint.removeprefix("rg: ").split())
-
-
-def _is_multiline(pattern: str) -> bool:
-    """Whether it can only be meant to cross lines."""
-    return "\n" in pattern or "\\n" in pattern
 
 
 def _with_literal_braces(pattern: str) -> str:

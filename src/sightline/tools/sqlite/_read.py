@@ -124,9 +124,8 @@ def _query(connection: sqlite3.Connection, selection: DatabaseQuery) -> TableRea
     rows = _fetched(result, selection.limit)
     total = _total(connection, source)
     if not rows:
-        return TableReading(
-            "query", f"No rows{f' from offset {selection.offset} on' if selection.offset else ''}.", 0, total
-        )
+        place = f" from offset {selection.offset} on" if selection.offset else ""
+        return TableReading("query", f"No rows{place}.", 0, total)
     text = _table(_names(result), rows)
     last = selection.offset + len(rows)
     if total is None or last < total:

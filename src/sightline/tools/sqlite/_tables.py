@@ -52,11 +52,8 @@ def find_table(connection: sqlite3.Connection, name: str) -> TableInfo:
         raise ToolError(f"Table '{name}' not found. Tables: {listed or 'none'}")
     real = str(row[0])
     # Hidden columns of virtual tables are no part of a row; generated ones are (2, 3).
-    columns = [
-        column
-        for column in connection.execute(f"PRAGMA table_xinfo({quoted(real)})").fetchall()
-        if column[6] in (0, 2, 3)
-    ]
+    found = connection.execute(f"PRAGMA table_xinfo({quoted(real)})").fetchall()
+    columns = [column for column in found if column[6] in (0, 2, 3)]
     return TableInfo(
         name=real,
         is_view=row[1] == "view",

@@ -28,11 +28,11 @@ def write(path: Path, target: RowTarget, content: str) -> str:
         table = find_table(connection, target.table)
         if target.key is None:
             return _insert(connection, table, values)
-        condition, key = key_condition(connection, table, target.key, writing=True)
+        where = condition, key = key_condition(connection, table, target.key, writing=True)
         if deleting:
             changed = connection.execute(f"DELETE FROM {quoted(table.name)} WHERE {condition}", (key,)).rowcount
             return _report(f"Deleted row '{target.key}' from {table.name}", "deleted", changed, target.key, table)
-        return _update(connection, table, values, condition, key, target.key)
+        return _update(connection, table, values, where, target.key)
 
 
 class RowChange(msgspec.Struct, frozen=True):
@@ -101,18 +101,15 @@ def _insert(connection: sqlite3.Connection, table: TableInfo, values: dict[str, 
 
 
 def _update(
-    connection: sqlite3.Connection,
-    table: TableInfo,
-    values: dict[str, object],
-    condition: str,
-    key: str | int | float,
-    shown: str,
+    connection: sqlite3.Connection, table: TableInfo, values: dict[str, object], where: tuple[str, SqlValue], shown: str
 ) -> str:
     bound = _bound(table, values)
     if not bound:
         raise ToolError("The update is empty. Give at least one column, or empty content to delete the row.")
     changes = ", ".join(f"{quoted(column)} = ?" for column in bound)
-    done = connection.execute(f"UPDATE {quoted(table.name)} SET {changes} WHERE {condition}", (*bound.values(), key))
+    done = connection.execute(
+        f"UPDATE {quoted(table.name)} SET {changes} WHERE {where[0]}", (*bound.values(), where[1])
+    )
     return _report(f"Updated row '{shown}' in {table.name}", "updated", done.rowcount, shown, table)
 
 

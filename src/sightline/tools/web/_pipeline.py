@@ -4,10 +4,13 @@
     HTML: markdown it names → ADDRESS.md → its own text       and, where that is next to nothing because scripts
           would write it: a feed it names → a document it links to → the site's llms.txt → the HTML itself
 
-Requests prefer markdown, so a server that can answer in it already has.
+Requests prefer markdown, so a server that can answer in it already has. The character set of a page is believed as far
+as its bytes agree.
 """
 
 import asyncio
+import codecs
+import re
 import shutil
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -16,12 +19,11 @@ from pathlib import Path
 import msgspec
 
 from sightline.handles import ours
-from sightline.tools._sizes import human_size
 from sightline.tools._tool import Image, ToolError
+from sightline.tools._truncation import human_size
 from sightline.tools.files import _documents, _images
 from sightline.tools.read._files import looks_binary
 from sightline.tools.web._address import Address, follow, is_same_site
-from sightline.tools.web._charset import text_of
 from sightline.tools.web._feeds import NotAFeed, feed_text
 from sightline.tools.web._fetch import Fetched
 from sightline.tools.web._html import RenderedHtml, render
@@ -32,19 +34,35 @@ _MARKDOWN = ("text/markdown", "text/x-markdown")
 _FEEDS = ("application/rss+xml", "application/atom+xml", "application/rdf+xml")
 _WIDE = ("utf-16", "utf-32")
 _HTML = ("text/html", "application/xhtml+xml")
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_DECLARED = re.compile(
+    rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})"""
+    rb"""|<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9_.:-]{1,40})""",
+    re.IGNORECASE,
+)
+_LOOKED_AT = 2048
+# Character sets of pages. Others that Python knows are no such thing, and some are slow on purpose-made bytes.
+_KNOWN = (
+    {"utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "ascii", "koi8-r", "koi8-u", "gb2312", "gbk", "gb18030"}
+    | {"big5", "big5hkscs", "shift_jis", "cp932", "euc_jp", "iso2022_jp", "euc_kr", "cp949", "cp866", "cp874"}
+    | {"tis-620", "mac-roman"}
+    | {f"cp125{number}" for number in range(9)}
+    | {f"iso8859-{number}" for number in range(1, 17)}
+)
+# What calls itself one of these is, on the web, the larger set.
+_WIDER = {"ascii": "cp1252", "iso8859-1": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932"}
+_NOT_LIKE_UTF8 = ("utf-16", "utf-32", "iso2022")  # or too much like it
 MAX_IMAGE = 300 * 1024  # bytes of an image as a model is shown it
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _SUFFIXES = {
-    "application/pdf": ".pdf",
-    "application/x-pdf": ".pdf",
+    **dict.fromkeys(("application/pdf", "application/x-pdf"), ".pdf"),
     "application/msword": ".doc",
     "application/vnd.ms-powerpoint": ".ppt",
     "application/vnd.ms-excel": ".xls",
     f"{_OFFICE}.wordprocessingml.document": ".docx",
     f"{_OFFICE}.presentationml.presentation": ".pptx",
     f"{_OFFICE}.spreadsheetml.sheet": ".xlsx",
-    "application/rtf": ".rtf",
-    "text/rtf": ".rtf",
+    **dict.fromkeys(("application/rtf", "text/rtf"), ".rtf"),
     "application/epub+zip": ".epub",
 }
 _UNKNOWN = ("", "application/octet-stream", "binary/octet-stream", "application/zip", "application/x-download")
@@ -73,7 +91,7 @@ async def shape(fetched: Fetched, probe: Probe, limits: tuple[int, int], *, raw:
         size = human_size(len(fetched.body))
         text = f"[Binary content ({size}) is not shown. Download it with a command to look into it]"
         return _shaped(fetched, "binary", text)
-    text, note = await asyncio.to_thread(text_of, fetched.body, fetched.charset)
+    text, note = await asyncio.to_thread(_text_of, fetched.body, fetched.charset)
     shaped = await _text(fetched, text, probe, raw=raw)
     shaped.notes += [note] if note else []
     shaped.notes += [f"only the first {human_size(len(fetched.body))} were read"] if fetched.cut else []
@@ -143,7 +161,7 @@ async def _instead(fetched: Fetched, rendered: RenderedHtml, probe: Probe) -> Sh
     for kind in _FEEDS:
         found = await _probed(fetched, rendered.alternates.get(kind, ""), probe)
         if found is not None:
-            text, _ = await asyncio.to_thread(text_of, found.body, found.charset)
+            text, _ = await asyncio.to_thread(_text_of, found.body, found.charset)
             shaped = await _feed(found, text)
             if shaped.method == "feed":
                 shaped.method = "alternate-feed"
@@ -172,7 +190,7 @@ def _as_markdown(found: Fetched) -> str:
     """The text of an answer that is not, after all, a page: many servers answer everything with one."""
     if found.media_type in _HTML or _is_binary(found):
         return ""
-    text = text_of(found.body, found.charset)[0]
+    text = _text_of(found.body, found.charset)[0]
     is_page = text[:1000].lstrip("\ufeff \t\r\n").lower().startswith(("<!doctype", "<html", "<?xml"))
     return "" if is_page else text.strip("\r\n")
 
@@ -251,3 +269,52 @@ async def _document_text(body: bytes, suffix: str) -> str:
             return await _documents.convert(path)
     finally:
         await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
+
+
+def _text_of(body: bytes, charset: str) -> tuple[str, str]:
+    """The text, and a note when some of it could not be read. `charset` is the server's, perhaps empty."""
+    for mark, name in _MARKS:
+        if body.startswith(mark):
+            return _noted(body[len(mark) :].decode(name, "replace"))
+    declared = _known(charset) or _known(_in_page(body))
+    if declared.startswith(_NOT_LIKE_UTF8):
+        return _noted(body.decode(declared, "replace"))
+    try:
+        return body.decode("utf-8"), ""  # no other set of characters makes valid UTF-8 by chance
+    except UnicodeDecodeError:
+        pass
+    if declared not in ("", "utf-8"):
+        return _noted(body.decode(_WIDER.get(declared, declared), "replace"))
+    text = body.decode("utf-8", "replace")
+    broken = text.count("\ufffd")
+    foreign = len(text) - len(text.encode("ascii", "ignore"))
+    if broken <= foreign - broken or broken == _broken_end(body):
+        return _noted(text)
+    return _noted(body.decode("cp1252", "replace"))
+
+
+def _broken_end(body: bytes) -> int:
+    """1 when all that is wrong is a character cut in half at the end."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(body)
+    except UnicodeDecodeError:
+        return 0
+    return 1
+
+
+def _in_page(body: bytes) -> str:
+    found = _DECLARED.search(body, 0, _LOOKED_AT)
+    return (found[1] or found[2]).decode() if found else ""
+
+
+def _known(name: str) -> str:
+    """As Python calls it; empty when it is none of a page."""
+    try:
+        found = codecs.lookup(name.strip()).name if name.isascii() and name.strip() else ""
+    except (LookupError, ValueError):
+        return ""
+    return found if found in _KNOWN else ""
+
+
+def _noted(text: str) -> tuple[str, str]:
+    return text, "some bytes are not text and are shown as \ufffd" if "\ufffd" in text else ""

@@ -8,9 +8,8 @@ import msgspec
 
 from sightline.events import ImageFact, MarkdownFact, ReadFact
 from sightline.tools._context import ToolContext
-from sightline.tools._sizes import human_size
 from sightline.tools._tool import Details, Image, Outcome, ToolError
-from sightline.tools._truncation import Truncated, fitting, truncate_head
+from sightline.tools._truncation import Truncated, fitting, human_size, truncate_head
 from sightline.tools.files._selectors import Selector
 from sightline.tools.read._present import DISPLAYED, ReadSubject, details_of, head_truncation, present_text
 from sightline.tools.web._address import Address, parse

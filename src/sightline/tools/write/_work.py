@@ -11,9 +11,8 @@ import msgspec
 from sightline.events import DiffFact, FilesFact, ResourceFact
 from sightline.tools import archives, sqlite
 from sightline.tools._context import ToolContext
-from sightline.tools._sizes import human_size
 from sightline.tools._tool import Details, Need, Outcome, Proposal, ToolError
-from sightline.tools._truncation import fitting_diff
+from sightline.tools._truncation import fitting_diff, human_size
 from sightline.tools.conflicts import Conflicts, ResolvedFile, planned, readable, resolve_all, resolve_one
 from sightline.tools.files._paths import display, write_need
 from sightline.tools.files._regular import opened, read_all

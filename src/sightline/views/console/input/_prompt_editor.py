@@ -19,25 +19,32 @@ row below the upper rule.
 
 import asyncio
 import os
+import re
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
 from sightline.text import clean_line
 from sightline.tty import Component, Input, Overlay, Paste, Rows, Theme, measure, truncate
-from sightline.tty.components import Editor, Spacer
-from sightline.tty.components.editor import CallLater
+from sightline.tty.components import Editor, Item, Spacer
+from sightline.tty.components.editor import CallLater, CompletionRequest, Completions
+from sightline.tty.components.editor._completion import Deliver
 from sightline.views.console._cached import CachedComponent
 from sightline.views.console._desk import Answerable, Level
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console._external import editor_command
-from sightline.views.console.input._command_completion import CommandCompletion
 from sightline.views.console.input._drafts import Drafts, DraftWriter, PromptDraft
 from sightline.views.console.input._empty import PLACEHOLDER
 from sightline.views.console.input._file_completion import ProjectFileCompletion
 from sightline.views.console.input._history import PromptHistory
 from sightline.views.console.input._images import MOST, image_file, pasted_images
 from sightline.views.console.input._submission import Attachment, Mode, Submission, mode_of, submission
+
+_BORDERS: dict[Mode, str] = {"prompt": "border", "shell": "warning", "python": "info"}
+_TITLES: dict[Mode, str] = {"prompt": "", "shell": "shell", "python": "Python"}
+_CHIP_HINT, _CHIP_NAME = "backspace removes", 30
+_being_named = re.compile(r"/[^\s/]*").fullmatch
+_PRIVATE = ", hidden from the model"
 
 
 class Field(Editor):
@@ -119,10 +126,20 @@ def _size_words(size: int) -> str:
     return f"{size / 1000:.0f} KB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
 
 
-_BORDERS: dict[Mode, str] = {"prompt": "border", "shell": "warning", "python": "info"}
-_TITLES: dict[Mode, str] = {"prompt": "", "shell": "shell", "python": "Python"}
-_CHIP_HINT, _CHIP_NAME = "backspace removes", 30
-_PRIVATE = ", hidden from the model"
+class CommandCompletion:
+    """Completion of `/command` at the beginning of a prompt. Commands are read each time: extensions change theirs."""
+
+    def __init__(self, commands: Callable[[], Sequence[tuple[str, str]]]) -> None:
+        self._commands = commands
+
+    def complete(self, request: CompletionRequest, deliver: Deliver) -> None:
+        if request.line > 0 or not _being_named(request.before):
+            deliver(None)
+            return
+        items = tuple(Item(f"/{name} ", f"/{name}", about) for name, about in self._commands())
+        # After the slash alone all commands are equal: the first in the list is a harmless one.
+        as_listed, typed = request.before == "/", len(request.before)
+        deliver(Completions(items, typed, typed, in_order=as_listed, submits=True))
 
 
 class PromptHost(Protocol):
@@ -144,13 +161,13 @@ class PromptHost(Protocol):
         """The text was submitted; the editor is empty again."""
 
     def escape(self) -> bool:
-        """Escape was pressed and the editor has no use for it. Whether it did something."""
+        """Escape was pressed, and the editor does not use it. Returns whether it did something."""
 
     def commands(self) -> Sequence[tuple[str, str]]:
         """What can be typed after a slash, each with a description."""
 
     def was_used(self, session: str) -> bool:
-        """Whether a session is one to come back to: it runs, or has a conversation."""
+        """Whether a session can be resumed: it runs, or has a conversation."""
 
 
 class PromptEditor:
