@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from sightline.cli._collecting import without_collecting
+from sightline.cli._main import without_collecting
 from sightline.cli._parser import build_parser, parse
 from sightline.exceptions import UserMistake
 

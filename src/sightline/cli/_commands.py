@@ -110,7 +110,7 @@ def _native_id(arguments: argparse.Namespace, session: str, provider: str) -> st
 
 
 def _prompt_native(arguments: argparse.Namespace, session: str) -> int:
-    from sightline.cli._collecting import without_collecting
+    from sightline.cli._main import without_collecting
 
     text = _prompt_text(arguments)
     with without_collecting():

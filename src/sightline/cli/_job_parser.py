@@ -29,13 +29,8 @@ def _add_exec(subparsers: "Subparsers") -> None:
     )
     parser.add_argument("-d", "--detach", action="store_true", help="start it in the background and print its id")
     parser.add_argument("--pty", action="store_true", help="give it a terminal, for programs that need one")
-    parser.add_argument(
-        "--timeout",
-        type=seconds,
-        default=None,
-        metavar="SECONDS",
-        help="stop it after this many seconds (exit code 124)",
-    )
+    stop = "stop it after this many seconds (exit code 124)"
+    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help=stop)
     parser.add_argument(
         "--sandbox",
         action="store_true",

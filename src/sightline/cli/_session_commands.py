@@ -131,7 +131,9 @@ def tree(arguments: argparse.Namespace) -> int:
             raise UserMistake(f"no label given for {target}", f"write {target}=TEXT, or {target}= to remove it")
         write_text(1, views.label_in_tree(store, session, target, label))
     elif arguments.to is not None:
-        write_text(1, _moved(store, session, arguments))
+        summarise = partial(_sum_up, store, session) if arguments.summarize else None
+        moved = views.move_in_tree(store, session, arguments.to, summary=arguments.summary, summarise=summarise)
+        write_text(1, moved)
     elif arguments.json:
         write_all(1, views.tree_json(store, session, filter=arguments.filter, search=arguments.search))
     else:
@@ -146,13 +148,6 @@ def fork(arguments: argparse.Namespace) -> int:
     store = open_store()
     write_text(1, f"{store.fork(_found(store, arguments.id), arguments.at)}\n")
     return 0
-
-
-def _moved(store: "Store", session: str, arguments: argparse.Namespace) -> str:
-    from sightline.views.plain.commands.tree import move_in_tree
-
-    summarise = partial(_sum_up, store, session) if arguments.summarize else None
-    return move_in_tree(store, session, arguments.to, summary=arguments.summary, summarise=summarise)
 
 
 def _sum_up(store: "Store", session: str, entries: "list[Entry]") -> str:

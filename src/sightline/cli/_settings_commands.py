@@ -23,16 +23,11 @@ def change(arguments: argparse.Namespace) -> int:
     return _write(change_setting(current_folder(), arguments.key, arguments.value, **options))
 
 
-def add(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain.commands.config import add_to_setting
+def edit_list(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain.commands.config import edit_list
 
-    return _write(add_to_setting(current_folder(), arguments.key, arguments.value, project=arguments.project))
-
-
-def remove_value(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain.commands.config import remove_from_setting
-
-    return _write(remove_from_setting(current_folder(), arguments.key, arguments.value, project=arguments.project))
+    options = {"add": arguments.add, "project": arguments.project}
+    return _write(edit_list(current_folder(), arguments.key, arguments.value, **options))
 
 
 def remove(arguments: argparse.Namespace) -> int:

@@ -54,15 +54,13 @@ def _add_changes(parts: "Subparsers") -> None:
     change.add_argument("--replace", action="store_true", help="replace a list that already has values")
     _add_project(change)
     change.set_defaults(command=commands.change)
-    for name, command, what in (
-        ("add", commands.add, "add a value to a list, such as permissions.allow"),
-        ("remove", commands.remove_value, "remove a value from a list"),
-    ):
+    lists = {"add": "add a value to a list, such as permissions.allow", "remove": "remove a value from a list"}
+    for name, what in lists.items():
         part = parts.add_parser(name, help=what)
         part.add_argument("key", metavar="KEY", help="such as permissions.allow")
         part.add_argument("value", metavar="VALUE", help="several are written with commas")
         _add_project(part)
-        part.set_defaults(command=command)
+        part.set_defaults(command=commands.edit_list, add=name == "add")
     remove = parts.add_parser("unset", help="remove a setting from your settings file")
     remove.add_argument("key", metavar="KEY")
     _add_project(remove)

@@ -62,8 +62,17 @@ def builtin_tools() -> list[AnyTool]:
     from sightline.tools.todo import TodoTool
     from sightline.tools.write import WriteTool
 
-    files: list[AnyTool] = [ReadTool(), SearchTool(), FindTool(), EditTool(), WriteTool()]
-    return [*files, BashTool(), JobTool(), TodoTool(), AskTool()]
+    return [
+        ReadTool(),
+        SearchTool(),
+        FindTool(),
+        EditTool(),
+        WriteTool(),
+        BashTool(),
+        JobTool(),
+        TodoTool(),
+        AskTool(),
+    ]
 
 
 def parameters(tool: AnyTool, args: dict[str, Any]) -> Any:

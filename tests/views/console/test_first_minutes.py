@@ -129,7 +129,8 @@ async def test_the_demo_is_taken_over_after_its_script(sitting, monkeypatch, key
         assert (await sitting.sent(Prompt)).text == "now add a test"
     else:
         await sitting.until(lambda: "there is no model to continue with" in sitting.rows, "what to do")
-        assert "leave with ctrl+d and run sightline" in " ".join(sitting.rows.split())
+        shown = " ".join(sitting.rows.split())
+        assert "clear the prompt with ctrl+c, leave with ctrl+d and run sightline" in shown
         await sitting.until(lambda: sitting.console.prompt.text == "now add a test", "the prompt in the editor again")
         assert not any(isinstance(command, Prompt) for command in sitting.commands)
 

@@ -323,7 +323,10 @@ async def test_why_ctrl_d_does_not_leave_is_said(sat: Sitting) -> None:
     sat.press("ctrl+d")
     assert "ctrl+d leaves when nothing is written" in hints(sat)
     assert not sat.ended
-    sat.console.screen.usual_hints()
+    sat.press("ctrl+c")
+    assert sat.console.prompt.text == ""
+    assert "ctrl+d leaves when nothing is written" not in hints(sat)
+    sat.writes("text")
     sat.press("ctrl+a", "ctrl+d")
     assert sat.console.prompt.text == "ext"
     assert "ctrl+d leaves" not in hints(sat)

@@ -10,7 +10,6 @@ from sightline.secrets import MaskedArtifact, Secrets
 from sightline.text import OutputScreen, Row, clean_output
 from sightline.views.web.rows import _line_rows as _linerows
 from sightline.views.web.rows import _lines, _rows
-from sightline.views.web.rows import _screen_rows as _screenrows
 from sightline.views.web.rows._json import ROW_CAP, encode_row
 from sightline.views.web.rows._rows import WINDOW, ArtifactRows, text_of
 
@@ -49,7 +48,7 @@ MOVES += [
 @pytest.fixture
 def small_slices(monkeypatch):
     """Edges everywhere: what is 64 KB is 1 KB."""
-    for module in (_lines, _linerows, _screenrows):
+    for module in (_lines, _linerows, _rows):
         monkeypatch.setattr(module, "SLICE", 1024)
     monkeypatch.setattr(_linerows, "_CHUNK", 4096)
     monkeypatch.setattr(_rows, "_FIND_CHUNK", 700)
@@ -208,7 +207,7 @@ def test_rows_of_a_command_that_moves_up_far_into_its_output(output):
 
 def test_more_rows_than_may_be_laid_out_end_with_a_note(output, monkeypatch):
     """The cap of a command that draws over itself is visible."""
-    monkeypatch.setattr(_screenrows, "_STORED_BYTES", 20_000)
+    monkeypatch.setattr(_rows, "_STORED_BYTES", 20_000)
     output.write("\x1b[A" + "".join(f"line {n}\n" for n in range(50_000)))
     rows = output.finish()
     assert rows.total < 50_000

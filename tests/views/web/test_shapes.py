@@ -136,6 +136,23 @@ def test_why_a_call_failed_is_text_for_a_reader():
     assert shape_of(_call({"artifact": "artifact://x"}, content="exit code 1", is_error=True)) is None
 
 
+@pytest.mark.parametrize(
+    ("details", "shown"),
+    [
+        ({"by": "user", "reason": "not needed"}, "not needed"),
+        ({"by": "user"}, None),
+        ({"by": "nobody"}, "no user was there to ask"),
+        ({"by": "rule", "rule": "exec(rm *)"}, "not allowed (rule: exec(rm *))"),
+    ],
+)
+def test_of_a_refused_call_the_reason_is_shown(details, shown):
+    """As in the console: what the model read of it is neither text nor output."""
+    call = _call({"ended": "refused", **details}, content="the user refused: run `ls`. Reason: …", is_error=True)
+    shape = shape_of(call)
+    assert (shape and shape["text"]) == shown
+    assert entry_body(1, call, _OneRow(), live=True)["total"] == 0
+
+
 def test_a_plan_is_grouped_by_phase():
     """The todo of any provider: rows of text, status and, where there is one, phase."""
     rows = [
@@ -155,6 +172,11 @@ class _NoOutput:
 
     def missing(self, number, call):
         return False
+
+
+class _OneRow(_NoOutput):
+    def total(self, number, call):
+        return 1
 
 
 def test_long_arguments_are_cut_and_can_be_sent():

@@ -40,12 +40,11 @@ def needs_of(paths: list[str], context: ToolContext) -> list[Need]:
 
 async def find(params: FindParams, context: ToolContext) -> Outcome:
     limit = _limit(params.limit)
+    seconds = LONGEST if math.isnan(params.timeout) else max(SHORTEST, min(params.timeout, LONGEST))
     entries = await asyncio.to_thread(entries_of, params.paths, context.cwd)
     places = await places_of(entries, context)
     scope = await asyncio.to_thread(scope_of, places)
-    query = query_of(
-        scope.there, hidden=params.hidden, gitignore=params.gitignore, limit=limit, seconds=_seconds(params.timeout)
-    )
+    query = query_of(scope.there, hidden=params.hidden, gitignore=params.gitignore, limit=limit, seconds=seconds)
 
     addresses = {place.path: place.entry for place in places if is_url(place.entry)}
 
@@ -65,10 +64,6 @@ def _limit(limit: float) -> int:
     if not math.isfinite(limit) or limit <= 0:
         raise ToolError("Limit must be a positive number")
     return max(1, min(math.floor(limit), MAX_LIMIT))
-
-
-def _seconds(timeout: float) -> float:
-    return LONGEST if math.isnan(timeout) else max(SHORTEST, min(timeout, LONGEST))
 
 
 def _progress(paths: list[str]) -> Details:

@@ -107,9 +107,8 @@ def _update(
     if not bound:
         raise ToolError("The update is empty. Give at least one column, or empty content to delete the row.")
     changes = ", ".join(f"{quoted(column)} = ?" for column in bound)
-    done = connection.execute(
-        f"UPDATE {quoted(table.name)} SET {changes} WHERE {where[0]}", (*bound.values(), where[1])
-    )
+    condition, key = where
+    done = connection.execute(f"UPDATE {quoted(table.name)} SET {changes} WHERE {condition}", (*bound.values(), key))
     return _report(f"Updated row '{shown}' in {table.name}", "updated", done.rowcount, shown, table)
 
 

@@ -423,19 +423,25 @@ class Console:
         await COMMANDS[name].run(self, args)
 
     def hint(self, text: str, seconds: float = HINTED) -> None:
-        """Show a message in place of the key hints, for a moment; in linear mode as any other message."""
+        """Show a message in place of the key hints, for a moment; in linear mode as any other message. An empty one
+        removes the last."""
         if self.application.linear:
-            self.report(text)
+            if text:
+                self.report(text)
             return
 
         def usual() -> None:
             self.screen.usual_hints()
             self.redraw()
 
-        self.screen.hints.set_hints([(text, "")])
-        self.redraw()
         if self._hinting is not None:
             self._hinting.cancel()
+            self._hinting = None
+        if not text:
+            usual()
+            return
+        self.screen.hints.set_hints([(text, "")])
+        self.redraw()
         self._hinting = self.loop.call_later(seconds, usual)
 
     def unfold(self, unfolded: bool) -> None:

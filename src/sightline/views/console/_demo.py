@@ -40,6 +40,7 @@ _TRIES = (
 )
 _NO_MODEL = "there is no model to continue with"
 _SETUP = "to set one up, leave with ctrl+d and run sightline"
+_SETUP_CLEARED = "to set one up, clear the prompt with ctrl+c, leave with ctrl+d and run sightline"
 _DELETED = "this folder is deleted when you leave"
 
 
@@ -105,7 +106,7 @@ def take_over(console: "Console") -> None:
             return True
         model = await asyncio.to_thread(_real_model)
         if not model:
-            console.report(_NO_MODEL, "warning", f"{_SETUP}; {_DELETED}")
+            console.report(_NO_MODEL, "warning", f"{_SETUP_CLEARED}; {_DELETED}")
             return False
         reply = await console.submit(SetModel(model=model))
         if not reply.ok:

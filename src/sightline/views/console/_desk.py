@@ -85,7 +85,7 @@ class Desk(Protocol):
         """Show a message in the transcript. Only this console shows it, and it is not stored."""
 
     def hint(self, text: str, seconds: float = HINTED) -> None:
-        """Show a message in place of the key hints, for a moment."""
+        """Show a message in place of the key hints, for a moment; an empty one removes the last."""
 
     def spawn(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[Any]:
         """Run a task in the background."""

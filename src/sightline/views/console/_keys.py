@@ -145,6 +145,7 @@ class Keys:
         elif not self._prompt.empty and not linear:
             self._leaves_until = now + TWICE  # no hint is shown: only a second press at once counts
             self._prompt.clear()
+            self._desk.hint("")  # what was flashed, such as how to leave, was about that text
         else:
             self._leaves_until = now + LEAVES_WITHIN
             self._desk.hint("ctrl+c again to leave" + (", /stop stops the agent" if linear else ""), LEAVES_WITHIN)

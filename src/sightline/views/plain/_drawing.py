@@ -45,12 +45,21 @@ MISSED = MissedOutput(256 * 1024, 50 * 1024)
 class JobDrawing:
     """Draws one job of a session, or all of them when `job` is empty."""
 
-    def __init__(self, store: Store, block: TerminalBlock, palette: Palette, *, job: str, headings: bool) -> None:
+    def __init__(
+        self,
+        store: Store,
+        block: TerminalBlock,
+        palette: Palette,
+        *,
+        job: str,
+        headings: bool,
+        secrets: "Secrets | None",
+    ) -> None:
         self.block = block
         self.endings: dict[str, JobEnd] = {}
         self.running: set[str] = set()
         self._store = store
-        self.secrets: Secrets | None = None  # masked in earlier output
+        self._secrets = secrets  # masked in earlier output
         self._palette = palette
         self._job = job
         self._headings = headings
@@ -137,9 +146,9 @@ class JobDrawing:
             reader.close()
 
     def _artifact(self, job: str) -> ArtifactReader:
-        if self.secrets is None:
+        if self._secrets is None:
             return self._store.artifact(job)
-        return MaskedArtifact(self._store.artifact_path(job), self.secrets)
+        return MaskedArtifact(self._store.artifact_path(job), self._secrets)
 
     def _start(self, reader: ArtifactReader, shown: int, end: int) -> int:
         if end - shown <= self._past.whole:

@@ -27,6 +27,19 @@ async def test_reconnects_with_nothing_lost_and_nothing_twice(page_server, open_
     await expect(block_of(page, "make docs").locator(".state")).to_have_text("ok")
 
 
+async def test_a_server_that_stays_away_may_have_another_address(page_server, open_page):
+    """A few tries say only that they are made; then the page says what else can be the matter."""
+    await page_server.start("make all")
+    page = await open_page(expect_errors=True)
+    await expect(block_of(page, "make all")).to_be_visible()
+    await page_server.down()
+    banner = page.locator("#banner")
+    await expect(banner).to_have_text("Connection lost, trying again…", timeout=30_000)
+    await expect(banner).to_contain_text("open the new address that it printed", timeout=30_000)
+    await page_server.up()
+    await expect(banner).to_be_hidden()
+
+
 async def test_rows_that_changed_unseen_are_not_kept(page_server, open_page):
     """A row that was rewritten while the page was away, and is no longer among the newest, is fetched again."""
     job = await page_server.start("make all")

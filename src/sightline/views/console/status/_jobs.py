@@ -49,7 +49,7 @@ class JobsPanel(Component):
         room = width - measure(head) - 3
         if not line or room < 10:
             return theme.style("accent", head)
-        return f"{theme.style('accent', head)} {theme.style('muted', truncate(line, room))}"
+        return f"{theme.style('accent', head)} {theme.style('muted', f'· {truncate(line, room - 2)}')}"
 
     def _last_line(self, id: str) -> str:
         call = self._call(id)

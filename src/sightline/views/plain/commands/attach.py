@@ -38,8 +38,8 @@ def show_attached(store: Store, id: str, palette: Palette, *, labelled: bool) ->
 async def _attached(store: Store, id: str, palette: Palette, labelled: bool) -> int:
     job = id if session_of(id) else ""
     watched = await attach(store, session_of(id) or id)
-    watcher = Watcher(store, watched, palette, job=job, headings=True, labelled=labelled)
-    watcher.hide(secrets_here(load(Path.cwd()).settings))
+    secrets = secrets_here(load(Path.cwd()).settings)
+    watcher = Watcher(store, watched, palette, job=job, headings=True, labelled=labelled, secrets=secrets)
     watcher.on_interrupt = watcher.leave
     ending = await watcher.watch(after=None)
     if watcher.left:
@@ -65,7 +65,9 @@ class Watcher:
         job: str,
         headings: bool,
         labelled: bool,
+        secrets: "Secrets | None" = None,
     ) -> None:
+        """`secrets`: masked in the earlier output of an agent's commands; the user's own command may show them."""
         self.left = False
         self.on_interrupt: Callable[[], None] = self.leave
         self._store = store
@@ -73,13 +75,9 @@ class Watcher:
         self._job = job
         self._terminal = PlainTerminal(1)
         block = TerminalBlock(*self._terminal.size, palette, labelled=labelled)
-        self._drawing = JobDrawing(store, block, palette, job=job, headings=headings)
+        self._drawing = JobDrawing(store, block, palette, job=job, headings=headings, secrets=secrets)
         self._task: asyncio.Task[None] | None = None
         self._suspending: asyncio.Task[None] | None = None
-
-    def hide(self, secrets: "Secrets") -> None:
-        """Mask these in the earlier output of an agent's commands; the user's own command may show them."""
-        self._drawing.secrets = secrets
 
     @property
     def worst(self) -> int | None:

@@ -81,16 +81,11 @@ def change_setting(cwd: Path, name: str, text: str, *, project: bool, replace: b
     return f"{name} = {_shown(name, value)} in {path}{was}\n{_remark(cwd, project=project)}"
 
 
-def add_to_setting(cwd: Path, name: str, text: str, *, project: bool) -> str:
+def edit_list(cwd: Path, name: str, text: str, *, add: bool, project: bool) -> str:
     path = editing.settings_file(cwd, project=project)
-    values = editing.add_to_setting(path, name, text, project=project)
-    return f"{name} = {_shown(name, values)} in {path}\n{_remark(cwd, project=project)}"
-
-
-def remove_from_setting(cwd: Path, name: str, text: str, *, project: bool) -> str:
-    path = editing.settings_file(cwd, project=project)
-    values = editing.remove_from_setting(path, name, text, project=project)
-    return f"{name} = {_shown(name, values)} in {path}\n"
+    edit = editing.add_to_setting if add else editing.remove_from_setting
+    values = edit(path, name, text, project=project)
+    return f"{name} = {_shown(name, values)} in {path}\n{_remark(cwd, project=project) if add else ''}"
 
 
 def _shown(name: str, value: object) -> str:

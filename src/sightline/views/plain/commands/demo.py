@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from sightline.events import Event, Text, ToolUse
 from sightline.providers import EventStream, get_provider, provider_names
-from sightline.views.plain._output import columns_of, write_all
+from sightline.views.plain._output import columns_of, write_all, write_text
 from sightline.views.plain._palette import Palette
 from sightline.views.plain._renderer import EVERYTHING, VERBOSE, PlainRenderer
 
@@ -35,17 +35,13 @@ def run_demo(palette: Palette, *, paced: bool) -> int:
     script = demo_script()
     with demo_place(script["files"]) as folder:
         model = f"scripted:{write_script(folder, script, paced=paced)}"
-        _print(f"{palette.bold}── Our own agent, with a scripted model and real tools ──{palette.reset}")
-        _print(f"{palette.dim}> {script['prompt']}{palette.reset}")
+        write_text(1, f"{palette.bold}── Our own agent, with a scripted model and real tools ──{palette.reset}\n")
+        write_text(1, f"{palette.dim}> {script['prompt']}{palette.reset}\n")
         run = _native_run(folder, model, script["prompt"])
         code = show_run(run, PlainRenderer(EVERYTHING, palette, columns_of(1)), "text")
     if code == 0:
-        _print(f"{palette.dim}Other agents, in the same form: sightline demo providers{palette.reset}")
+        write_text(1, f"{palette.dim}Other agents, in the same form: sightline demo providers{palette.reset}\n")
     return code
-
-
-def _print(line: str) -> None:
-    write_all(1, f"{line}\n".encode())
 
 
 @contextmanager

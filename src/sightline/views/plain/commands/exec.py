@@ -15,23 +15,10 @@ from typing import TypeVar
 
 import msgspec
 
+from sightline import host
 from sightline.events import Error, Event, Notice, ToolUse, encode_event
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.exec import CommandSpec
-from sightline.host import (
-    CancelJob,
-    Client,
-    Frame,
-    HostSession,
-    Start,
-    StoredSession,
-    Subscription,
-    attach,
-    connect,
-    find,
-    hosting,
-    launch,
-)
 from sightline.journal import Store, session_of
 from sightline.text import message
 from sightline.transcript import Remark, Snapshot, TranscriptCall
@@ -47,7 +34,7 @@ _SECONDS_TO_END = 6.0  # a little more than a command is given to end by itself
 _PART = 64 * 1024
 
 T = TypeVar("T")
-_Session = Client | StoredSession | HostSession
+_Session = host.Client | host.StoredSession | host.HostSession
 
 
 class _Canceller:
@@ -73,7 +60,7 @@ class _Canceller:
 
     async def _cancel(self, *, force: bool) -> None:
         try:
-            await self._session.submit(CancelJob(self._job, force))
+            await self._session.submit(host.CancelJob(self._job, force))
         except (OutsideFailure, OSError):  # the host is gone, and the command with it; the watcher sees that
             pass
 
@@ -82,13 +69,13 @@ def show_exec(store: Store, spec: CommandSpec, palette: Palette, *, session: str
     """Run it on this terminal."""
     pressed: list[int] = []  # a Ctrl+C that comes before there is a watcher to take it
     signal.signal(signal.SIGINT, lambda *_: pressed.append(1))
-    launched = "" if session else launch(store, spec, cwd=spec.cwd)
+    launched = "" if session else host.launch(store, spec, cwd=spec.cwd)
     return asyncio.run(_shown(_Start(store, spec, launched, session), palette, labelled, pressed))
 
 
 def detach_exec(store: Store, spec: CommandSpec, palette: Palette, *, session: str) -> int:
     """Start it and print its id."""
-    launched = "" if session else launch(store, spec, cwd=spec.cwd)
+    launched = "" if session else host.launch(store, spec, cwd=spec.cwd)
     return asyncio.run(_detached(_Start(store, spec, launched, session), palette))
 
 
@@ -110,12 +97,12 @@ class _Start(msgspec.Struct, frozen=True):
     launched: str
     session: str
 
-    async def begin(self) -> tuple[Client | StoredSession, str]:
+    async def begin(self) -> tuple[host.Client | host.StoredSession, str]:
         """The command's session and its id. A short command may have ended before we attach."""
         if not self.launched:
             return await _start_in(self.store, self.session, self.spec)
-        watched = await attach(self.store, self.launched)
-        if isinstance(watched, StoredSession) and not watched.snapshot().entries:
+        watched = await host.attach(self.store, self.launched)
+        if isinstance(watched, host.StoredSession) and not watched.snapshot().entries:
             hint = f"see {self.store.folder(self.launched) / 'host.log'}"
             raise OutsideFailure("the session of the command did not start", hint)
         return watched, f"{self.launched}-1"
@@ -126,15 +113,15 @@ class _Start(msgspec.Struct, frozen=True):
         return 0 if self.launched else None
 
 
-async def _start_in(store: Store, session: str, spec: CommandSpec) -> tuple[Client, str]:
-    found = find(store, session)
-    client = await attach(store, session_of(found) or found)
-    if isinstance(client, StoredSession):
+async def _start_in(store: Store, session: str, spec: CommandSpec) -> tuple[host.Client, str]:
+    found = host.find(store, session)
+    client = await host.attach(store, session_of(found) or found)
+    if isinstance(client, host.StoredSession):
         raise UserMistake(f"session {client.session} is not running", "see `sightline ps`, or leave out --session")
     environment = {name: value for name, value in os.environ.items() if _can_travel(name + value)}
     if not all(map(_can_travel, (*spec.argv, spec.cwd))):
         raise UserMistake("the command, or its folder, has bytes in it that are not UTF-8", "leave out --session")
-    reply = await client.submit(Start(msgspec.structs.replace(spec, env=environment)))
+    reply = await client.submit(host.Start(msgspec.structs.replace(spec, env=environment)))
     if not reply.ok:
         raise OutsideFailure(reply.error, reply.hint)
     return client, reply.id
@@ -179,7 +166,7 @@ async def _detached(start: _Start, palette: Palette) -> int:
 async def _passed(store: Store, spec: CommandSpec) -> int:
     from sightline.exec import OutputForwarder
 
-    async with hosting(store, cwd=spec.cwd) as session:
+    async with host.hosting(store, cwd=spec.cwd) as session:
         hung_up = asyncio.Event()
         passing = OutputForwarder(1, 2, on_broken=lambda: None if hung_up.is_set() else cancel())
         job = session.start(spec, passing).id
@@ -216,7 +203,7 @@ async def _passed_from(start: _Start) -> int:
 
 
 async def _events(store: Store, spec: CommandSpec) -> int:
-    async with hosting(store, cwd=spec.cwd) as session:
+    async with host.hosting(store, cwd=spec.cwd) as session:
         job = session.start(spec).id
         return await _written(store, session, session.subscribe(0), job)
 
@@ -232,7 +219,7 @@ async def _events_from(start: _Start) -> int:
         client.close()
 
 
-async def _written(store: Store, session: _Session, frames: AsyncIterator[Frame], job: str) -> int:
+async def _written(store: Store, session: _Session, frames: AsyncIterator[host.Frame], job: str) -> int:
     work = asyncio.get_running_loop().create_task(_pass_events(store, frames, job))
     cancel = _Canceller(session, job, work.cancel)
     _take_signals(cancel, asyncio.Event())
@@ -240,7 +227,7 @@ async def _written(store: Store, session: _Session, frames: AsyncIterator[Frame]
     return _CANCELLED if ending is None else ending.exit_code
 
 
-async def _pass_events(store: Store, frames: AsyncIterator[Frame], job: str) -> JobEnd | None:
+async def _pass_events(store: Store, frames: AsyncIterator[host.Frame], job: str) -> JobEnd | None:
     """Write a job's events to stdout as NDJSON until it ended, as the session numbered them, each once.
 
     The events a snapshot stands for are read from the journal."""
@@ -268,9 +255,9 @@ def _stored_events(store: Store, job: str, after: int, last: int) -> Iterator[Ev
 
 async def _cancel_anew(session: str, job: str) -> None:
     """Over a new connection: the old one still has unread output."""
-    client = await connect(session)
+    client = await host.connect(session)
     try:
-        await client.submit(CancelJob(job))
+        await client.submit(host.CancelJob(job))
     finally:
         client.close()
 
@@ -295,7 +282,7 @@ async def _in_time(work: "asyncio.Task[T]", cancel: _Canceller, seconds: float) 
     return None
 
 
-async def _ended(frames: Subscription, job: str) -> JobEnd | None:
+async def _ended(frames: host.Subscription, job: str) -> JobEnd | None:
     """Wait for the end of a command whose output goes elsewhere; notices and errors go to stderr."""
     written = 0
     async for frame in frames:
@@ -312,7 +299,7 @@ async def _ended(frames: Subscription, job: str) -> JobEnd | None:
     return None
 
 
-def _mentions(frame: Frame, job: str) -> bool:
+def _mentions(frame: host.Frame, job: str) -> bool:
     known = frame.entries if isinstance(frame, Snapshot) else frame
     return any(isinstance(item, TranscriptCall | ToolUse) and item.id == job for item in known)
 

@@ -11,6 +11,7 @@ from sightline.settings import load
 from sightline.text import clean_line, clean_value, without_credentials
 from sightline.views.plain._output import pretty_json
 from sightline.views.plain._palette import Palette
+from sightline.views.plain._table import Column, draw_table
 
 _UNKNOWN = "–"
 _NOTHING = """\
@@ -45,21 +46,10 @@ def show_models(
 
 
 def _table(models: list[UsableModel], palette: Palette) -> str:
-    rows = [_cells(model) for model in models]
-    widths = [max(map(len, column)) for column in zip(_HEAD, *rows, strict=True)]
-    lines = [f"{palette.dim}{_line(_HEAD, widths)}{palette.reset}"]
-    for model, cells in zip(models, rows, strict=True):
-        roles = f"  {palette.good}● {', '.join(model.roles)}{palette.reset}" if model.roles else ""
-        lines.append(_line(cells, widths) + roles)
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _line(cells: tuple[str, ...], widths: list[int]) -> str:
-    padded = [
-        cell.rjust(width) if at in _RIGHT else cell.ljust(width)
-        for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    ]
-    return "  ".join(padded).rstrip()
+    columns = [Column(name, right=at in _RIGHT) for at, name in enumerate(_HEAD)]
+    head, *rows = draw_table(columns, [_cells(model) for model in models], palette, None)
+    roles = [f"  {palette.good}● {', '.join(model.roles)}{palette.reset}" if model.roles else "" for model in models]
+    return "".join(f"{line}\n" for line in (head, *map(str.__add__, rows, roles)))
 
 
 def _cells(model: UsableModel) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ def write_events(fd: int, provider: Provider | None, out: int) -> None:
 
 
 def _drive(fd: int, provider: Provider | None, write: Callable[[list[Event]], None], out: int) -> None:
-    chunks = _chunks(fd)
+    chunks = iter(lambda: os.read(fd, _READ_SIZE), b"")
     head = b""
     if provider is None:
         head, provider = _recognised(chunks)
@@ -59,11 +59,6 @@ def _drive(fd: int, provider: Provider | None, write: Callable[[list[Event]], No
     for chunk in chunks:
         write(stream.feed(chunk))
     write(stream.end())
-
-
-def _chunks(fd: int) -> Iterator[bytes]:
-    while chunk := os.read(fd, _READ_SIZE):
-        yield chunk
 
 
 def _recognised(chunks: Iterator[bytes]) -> tuple[bytes, Provider | None]:

@@ -72,11 +72,8 @@ def names_of(store: Store, sessions: list[str], columns: int | None) -> list[str
     titles = {record.id: title_of(record) for record in store.conversations() if record.id in sessions}
     titles |= {record.id: title_of(record) for record in store.conversations(archived=True) if record.id in sessions}
     room = _TITLE_ROOM if columns is None else max(columns - _AROUND_A_TITLE, _TITLE_ROOM // 3)
-    return [_named(session, cut_columns(titles.get(session, ""), room)) for session in sessions]
-
-
-def _named(session: str, title: str) -> str:
-    return f"{session} “{title}”" if title else session
+    shown = {session: cut_columns(title, room) for session, title in titles.items()}
+    return [f"{session} “{shown[session]}”" if shown.get(session) else session for session in sessions]
 
 
 def unread_note(store: Store) -> str:

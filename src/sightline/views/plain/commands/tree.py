@@ -8,23 +8,10 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from sightline import journal
 from sightline.conversation import AssistantMessage, ToolMessage, text_of
 from sightline.exceptions import OutsideFailure, UserMistake
-from sightline.journal import (
-    Busy,
-    Entry,
-    Filter,
-    JournalWriter,
-    Moment,
-    OutlineLine,
-    SessionTree,
-    Store,
-    append_branch,
-    content_of,
-    label_entry,
-    move_entries,
-    outline,
-)
+from sightline.journal import Entry, JournalWriter, Moment, OutlineLine, SessionTree, Store
 from sightline.text import clean_line, clean_text, cut_graphemes
 from sightline.views.plain._output import pretty_json, room_in_row
 from sightline.views.plain._palette import Palette
@@ -40,9 +27,9 @@ _ID = 6  # columns
 Summarise = Callable[[list[Entry]], str]
 
 
-def tree_text(store: Store, session: str, palette: Palette, *, filter: Filter, search: str) -> str:
+def tree_text(store: Store, session: str, palette: Palette, *, filter: journal.Filter, search: str) -> str:
     tree = SessionTree.load(store.folder(session))
-    lines = outline(tree, filter, search)
+    lines = journal.outline(tree, filter, search)
     rows = _drawn(tree, lines, palette)
     if not rows:
         rows = ["nothing to show: --filter all shows everything" if not search else "nothing found"]
@@ -52,9 +39,9 @@ def tree_text(store: Store, session: str, palette: Palette, *, filter: Filter, s
     return "".join(f"{row}\n" for row in rows)
 
 
-def tree_json(store: Store, session: str, *, filter: Filter, search: str) -> bytes:
+def tree_json(store: Store, session: str, *, filter: journal.Filter, search: str) -> bytes:
     tree = SessionTree.load(store.folder(session))
-    lines = outline(tree, filter, search)
+    lines = journal.outline(tree, filter, search)
     texts = {entry.id: _text_line(entry) for entry in tree.read(line.node for line in lines)}
     facts = [_facts(line, texts.get(line.node.id, "")) for line in lines]
     return pretty_json(facts)
@@ -66,7 +53,7 @@ def move_in_tree(
     """Continue the conversation from another entry. Returns what is printed: the place, and a message to edit."""
     try:
         writer, tree = store.reopen(session)
-    except Busy:
+    except journal.Busy:
         return _moved_by_host(session, target, summary, summarise is not None)
     try:
         move = tree.move(target)
@@ -75,9 +62,9 @@ def move_in_tree(
         left = tree.abandoned(tree.leaf, move.leaf)
         if left and summarise is not None:
             summary = summarise(left)
-        entries = move_entries(tree, move, _moment(tree), summary=summary if left else "")
+        entries = journal.move_entries(tree, move, Moment(time.time(), tree.last_seq), summary=summary if left else "")
         _append(writer, tree, entries)
-        append_branch(writer, tree, time.time())
+        journal.append_branch(writer, tree, time.time())
     finally:
         writer.close()
     return _moved_words(tree.leaf, move.prefill)
@@ -93,13 +80,13 @@ def label_in_tree(store: Store, session: str, target: str, label: str) -> str:
     label = clean_line(label).strip()
     try:
         writer, tree = store.reopen(session)
-    except Busy:
+    except journal.Busy:
         from sightline.host import Label
 
         _submitted(session, Label(target, label))
         return _labelled_words(target, label)
     try:
-        _append(writer, tree, [label_entry(tree, target, label, _moment(tree))])
+        _append(writer, tree, [journal.label_entry(tree, target, label, Moment(time.time(), tree.last_seq))])
     finally:
         writer.close()
     return _labelled_words(target, label)
@@ -142,10 +129,6 @@ def _submitted(session: str, command: "Command") -> dict[str, object]:
 
 def _labelled_words(target: str, label: str) -> str:
     return f"{target} is [{label}]\n" if label else f"{target} has no label\n"
-
-
-def _moment(tree: SessionTree) -> Moment:
-    return Moment(time.time(), tree.last_seq)
 
 
 def _append(writer: JournalWriter, tree: SessionTree, entries: list[Entry]) -> None:
@@ -207,7 +190,7 @@ def _text_line(entry: Entry) -> str:
     """One line of it: words in quotes, everything else as it is."""
     message = entry.message
     if message is None:
-        text = _one_line(content_of(entry))
+        text = _one_line(journal.content_of(entry))
         if entry.type == "label" and isinstance(entry.data, dict):
             return f"{clean_line(str(entry.data.get('target')))} [{text}]"
         return f'"{text}"' if entry.type in ("compaction", "branch_summary") else text
@@ -215,7 +198,7 @@ def _text_line(entry: Entry) -> str:
     if isinstance(message, ToolMessage):
         return f'{clean_line(message.name)}{" failed" if message.is_error else ""} "{words}"'
     if not words and isinstance(message, AssistantMessage):
-        return _one_line(content_of(entry))
+        return _one_line(journal.content_of(entry))
     return f'"{words}"'
 
 

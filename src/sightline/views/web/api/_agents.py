@@ -23,10 +23,10 @@ from sightline.models import usable
 from sightline.providers import get_provider, provider_names
 from sightline.settings import StartOptions, load
 from sightline.text import clean_line
+from sightline.views._levels import levels_in, levels_on_page
 from sightline.views.web.api._bodies import AgentBody, AgentChoices, AgentStartedBody, EmptyBody, OtherAgent
 from sightline.views.web.api._reading import RequestRefused, body, json_answer
 from sightline.views.web.page._catalog import Catalog
-from sightline.views.web.page._levels import chosen_here, levels_in
 
 _MOST_FOLDERS = 20
 _MOST_MODELS = 200
@@ -85,7 +85,7 @@ class AgentApi:
             agents=_installed(),
             models=[clean_line(name) for name in models[:_MOST_MODELS]],
             level=settings.permissions.approval,
-            levels=chosen_here(levels_in("")),
+            levels=levels_on_page(levels_in("")),
         )
 
     def _folders(self, first: str) -> list[str]:
@@ -123,10 +123,8 @@ def _others() -> list[str]:
 
 
 def _installed() -> list[OtherAgent]:
-    found = []
-    for name in _others():
-        provider = get_provider(name)
-        assert provider.command is not None
-        if shutil.which(provider.command.binary):
-            found.append(OtherAgent(name, provider.title, chosen_here(levels_in(name))))
-    return found
+    return [
+        OtherAgent(name, provider.title, levels_on_page(levels_in(name)))
+        for name, provider in ((name, get_provider(name)) for name in _others())
+        if provider.command is not None and shutil.which(provider.command.binary)
+    ]

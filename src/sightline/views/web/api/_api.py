@@ -14,11 +14,10 @@ from sightline.views.web._sse import EventStreamResponse
 from sightline.views.web.api._agents import AgentApi
 from sightline.views.web.api._bodies import CancelBody, CancelledBody, JobList, StartBody, Started
 from sightline.views.web.api._feed import Feed
-from sightline.views.web.api._list import ListApi
 from sightline.views.web.api._output import OutputApi, no_job
 from sightline.views.web.api._reading import RequestRefused, after, body, json_answer, number
+from sightline.views.web.api._session_commands import SessionCommands
 from sightline.views.web.api._start import spec_of, start_in, start_session, submit
-from sightline.views.web.api._talk import TalkApi
 from sightline.views.web.page._catalog import LISTED, Catalog
 from sightline.views.web.page._page import PageTab, list_only, recording_page
 from sightline.views.web.page._recordings import Recording
@@ -26,6 +25,8 @@ from sightline.views.web.page._watch import Watches
 from sightline.views.web.rows._row_cache import RowCache
 
 _MOST_JOBS = 1000
+_MOST_FOUND = 200
+_LONGEST_SEARCH = 500
 _LOOKS_FOR_A_JOB = 200
 _SECONDS_BETWEEN_LOOKS = 0.01
 _IMAGE_CAP = 20 * 1024 * 1024
@@ -43,8 +44,7 @@ class Api:
         self._cache = RowCache(store, secrets)
         self.outputs = OutputApi(store, self._catalog, self._watches, self._cache, self._recordings)
         self.agents = AgentApi(store, self._catalog, self._known_session)
-        self.talk = TalkApi(store, self._known_session)
-        self.list = ListApi(store, self._catalog, self._known_session)
+        self.commands = SessionCommands(store, self._catalog, self._known_session)
 
     def close(self) -> None:
         self._catalog.close()
@@ -56,6 +56,13 @@ class Api:
         await self._catalog.query_hosts()
         limit = number(request, "limit", LISTED, _MOST_JOBS)
         return json_answer(await asyncio.to_thread(self._catalog.listed, limit))
+
+    async def search(self, request: Request) -> Response:
+        words, limit = request.query_params.get("text", ""), number(request, "limit", _MOST_FOUND, _MOST_FOUND)
+        if len(words) > _LONGEST_SEARCH:
+            raise RequestRefused(400, "the text is too long", f"give at most {_LONGEST_SEARCH} characters")
+        await self._catalog.refresh()
+        return json_answer(await asyncio.to_thread(self._catalog.search, words, limit))
 
     async def session(self, request: Request) -> Response:
         id = request.path_params["id"]

@@ -36,7 +36,8 @@ class Feed:
             while not self._watch.known.is_set():
                 if not await set_in_time(self._wake):
                     yield KEEP_ALIVE
-            self._begin()
+            missed = self._watch.since(self._after)
+            self._begun, self._queue, self._behind = True, missed or [], missed is None
             while True:
                 self._wake.clear()
                 over = not self._watch.live
@@ -61,11 +62,6 @@ class Feed:
 
     def over(self) -> None:
         self._wake.set()
-
-    def _begin(self) -> None:
-        self._begun = True
-        missed = self._watch.since(self._after)
-        self._queue, self._behind = missed or [], missed is None
 
     def _add(self, events: list[Event]) -> None:
         self._queue += events

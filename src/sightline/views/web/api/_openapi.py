@@ -88,10 +88,7 @@ _OPERATIONS = [
         "/api/search",
         "Sessions with a message, a command or a title that has all these words, the best first.",
         bodies.SessionHits,
-        {
-            "text": ("string", "words, or how they begin; ignoring case"),
-            "limit": ("integer", "how many, at most 200"),
-        },
+        {"text": ("string", "words, or how they begin; ignoring case"), "limit": ("integer", "how many, at most 200")},
         _BAD,
     ),
     _Operation(
@@ -215,10 +212,7 @@ def document() -> _Json:
         "servers": [{"url": "/"}],
         "security": [{"bearer": []}],
         "paths": paths,
-        "components": {
-            "schemas": components,
-            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
-        },
+        "components": {"schemas": components, "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}},
     }
 
 

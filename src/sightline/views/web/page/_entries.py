@@ -91,7 +91,7 @@ def _call(number: int, call: TranscriptCall, outputs: Outputs, *, live: bool) ->
         "running": running,
         "waits": running and bool(call.request),  # for an answer; its clock stands
         "bytes": size,
-        "total": 0 if binary else outputs.total(number, call),
+        "total": 0 if binary or ending.by else outputs.total(number, call),
         "binary": binary,
         "said": (call.content or "") if is_job else "",
         "kept": size if ending.stored is None else ending.stored,

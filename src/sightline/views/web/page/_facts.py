@@ -7,55 +7,38 @@ from typing import Any
 
 import msgspec
 
-from sightline.events import (
-    AgentEnded,
-    AgentStarted,
-    ApprovalState,
-    CommandsState,
-    CompactionState,
-    ContextState,
-    Event,
-    JobsState,
-    ModelState,
-    ProviderState,
-    QueueState,
-    Request,
-    RequestResolved,
-    RetryState,
-    RunEnded,
-    RunStarted,
-    State,
-    StateFact,
-    StatusTextsState,
-    ThinkingState,
-    TitleState,
-    TodoState,
-    TurnEnded,
-    WidgetsState,
-    call_ending,
-)
+from sightline import events
 from sightline.transcript import Remark, Snapshot, TranscriptCall, TranscriptMessage, TranscriptText
-from sightline.views.web.page._levels import chosen_here, levels_in
+from sightline.views._levels import levels_in, levels_on_page
 from sightline.views.web.page._shapes import phases_of
 
 _MOST_AGENTS = 200
-_FACT_EVENTS = (AgentEnded, AgentStarted, Request, RequestResolved, RunEnded, RunStarted, State, TurnEnded)
-_FORWARDED: tuple[type[StateFact], ...] = (
-    ApprovalState,
-    CommandsState,
-    ThinkingState,
-    ContextState,
-    QueueState,
-    JobsState,
-    RetryState,
-    CompactionState,
-    StatusTextsState,
-    WidgetsState,
-    TitleState,
+_FACT_EVENTS = (
+    events.AgentEnded,
+    events.AgentStarted,
+    events.Request,
+    events.RequestResolved,
+    events.RunEnded,
+    events.RunStarted,
+    events.State,
+    events.TurnEnded,
+)
+_FORWARDED: tuple[type[events.StateFact], ...] = (
+    events.ApprovalState,
+    events.CommandsState,
+    events.ThinkingState,
+    events.ContextState,
+    events.QueueState,
+    events.JobsState,
+    events.RetryState,
+    events.CompactionState,
+    events.StatusTextsState,
+    events.WidgetsState,
+    events.TitleState,
 )
 
 
-def changes_facts(event: Event) -> bool:
+def changes_facts(event: events.Event) -> bool:
     """Whether the facts may have changed with it."""
     return isinstance(event, _FACT_EVENTS)
 
@@ -64,14 +47,18 @@ def facts_of(now: Snapshot, *, live: bool, killed: bool = False, last: float = 0
     """`live`: the session has a host, which can take an answer. `killed`: its host was killed; `last`: when its last
     event was."""
     waiting = now.requests.values() if live else ()
-    provider, model, todo = ProviderState.among(now.state), ModelState.among(now.state), TodoState.among(now.state)
+    provider, model, todo = (
+        events.ProviderState.among(now.state),
+        events.ModelState.among(now.state),
+        events.TodoState.among(now.state),
+    )
     levels = levels_in(provider.name if provider else "")
     forwarded = [fact for kind in _FORWARDED if (fact := kind.among(now.state)) is not None]
     return {
         "live": live,
         "lost": last if not live and (killed or _cut_off(now)) else None,
         "levels": levels,
-        "level_choices": list(chosen_here(levels)),
+        "level_choices": list(levels_on_page(levels)),
         "talks": talks(now),
         "resumable": not live and talks(now),
         "running": live and now.running,
@@ -89,7 +76,7 @@ def facts_of(now: Snapshot, *, live: bool, killed: bool = False, last: float = 0
 def _cut_off(now: Snapshot) -> bool:
     """Whether what is stored ends in the middle of something: a run, or calls that ended with their host."""
     for entry in reversed(now.entries):
-        if isinstance(entry, TranscriptCall) and call_ending(entry.details).ended == "host":
+        if isinstance(entry, TranscriptCall) and events.call_ending(entry.details).ended == "host":
             return True
         if not isinstance(entry, Remark):
             break
@@ -98,6 +85,6 @@ def _cut_off(now: Snapshot) -> bool:
 
 def talks(now: Snapshot) -> bool:
     """Whether there is an agent in it. A session of commands has nothing but commands, from its first entry on."""
-    if now.model or ModelState.KEY in now.state:
+    if now.model or events.ModelState.KEY in now.state:
         return True
     return not now.entries or any(isinstance(entry, TranscriptMessage | TranscriptText) for entry in now.entries[:100])

@@ -106,7 +106,7 @@ class PendingUpdates:
         self.gone = not entries
         self.facts = True
         for entry in entries:
-            if isinstance(entry, TranscriptCall) and _open(entry):
+            if isinstance(entry, TranscriptCall) and entry.content is None:
                 self.add(entry)
         self._wake()
 
@@ -139,7 +139,7 @@ class PendingUpdates:
         self._placed = len(entries)
 
     def _call(self, call: TranscriptCall) -> None:
-        if _open(call):
+        if call.content is None:
             self.rows.add(call.id)
             if call.status:
                 self.statuses[call.id] = call.status
@@ -162,7 +162,3 @@ class PendingUpdates:
         if event.id in self._with_status or event.id in self.statuses:
             self.statuses[event.id] = ""
         self.rows.add(event.id)
-
-
-def _open(call: TranscriptCall) -> bool:
-    return call.content is None

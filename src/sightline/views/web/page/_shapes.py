@@ -9,29 +9,7 @@ Rules:
 
 import msgspec
 
-from sightline.events import (
-    CodeFact,
-    Delegation,
-    DiffFact,
-    FilesFact,
-    ImageFact,
-    JobsFact,
-    JsonFact,
-    ListingFact,
-    MarkdownFact,
-    PhaseTask,
-    QuestionFact,
-    ReadFact,
-    SearchFact,
-    TableFact,
-    TextFact,
-    TodoFact,
-    TodoState,
-    UiFact,
-    delegation_from_args,
-    delegation_from_details,
-    ui_fact,
-)
+from sightline import events
 from sightline.text import clean_line, clean_text
 from sightline.transcript import TranscriptCall
 
@@ -48,13 +26,13 @@ Shape = dict[str, object]
 
 
 def shape_of(call: TranscriptCall) -> Shape | None:
-    steps = delegation_from_details(call.details)
+    steps = events.delegation_from_details(call.details)
     if steps is not None:
         return {**_steps(steps), "whole": bool(steps.items)}
-    shape = _shown(ui_fact(call.details), call)
+    shape = _shown(events.ui_fact(call.details), call)
     if shape is not None:
         return shape
-    plan = delegation_from_args(call.args)
+    plan = events.delegation_from_args(call.args)
     if plan is not None:
         return _steps(plan)
     if call.written and call.args is None:
@@ -63,34 +41,34 @@ def shape_of(call: TranscriptCall) -> Shape | None:
     return None if has_output else _problem(call) or _content(call)
 
 
-def _shown(fact: UiFact | None, call: TranscriptCall) -> Shape | None:
+def _shown(fact: events.UiFact | None, call: TranscriptCall) -> Shape | None:
     match fact:
-        case DiffFact():
+        case events.DiffFact():
             return _diff(fact, call)
-        case TodoFact():
+        case events.TodoFact():
             return _todo(fact, call)
-        case JobsFact():
+        case events.JobsFact():
             return _jobs(fact)
-        case SearchFact() | FilesFact():
+        case events.SearchFact() | events.FilesFact():
             return _found(fact, call)
-        case QuestionFact():
+        case events.QuestionFact():
             return _question(fact, call)
-        case ImageFact():
+        case events.ImageFact():
             return _image(fact, call)
-        case TableFact():
+        case events.TableFact():
             return _table(fact)
-        case MarkdownFact():
+        case events.MarkdownFact():
             text = fact.markdown or fact.displayed or call.content
             return {"kind": "markdown", **_text(text), "whole": True} if text else None
-        case ReadFact() | ListingFact() | CodeFact():
+        case events.ReadFact() | events.ListingFact() | events.CodeFact():
             return _code(fact, call)
-        case JsonFact():
+        case events.JsonFact():
             known = fact.data is not msgspec.UNSET
             return {"kind": "json", "value": fact.data, "whole": True} if known else _content(call)
     return None
 
 
-def phases_of(plan: TodoState) -> list[Shape]:
+def phases_of(plan: events.TodoState) -> list[Shape]:
     """The phases of a plan."""
     phases: dict[str, list[Shape]] = {}
     for task in plan.tasks[:_MOST_ROWS]:
@@ -99,7 +77,7 @@ def phases_of(plan: TodoState) -> list[Shape]:
     return [{"name": name, "tasks": tasks} for name, tasks in phases.items()]
 
 
-def _steps(steps: Delegation) -> Shape:
+def _steps(steps: events.Delegation) -> Shape:
     statuses = [item.status for item in steps.items]
     done, failed = statuses.count("ok"), statuses.count("error")
     errors = f" · {failed} err" if failed else ""
@@ -118,14 +96,14 @@ def _steps(steps: Delegation) -> Shape:
     return {"kind": "steps", "mode": steps.mode, "items": items, "total": len(statuses), "suffix": suffix}
 
 
-def _diff(fact: DiffFact, call: TranscriptCall) -> Shape:
+def _diff(fact: events.DiffFact, call: TranscriptCall) -> Shape:
     counts = {name: count for name, count in (("added", fact.added), ("removed", fact.removed)) if count is not None}
     shape = {"kind": "diff", "path": _line(fact.path), "partial": fact.partial, **counts}
     # The diff of a change that was made is complete; of one that failed, the output has the reason.
     return {**shape, **_text(fact.diff), "whole": not call.is_error}
 
 
-def _todo(fact: TodoFact, call: TranscriptCall) -> Shape:
+def _todo(fact: events.TodoFact, call: TranscriptCall) -> Shape:
     shown = [
         {"name": _line(phase.name), "tasks": [_task(task) for task in phase.tasks[:_MOST_ROWS]]}
         for phase in fact.phases[:_MOST_ROWS]
@@ -135,12 +113,12 @@ def _todo(fact: TodoFact, call: TranscriptCall) -> Shape:
     return {"kind": "todo", "phases": shown, "suffix": f"{done} of {len(tasks)} done", "whole": not call.is_error}
 
 
-def _task(task: PhaseTask) -> Shape:
+def _task(task: events.PhaseTask) -> Shape:
     notes = [clean_text(note)[:2000] for note in task.notes[:20]]
     return {"text": _line(task.content), "status": task.status, "notes": notes}
 
 
-def _jobs(fact: JobsFact) -> Shape:
+def _jobs(fact: events.JobsFact) -> Shape:
     rows = [
         {"id": _line(job.id), "label": _line(job.label), "status": job.status, "seconds": job.seconds}
         for job in fact.jobs[:_MOST_ROWS]
@@ -148,13 +126,13 @@ def _jobs(fact: JobsFact) -> Shape:
     return {"kind": "jobs", "jobs": rows, "whole": False}
 
 
-def _code(fact: ReadFact | ListingFact | CodeFact, call: TranscriptCall) -> Shape | None:
-    text = fact.displayed if fact.displayed is not None or not isinstance(fact, CodeFact) else fact.code
+def _code(fact: events.ReadFact | events.ListingFact | events.CodeFact, call: TranscriptCall) -> Shape | None:
+    text = fact.displayed if fact.displayed is not None or not isinstance(fact, events.CodeFact) else fact.code
     if text is None or call.is_error:
         return None
     shape = {
         "kind": "code",
-        "read": "" if isinstance(fact, CodeFact) else fact.KIND,
+        "read": "" if isinstance(fact, events.CodeFact) else fact.KIND,
         "path": _line(fact.path),
         "first": fact.first_displayed,
         "suffix": _size_of(fact, text),
@@ -162,7 +140,7 @@ def _code(fact: ReadFact | ListingFact | CodeFact, call: TranscriptCall) -> Shap
     return {**shape, **_text(text), "whole": True}
 
 
-def _size_of(fact: TextFact, text: str) -> str:
+def _size_of(fact: events.TextFact, text: str) -> str:
     if fact.entries is not None:
         return _count(fact.entries, "entry", "entries")
     if fact.total is not None:
@@ -170,23 +148,23 @@ def _size_of(fact: TextFact, text: str) -> str:
     return _count(text.count("\n") + (not text.endswith("\n")), "line", "lines") if text else ""
 
 
-def _found(fact: SearchFact | FilesFact, call: TranscriptCall) -> Shape | None:
-    names = fact.files or [] if isinstance(fact, SearchFact) else fact.names
+def _found(fact: events.SearchFact | events.FilesFact, call: TranscriptCall) -> Shape | None:
+    names = fact.files or [] if isinstance(fact, events.SearchFact) else fact.names
     text = fact.display_content if fact.display_content is not None else "\n".join([_line(name) for name in names])
     if not text or call.is_error:
         return None
     return {"kind": "found", "suffix": _found_words(fact), **_text(text), "whole": True}
 
 
-def _found_words(fact: SearchFact | FilesFact) -> str:
+def _found_words(fact: events.SearchFact | events.FilesFact) -> str:
     in_files = _count(fact.file_count, "file", "files") if fact.file_count is not None else ""
-    if not isinstance(fact, SearchFact) or fact.match_count is None:
+    if not isinstance(fact, events.SearchFact) or fact.match_count is None:
         return in_files
     found = _count(fact.match_count, "match", "matches")
     return f"{found} in {in_files}" if fact.file_count else found
 
 
-def _question(fact: QuestionFact, call: TranscriptCall) -> Shape | None:
+def _question(fact: events.QuestionFact, call: TranscriptCall) -> Shape | None:
     if not fact.question or (fact.answers is None and fact.chosen is None):
         return None
     if fact.answers is not None:
@@ -199,7 +177,7 @@ def _question(fact: QuestionFact, call: TranscriptCall) -> Shape | None:
     return {"kind": "question", "question": "" if titled else question, "said": answers, "whole": True}
 
 
-def _image(fact: ImageFact, call: TranscriptCall) -> Shape | None:
+def _image(fact: events.ImageFact, call: TranscriptCall) -> Shape | None:
     kind, _, ending = fact.media_type.partition("/")
     if kind != "image" or not ending.isalnum() or call.content is None:
         return None
@@ -207,7 +185,7 @@ def _image(fact: ImageFact, call: TranscriptCall) -> Shape | None:
     return {"kind": "image", "name": name, "alt": _line(fact.path), "whole": False}
 
 
-def _table(fact: TableFact) -> Shape | None:
+def _table(fact: events.TableFact) -> Shape | None:
     if fact.columns is None or not isinstance(fact.rows, list):
         return None
     cells = [[_cell(cell) for cell in row[:_MOST_COLUMNS]] for row in fact.rows[:_MOST_ROWS]]
@@ -216,7 +194,12 @@ def _table(fact: TableFact) -> Shape | None:
 
 
 def _problem(call: TranscriptCall) -> Shape | None:
-    """Why a call failed that printed nothing: words for a reader, which a row of output would cut at the edge."""
+    """Why a call failed that printed nothing: words for a reader, which a row of output would cut at the edge. Of a
+    refused one, the reason: its content is for the model."""
+    ending = events.call_ending(call.details)
+    if ending.by:
+        why = clean_text(ending.why_refused[:_LONGEST_PROBLEM])
+        return {"kind": "problem", "text": why, "whole": True} if why else None
     text = (call.content or "").strip("\n")
     short = 0 < len(text) <= _LONGEST_PROBLEM and text.count("\n") < _PROBLEM_LINES
     if not call.is_error or call.received or not short or clean_text(text) != text:

@@ -69,7 +69,7 @@ class LineRows:
     def texts(self, place: RowStart, data: bytes, lines: int) -> list[Row]:
         """The rows of so many whole lines that begin at a place."""
         rows, _ = self._interpreted(place.offset, data, place.style)
-        return rows if len(rows) == lines else self._one_by_one(place, data)
+        return rows if len(rows) == lines else [row for row, _ in self._cut_rows(place, data)]
 
     def _lines(self, place: RowStart, data: bytes, count: int) -> tuple[list[bytes], RowStart]:
         parts = data.split(b"\n", count)
@@ -88,9 +88,6 @@ class LineRows:
         feed(screen, self._reader, offset, data)
         screen.finish()
         return screen.take_settled(), screen.style
-
-    def _one_by_one(self, place: RowStart, data: bytes) -> list[Row]:
-        return [row for row, _ in self._cut_rows(place, data)]
 
     def _cut_rows(self, place: RowStart, data: bytes) -> list[tuple[Row, int]]:
         found: list[tuple[Row, int]] = []

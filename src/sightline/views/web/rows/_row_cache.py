@@ -54,14 +54,10 @@ class JobRows:
 
     async def catch_up(self) -> None:
         """Look at everything that is there by now."""
-        end = self._rows.reader.size
-        while self._rows.reader.size - self._rows.unseen < end or not self._looked_to_the_end:
+        rows, end = self._rows, self._rows.reader.size
+        while rows.reader.size - rows.unseen < end or (rows.finished and not rows.looked_finished):
             if not await self.step():
                 return
-
-    @property
-    def _looked_to_the_end(self) -> bool:
-        return not self._rows.finished or self._rows.looked_finished
 
     async def step(self) -> bool:
         """Look at some of what is new. False when that changed nothing."""

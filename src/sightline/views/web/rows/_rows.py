@@ -8,20 +8,23 @@ Rules:
 """
 
 import re
+import tempfile
 import time
+from array import array
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import msgspec
 
 from sightline.journal import ArtifactReader
 from sightline.secrets import MaskedArtifact
-from sightline.text import OutputScreen, Row, clean_output, row_text
+from sightline.text import OutputScreen, clean_output, complete_prefix, row_text
 from sightline.transcript import TranscriptCall
-from sightline.views.web.rows._json import encode_row, skipped_row
-from sightline.views.web.rows._line_rows import LineRows
-from sightline.views.web.rows._lines import LineIndex, RowStart
-from sightline.views.web.rows._screen_rows import ScreenRows
+from sightline.views.web.rows._json import encode_row, note_row, skipped_row
+from sightline.views.web.rows._line_rows import LineRows, feed
+from sightline.views.web.rows._lines import HEIGHT, SLICE, LineIndex, RowStart
 
 WINDOW = 200
 _FIND_CHUNK = 1024 * 1024
@@ -29,6 +32,9 @@ _OVERLAP = 4 * 1024
 _CAUGHT_UP_BYTES = 256 * 1024  # past this the window is read anew rather than extended
 _SECONDS_A_SEARCH = 0.25
 _ROWS_AT_ONCE = 500
+_STORED_BYTES = 64 * 1024 * 1024
+_ROWS_A_MARK = 32
+_FULL = "… the rest is not shown here; Download has all of it"
 
 
 class FoundRows(msgspec.Struct, frozen=True):
@@ -125,8 +131,8 @@ class ArtifactRows:
             return self._find_in_rows(text, first, limit)
         deadline = time.monotonic() + _SECONDS_A_SEARCH
         found: list[int] = []
-        for place, chunk, rows in self._chunks(first):
-            lines = _lines_with(text.casefold(), chunk, rows)
+        for place, chunk in self._chunks(first):
+            lines = _lines_with(text.casefold(), chunk, partial(self._texts, place, chunk))
             found += [row for row in (place.row + line for line in lines) if row >= first and row not in found[-1:]]
             if len(found) >= limit:
                 return FoundRows(found[:limit], True, found[limit - 1] + 1)
@@ -175,7 +181,7 @@ class ArtifactRows:
             place, first = stretch.next, max(stretch.next.row, first)
         self._window_end = place
 
-    def _chunks(self, first: int) -> "Iterator[tuple[RowStart, bytes, _Interpreted]]":
+    def _chunks(self, first: int) -> Iterator[tuple[RowStart, bytes]]:
         """Whole lines from the place before a row on; the parts of a line that is longer than a chunk."""
         place, end = self._index.before(first), self._index.tail.offset
         if self._screen is not None:
@@ -185,11 +191,17 @@ class ArtifactRows:
             if not chunk:
                 return
             chunk = chunk[: chunk.rfind(b"\n") + 1] or chunk
-            yield place, chunk, _Interpreted(self._lines, place, chunk)
+            yield place, chunk
             # Parts of one line overlap, or what stands across their edge would not be found.
             step = len(chunk) if chunk.endswith(b"\n") or len(chunk) < _FIND_CHUNK else len(chunk) - _OVERLAP
             # A search needs no style.
             place = RowStart(place.offset + step, place.row + chunk.count(b"\n"))
+
+    def _texts(self, place: RowStart, chunk: bytes) -> list[str]:
+        """The texts of the rows of a chunk, for when its bytes alone are not enough."""
+        if not chunk.endswith(b"\n"):
+            return [chunk.decode("utf-8", "replace")]
+        return [row_text(row) for row in self._lines.texts(place, chunk, chunk.count(b"\n"))]
 
     def _find_in_rows(self, text: str, first: int, limit: int) -> FoundRows:
         needle, found, deadline = text.casefold(), [], time.monotonic() + _SECONDS_A_SEARCH
@@ -233,17 +245,85 @@ def _lines_with(needle: str, chunk: bytes, rows: Callable[[], list[str]]) -> lis
     return found
 
 
-class _Interpreted:
-    """The texts of the rows of a chunk, for when looking at its bytes is not enough."""
+class ScreenRows:
+    """The rows from a place on, of output that moves the cursor up: all of it goes through one screen. `first` is the
+    number of the first row. Settled rows are stored in an unnamed temporary file, at most 64 MB; past that a last row
+    reports that there is more."""
 
-    def __init__(self, lines: LineRows, place: RowStart, chunk: bytes) -> None:
-        self._lines, self._place, self._chunk = lines, place, chunk
+    def __init__(self, reader: ArtifactReader, base: RowStart) -> None:
+        self.first = base.row
+        self.fed = base.offset
+        self._reader = reader
+        self._screen = OutputScreen(height=HEIGHT)
+        self._screen.style = base.style
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115  # it lives as long as this does
+        self._marks = array("Q")
+        self.size = 0
+        self._settled = 0
+        self._live: list[bytes] | None = None
 
-    def __call__(self) -> list[str]:
-        if not self._chunk.endswith(b"\n"):
-            return [self._chunk.decode("utf-8", "replace")]
-        rows: list[Row] = self._lines.texts(self._place, self._chunk, self._chunk.count(b"\n"))
-        return [row_text(row) for row in rows]
+    @property
+    def full(self) -> bool:
+        return self.size >= _STORED_BYTES
+
+    @property
+    def total(self) -> int:
+        return self.first + self._settled + len(self._changing())
+
+    def last_part(self, most: int) -> tuple[int, int]:
+        """The row from which on there are no more than so many bytes, and the bytes of those before it."""
+        mark = bisect_left(self._marks, self.size - most)
+        return self.first + mark * _ROWS_A_MARK, self._marks[mark] if mark < len(self._marks) else self.size
+
+    def close(self) -> None:
+        self._file.close()
+
+    def advance(self, end: int, *, finished: bool) -> None:
+        """Interpret up to a place in the artifact."""
+        while self.fed < end and not self.full:
+            data = self._reader.read(self.fed, min(SLICE, end - self.fed))
+            last = self.fed + len(data) >= end
+            whole = len(data) if last and finished else complete_prefix(data)
+            if not whole:
+                return
+            feed(self._screen, self._reader, self.fed, data[:whole])
+            self.fed += whole
+            self._live = None
+            self._store_settled()
+
+    def read(self, first: int, count: int) -> list[bytes]:
+        rows = self._stored(first - self.first, count) if first - self.first < self._settled else []
+        if len(rows) < count:
+            begin = max(first - self.first - self._settled, 0)
+            rows += self._changing()[begin : begin + count - len(rows)]
+        return rows
+
+    def _store_settled(self) -> None:
+        lines = []
+        for row in self._screen.take_settled():
+            if self._settled % _ROWS_A_MARK == 0:
+                self._marks.append(self.size)
+            line = encode_row(row) + b"\n"
+            lines.append(line)
+            self.size += len(line)
+            self._settled += 1
+        self._file.seek(0, 2)
+        self._file.write(b"".join(lines))
+
+    def _stored(self, index: int, count: int) -> list[bytes]:
+        mark = index // _ROWS_A_MARK
+        last = (index + count) // _ROWS_A_MARK + 1
+        end = self._marks[last] if last < len(self._marks) else self.size
+        self._file.seek(self._marks[mark])
+        skipped = index % _ROWS_A_MARK
+        return self._file.read(end - self._marks[mark]).split(b"\n")[:-1][skipped : skipped + count]
+
+    def _changing(self) -> list[bytes]:
+        if self._live is None:
+            self._live = [encode_row(row) for row in self._screen.live]
+            if self.full:
+                self._live = [note_row(_FULL)]
+        return self._live
 
 
 class FixedRows:

@@ -13,7 +13,7 @@ class Group {
   constructor(path) {
     made += 1;
     this.path = path;
-    this.lines = new Map(); // place of an entry → what it says in one line
+    this.lines = new Map(); // place of an entry → its text in one line
     this.calls = new Set();
     this.elapsed = new Elapsed();
     this.fold = button("", () => this.setFolded(!this.folded), { className: "fold", "aria-controls": `agent${made}` });

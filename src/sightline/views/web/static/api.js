@@ -31,7 +31,7 @@ async function refusal(response) {
   let body = {};
   try {
     body = await response.json();
-  } catch { /* not every refusal has a JSON body; the status says enough */ }
+  } catch { /* not every refusal has a JSON body; the status is enough */ }
   const what = body?.error ?? body?.message ?? body?.detail ?? `The server answered ${response.status}.`;
   return body?.hint ? `${what} ${body.hint}` : String(what);
 }

@@ -11,7 +11,7 @@ import { List, titleOf } from "./list.js";
 import { NewSession } from "./newsession.js";
 import { Notices } from "./notify.js";
 import { Requests } from "./requests.js";
-import { say, toast } from "./say.js";
+import { announce, toast } from "./announce.js";
 import { SessionMenu } from "./sessionmenu.js";
 import { SessionSearch } from "./sessionsearch.js";
 import { StartForm } from "./start.js";
@@ -85,7 +85,7 @@ function takeList(message) {
   list.take(message);
   if (!listed) {
     listed = true;
-    if (location.hash.length > 1) fromAddress(); // only the list tells a job's id from a recording's that looks like one
+    if (location.hash.length > 1) fromAddress(); // only the list distinguishes a job's id from a recording's
   }
   running = sessions.flatMap((session) => session.jobs ?? []).filter((job) => job.state === "running").length;
   showTitle();
@@ -94,7 +94,7 @@ function takeList(message) {
   showEmptiness();
 }
 
-// What waits in the session that is shown is said by its card, and nowhere else while the card can be seen. The head
+// What waits in the session that is shown is shown by its card, and nowhere else while the card can be seen. The head
 // counts other sessions; the tab's title also counts this one while the tab is hidden.
 function showTitle() {
   const others = list.waiting.filter((session) => session.id !== chosen);
@@ -109,7 +109,7 @@ function showTitle() {
   notices.take([...here, ...others.map((session) => ({ id: session.id, title: titleOf(session) }))]);
 }
 
-// A session that was started here: shown, and told the first prompt.
+// A session that was started here: shown, and sent the first prompt.
 async function started(session, prompt) {
   location.hash = session;
   if (!prompt) return;
@@ -138,7 +138,7 @@ function focusWhereGone() {
 }
 
 function takeFacts(message) {
-  if (facts.running && message.running === false) say("The agent has finished");
+  if (facts.running && message.running === false) announce("The agent has finished");
   facts = message;
   const talking = Boolean(chosen && facts.talks);
   talk.take(facts);
@@ -229,7 +229,7 @@ function showConnection(state, detail) {
   if (connected && wasLost) transcript.reconnected();
   wasLost = !connected;
   signedOut = state === "refused";
-  document.body.classList.toggle("signed-out", signedOut); // what was read before stays; nothing can be asked of the server
+  document.body.classList.toggle("signed-out", signedOut); // what was read before stays; no request can be sent
   const isBare = signedOut && !listed;
   setText(banner, isBare ? "" : detail ?? "");
   banner.hidden = connected || isBare;

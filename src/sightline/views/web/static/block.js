@@ -1,6 +1,6 @@
 // A block: one call, live. Rules of folding: a call of an agent's that ended well is one row until it is opened; a command
 // of the user's own is that when it printed much; one that runs or failed is open, and a question with its answer. What the user chose wins over all, and
-// a block that is being read stays open. Where a shape says all there is, the output is shown when asked for.
+// a block that is being read stays open. Where a shape has everything, the output is shown on request.
 
 import * as api from "./api.js";
 import { BlockHead } from "./blockhead.js";
@@ -12,7 +12,7 @@ import { draw } from "./frame.js";
 import { jsonTree } from "./jsontree.js";
 import { Rows } from "./rows.js";
 import { RowStore } from "./rowstore.js";
-import { say, toast } from "./say.js";
+import { announce, toast } from "./announce.js";
 import { Search } from "./search.js";
 import { Shape } from "./shapes.js";
 
@@ -43,7 +43,7 @@ export class Block {
     });
     this.shape = new Shape(session, () => this.element.dispatchEvent(new Event("hold", { bubbles: true })));
     this.args = make("div", { className: "args json", role: "group", "aria-label": "Arguments", hidden: true });
-    this.outputWanted = this.argsWanted = false;
+    this.outputOpened = this.argsShown = false;
     this.rows = new Rows(this.store, "Output", () => this.moved());
     if (entry.command) this.rows.following = true; // how a command ended stands at its end, which may still be counted
     this.search = new Search(this);
@@ -62,7 +62,7 @@ export class Block {
     this.entry = entry;
     if (this.waiting) this.setWaiting(true);
     this.store.deleted ||= Boolean(entry.note);
-    // Rows may have been told of before the entry counts them.
+    // Rows may have come before the entry counts them.
     this.store.setTotal(this.store.deleted ? 0 : Math.max(entry.total ?? 0, this.store.total));
     this.head.update(entry, this.store.total, this.store.deleted, this.outputShown);
     if (before?.state !== entry.state) this.stateChanged(before);
@@ -79,9 +79,9 @@ export class Block {
     else this.setStatus("");
     if (before?.running && !running) {
       this.store.settle();
-      say(this.ending());
+      announce(this.ending());
     }
-    this.keptOpen = Boolean(before?.running) && (this.isRead || !this.rows.following);
+    this.staysOpen = Boolean(before?.running) && (this.isRead || !this.rows.following);
     this.fold(this.shouldFold);
   }
 
@@ -90,16 +90,16 @@ export class Block {
   }
 
   get outputShown() {
-    return this.store.total > 0 && (!this.entry.shape?.whole || this.outputWanted);
+    return this.store.total > 0 && (!this.entry.shape?.whole || this.outputOpened);
   }
 
   toggleOutput() {
-    this.outputWanted = !this.outputWanted;
+    this.outputOpened = !this.outputOpened;
     this.element.dispatchEvent(new Event("hold", { bubbles: true }));
     this.changed();
   }
 
-  // What it asks for is said by the request's card, which stands in its place.
+  // The card of the request, which stands in its place, shows what it asks for.
   setWaiting(waiting) {
     this.waiting = waiting;
     this.element.hidden = waiting && this.entry.running;
@@ -107,10 +107,10 @@ export class Block {
 
   // Made when looked at; what they are by then.
   toggleArgs() {
-    this.argsWanted = !this.argsWanted;
-    if (this.argsWanted && this.folded) this.choose(false);
+    this.argsShown = !this.argsShown;
+    if (this.argsShown && this.folded) this.choose(false);
     this.element.dispatchEvent(new Event("hold", { bubbles: true }));
-    const tree = this.argsWanted && this.entry.args ? jsonTree(this.entry.args) : null;
+    const tree = this.argsShown && this.entry.args ? jsonTree(this.entry.args) : null;
     if (tree?.matches("details")) tree.open = true;
     this.args.replaceChildren(...(tree ? [tree] : []));
     this.changed();
@@ -121,9 +121,9 @@ export class Block {
     if (chosenFolds.has(this.id)) return chosenFolds.get(this.id);
     const { state, binary, bytes: size = 0, own, shape } = this.entry;
     if (shape?.kind === "question") return false; // the answer is what one looks for
-    if (!own) return (state === "ok" || state === "job") && !this.keptOpen && !this.isRead;
+    if (!own) return (state === "ok" || state === "job") && !this.staysOpen && !this.isRead;
     const long = this.store.total > FOLDS_ABOVE || (this.store.total === 0 && size > LONG_BYTES && !binary);
-    return state === "ok" && long && !this.keptOpen && !this.isRead;
+    return state === "ok" && long && !this.staysOpen && !this.isRead;
   }
 
   ending() {
@@ -175,8 +175,8 @@ export class Block {
     this.head.update(this.entry, this.store.total, this.store.deleted, this.outputShown);
     this.drawNotes();
     this.shape.update(this.entry.shape);
-    this.args.hidden = !this.argsWanted || !this.entry.args;
-    this.head.setArgs(Boolean(this.entry.args), this.argsWanted);
+    this.args.hidden = !this.argsShown || !this.entry.args;
+    this.head.setArgs(Boolean(this.entry.args), this.argsShown);
     this.rows.element.hidden = !this.outputShown;
     this.rows.fit();
     if (!this.folded && this.outputShown) this.rows.draw();
@@ -214,7 +214,7 @@ export class Block {
     this.head.setCancelling(true);
     try {
       await api.cancel(this.id);
-      say("Cancelling");
+      announce("Cancelling");
     } catch (error) {
       this.head.setCancelling(false);
       toast(`Could not cancel: ${error.message}`);

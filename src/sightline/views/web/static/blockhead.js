@@ -8,7 +8,7 @@ import { coloured } from "./highlight.js";
 import { commandOf, jobName } from "./jobs.js";
 import { Menu } from "./menu.js";
 
-const LONG_COMMAND = 400; // characters; above this, or above LONG_LINES, a command is shown in part until asked for
+const LONG_COMMAND = 400; // characters; above this, or above LONG_LINES, only a part of a command is shown at first
 const LONG_LINES = 5;
 const WORTH_SHOWING = 1; // seconds, of a call that does not run
 
@@ -104,7 +104,7 @@ export class BlockHead {
     if (kind === "diff" && added !== undefined) facts.push(`+${added} −${removed ?? 0}`);
     if (entry.exit_code !== null && entry.exit_code !== undefined && (entry.own || entry.exit_code)) facts.push(`exit ${entry.exit_code}`);
     if (total && !entry.shape?.whole) facts.push(count(total, "row", "rows"));
-    if (entry.bytes && !entry.running && entry.own) facts.push(bytes(entry.bytes)); // while it runs nobody says how many by now
+    if (entry.bytes && !entry.running && entry.own) facts.push(bytes(entry.bytes)); // not known while it runs
     if (entry.agent) facts.push(entry.agent);
     setText(this.facts, facts.join(" · "));
   }

@@ -1,4 +1,4 @@
-// Elapsed time goes on from what the server said, on the monotonic clock: the two wall clocks may disagree or jump.
+// Elapsed time continues from the server's value, on the monotonic clock: the two wall clocks may disagree or jump.
 
 const ticking = new Set();
 

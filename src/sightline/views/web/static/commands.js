@@ -1,6 +1,6 @@
 // Commands of the console that make sense on the page: what begins with a slash and a name. As in the console, a space
 // before the slash sends it to the agent as it is, and so is a path (`/usr/bin`, `//`). What works in the console only is
-// not sent: a line says what works here. Commands of extensions are run by the host, as a prompt.
+// not sent: a line lists what works here. Commands of extensions are run by the host, as a prompt.
 
 import * as api from "./api.js";
 import { reasoningIsShown, showReasoning } from "./entries.js";
@@ -11,7 +11,7 @@ export function commandIn(written) {
   return name === undefined ? null : { name: name || "help", args: args.trim() };
 }
 
-// In the words of the console; a test holds that they agree. run: (page, args) → what there is to say of it, a text or
+// In the words of the console; a test holds that they agree. run: (page, args) → the message to show, a text or
 // `{ help }`. `page`: { session, facts, actions }.
 const COMMANDS = {
   help: { about: "commands and keys", run: ({ facts }) => ({ help: commandsOf(facts) }) },

@@ -1,8 +1,8 @@
-// Completes a command while its name is typed: a list above the field, as in the console. The field keeps the focus and
+// Completes a command while its name is typed: a list above the field, as in the console. The field has the focus and
 // names the marked row (aria-activedescendant). Nothing is marked at first, so that Enter runs what was typed.
 
 import { make } from "./dom.js";
-import { say } from "./say.js";
+import { announce } from "./announce.js";
 
 export class Completion {
   // commands(): [{ name, args, about }]; onRun(): what stands in the field is to be run.
@@ -17,7 +17,7 @@ export class Completion {
     input.setAttribute("aria-controls", list.id);
     input.addEventListener("input", () => this.look());
     input.addEventListener("blur", () => this.close());
-    list.addEventListener("pointerdown", (event) => event.preventDefault()); // the field keeps the focus
+    list.addEventListener("pointerdown", (event) => event.preventDefault()); // the focus stays in the field
     list.addEventListener("click", (event) => {
       const row = event.target.closest("[role=option]");
       if (row) this.accept([...list.children].indexOf(row), { run: true });
@@ -34,7 +34,7 @@ export class Completion {
         make("span", { className: "name", text: `/${name}${args ? ` ${args}` : ""}` }), make("span", { className: "about", text: about }))));
     this.list.hidden = this.found.length === 0;
     this.mark(-1);
-    if (this.found.length && this.found.length !== before) say(`${this.found.length} commands`);
+    if (this.found.length && this.found.length !== before) announce(`${this.found.length} commands`);
   }
 
   mark(at) {

@@ -41,7 +41,7 @@ export function readDiff(text, { whole = false } = {}) {
       lines.push({ kind: "file", text: nameOf(before, after, whole) });
       numbered = false;
     } else if (!inside && ((line.startsWith("+++ ") && source[at - 1]?.startsWith("--- ")) || (!whole && REDUNDANT.test(line)))) {
-      // said by the file's line
+      // shown in the file's line
     } else if (line.startsWith("\\")) {
       lines.push({ kind: "note", text: line.slice(2) });
     } else {

@@ -22,4 +22,10 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+// A line below a form, hidden while there is nothing to report.
+export function showProblem(element, text) {
+  setText(element, text);
+  element.hidden = !text;
+}
+
 export const byId = (id) => document.getElementById(id);

@@ -1,4 +1,4 @@
-// What is said in a session, other than calls: words, messages, reasoning, remarks.
+// The entries of a session other than calls: words, messages, reasoning, remarks.
 
 import { make, setText } from "./dom.js";
 import { Markdown } from "./markdown.js";
@@ -49,7 +49,7 @@ function attachment(url) {
   return /\.(png|jpe?g|gif|webp)$/.test(name) ? picture(session, name, name) : make("code", { text: url });
 }
 
-// Whose words they are, the group says they are in.
+// The group they are in shows whose words they are.
 function words() {
   const text = new Markdown();
   return {

@@ -1,6 +1,6 @@
 // Text a person answers for, with nothing in it that cannot be seen: what is drawn as nothing or as a blank has a sign,
 // and every line its number, so that one that is wrapped does not pass for two. `visible` is that of text/_visible.py,
-// which says why; a test holds that they agree.
+// which has the reason; a test holds that they agree.
 
 import { readDiff } from "./difflines.js";
 import { make } from "./dom.js";

@@ -1,4 +1,4 @@
-// How the page says sizes, durations and states, with the signs and words of the console (tests hold some of it). A state
+// How the page writes sizes, durations and states, with the signs and words of the console (tests hold some of it). A state
 // is always a sign and a word, never a colour alone.
 
 const STATES = {

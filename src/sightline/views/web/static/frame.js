@@ -5,18 +5,18 @@
 const BUDGET_MS = 12; // a frame that runs longer than this hands the rest to the next, so that keys and clicks get through
 
 const dirty = new Set();
-let asked = false;
+let scheduled = false;
 
 export function draw(thing) {
   dirty.add(thing);
-  if (!asked) {
-    asked = true;
+  if (!scheduled) {
+    scheduled = true;
     requestAnimationFrame(run);
   }
 }
 
 function run(started) {
-  asked = false;
+  scheduled = false;
   const end = performance.now() + BUDGET_MS;
   const again = [];
   for (const thing of [...dirty].sort((a, b) => Boolean(a.later) - Boolean(b.later))) {
@@ -26,7 +26,7 @@ function run(started) {
   }
   for (const thing of again) dirty.add(thing);
   if (dirty.size > 0) {
-    asked = true;
+    scheduled = true;
     requestAnimationFrame(run);
   }
 }

@@ -1,4 +1,4 @@
-// The list of sessions and their jobs. Items are kept by id and changed in place, so that focus and scroll stay.
+// The list of sessions and their jobs. Items are found by id and changed in place, so that focus and scroll stay.
 
 import { Elapsed, startTicking } from "./clock.js";
 import { button, byId, make, setText } from "./dom.js";
@@ -42,7 +42,7 @@ export const titleOf = (session) =>
 const listedTitle = (session) => (session.fork_of ? `fork of ${session.fork_of}: ` : "") + titleOf(session);
 
 export class List {
-  // onMenu(session, title, button): the menu of a session is wanted.
+  // onMenu(session, title, button): open the menu of a session.
   constructor(onMenu) {
     this.onMenu = onMenu;
     this.element = byId("sessions");
@@ -114,9 +114,9 @@ export class List {
 
   // Sessions without a conversation that have all these words in their title or a command.
   matching(words) {
-    const wanted = words.toLowerCase().split(/\s+/);
+    const needles = words.toLowerCase().split(/\s+/);
     const texts = (session) => [session.title, ...(session.jobs ?? []).map((job) => job.command)].join("\n").toLowerCase();
-    const all = this.sessions.filter((session) => !session.agent && wanted.every((word) => texts(session).includes(word)));
+    const all = this.sessions.filter((session) => !session.agent && needles.every((word) => texts(session).includes(word)));
     return all.map((session) => ({ session, snippet: [] }));
   }
 
@@ -170,9 +170,9 @@ export class List {
     const jobs = session.jobs ?? [];
     const state = standing(session, jobs, this.agentOf(session));
     const running = jobs.filter((job) => job.state === "running").length;
-    const said = session.kind === "recording" ? "recording" : `${session.archived ? "archived, " : ""}${stateOf(state).word}`;
+    const shown = session.kind === "recording" ? "recording" : `${session.archived ? "archived, " : ""}${stateOf(state).word}`;
     const many = running && session.agent ? `${count(running, "job", "jobs")} running` : jobs.length > 1 ? count(jobs.length, "job", "jobs") : "";
-    held.item.set(listedTitle(session), state, [said, many, this.folders.get(session.cwd), whenShort(session.changed || session.started)].filter(Boolean).join(" · "));
+    held.item.set(listedTitle(session), state, [shown, many, this.folders.get(session.cwd), whenShort(session.changed || session.started)].filter(Boolean).join(" · "));
     held.item.link.title = session.cwd ?? "";
     held.menu.hidden = !session.agent && (session.state !== "running" || session.kind === "recording");
     held.menu.setAttribute("aria-label", `Actions for ${listedTitle(session)}`);
@@ -220,7 +220,7 @@ function showJob(item) {
   item.set(job.command, job.state, `${stateOf(job.state).word}${exit} · ${time}`);
 }
 
-// Folders by as much of their end as tells them apart.
+// Folders by as much of their end as distinguishes them.
 function shortest(paths) {
   const names = new Map();
   let left = [...new Set(paths.filter(Boolean))];
@@ -240,7 +240,7 @@ function standing(session, jobs, agent) {
   if (session.kind === "recording") return "ended";
   if (agent.waiting) return "waiting";
   if (agent.busy) return "working";
-  if (session.agent && session.state === "running") return "idle"; // its jobs are said besides
+  if (session.agent && session.state === "running") return "idle"; // its jobs are shown besides
   if (session.agent) return agent.lost || session.state === "lost" ? "lost" : "ended";
   if (jobs.some((job) => job.state === "running")) return "running";
   return jobs.find((job) => job.state !== "ok")?.state ?? jobs.at(-1)?.state ?? session.state;

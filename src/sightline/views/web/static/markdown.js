@@ -5,7 +5,7 @@ import { copyText } from "./copy.js";
 import { button, make } from "./dom.js";
 import { coloured } from "./highlight.js";
 import { inline } from "./inline.js";
-import { toast } from "./say.js";
+import { toast } from "./announce.js";
 
 const DEEPEST = 8; // lists and quotes inside each other; further in, they are text
 
@@ -20,10 +20,10 @@ export class Markdown {
     if (source === this.source) return;
     const last = this.drawn.at(-1);
     // Of what is only longer, all but the last block is as it was.
-    const kept = last && source.startsWith(this.source) ? this.drawn.slice(0, -1) : [];
-    const from = kept.length ? last.from : 0;
-    for (const { element } of this.drawn.slice(kept.length)) element.remove();
-    this.drawn = kept;
+    const unchanged = last && source.startsWith(this.source) ? this.drawn.slice(0, -1) : [];
+    const from = unchanged.length ? last.from : 0;
+    for (const { element } of this.drawn.slice(unchanged.length)) element.remove();
+    this.drawn = unchanged;
     this.source = source;
     const lines = source.slice(from).split("\n");
     const starts = [];

@@ -3,7 +3,7 @@
 
 import * as api from "./api.js";
 import { commandIn } from "./commands.js";
-import { byId, make, setText } from "./dom.js";
+import { byId, make, setText, showProblem } from "./dom.js";
 
 export class NewSession {
   // onStarted(session, prompt): it can be shown, and takes the prompt.
@@ -48,11 +48,11 @@ export class NewSession {
   async look(cwd) {
     this.asking?.abort();
     this.asking = new AbortController();
-    this.tell("");
+    this.report("");
     try {
       this.choices = await api.agentChoices(cwd.trim(), this.asking.signal);
     } catch (error) {
-      if (error.name !== "AbortError") this.tell(error.message);
+      if (error.name !== "AbortError") this.report(error.message);
       return;
     }
     const { cwd: folder, folders, agents } = this.choices;
@@ -81,11 +81,11 @@ export class NewSession {
   async start() {
     if (this.starting) return;
     if (commandIn(this.prompt.value)) {
-      this.tell("Commands work in a session: start it without a prompt first. Begin with a space to send this to the agent.");
+      this.report("Commands work in a session: start it without a prompt first. Begin with a space to send this to the agent.");
       return;
     }
     this.setStarting(true);
-    this.tell("");
+    this.report("");
     try {
       const { session } = await api.startAgent({
         cwd: this.folder.value.trim(), provider: this.agent.value, model: this.model.value.trim(), level: this.level.value,
@@ -94,7 +94,7 @@ export class NewSession {
       this.prompt.value = "";
       this.onStarted(session, text);
     } catch (error) {
-      this.tell(error.message);
+      this.report(error.message);
     } finally {
       this.setStarting(false);
     }
@@ -106,9 +106,8 @@ export class NewSession {
     setText(byId("new-start"), starting ? "Starting…" : "Start session");
   }
 
-  tell(text) {
-    setText(byId("new-problem"), text);
-    byId("new-problem").hidden = !text;
+  report(text) {
+    showProblem(byId("new-problem"), text);
   }
 
   focus() {

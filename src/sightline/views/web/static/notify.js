@@ -1,8 +1,8 @@
-// A notification when a session waits for an answer and this tab is not in front. Permission is asked on a click only,
-// and said once for each time a session begins to wait.
+// A notification when a session waits for an answer and this tab is not in front. Permission is requested on a click only,
+// and there is one for each time a session begins to wait.
 
 import { byId } from "./dom.js";
-import { toast } from "./say.js";
+import { toast } from "./announce.js";
 
 const WORKER = "/static/worker.js";
 

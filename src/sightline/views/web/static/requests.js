@@ -6,7 +6,7 @@ import * as api from "./api.js";
 import { button, byId, make, setText } from "./dom.js";
 import { addedText } from "./difflines.js";
 import { exactDiff, exactText } from "./exact.js";
-import { say } from "./say.js";
+import { announce } from "./announce.js";
 
 const [ONCE, SESSION, ALWAYS, NO] = ["once", "this session", "always here", "no"];
 const LABELS = { [ONCE]: "Yes, this once", [SESSION]: "Yes, for this session", [ALWAYS]: "Yes, always in this folder", [NO]: "No" };
@@ -15,7 +15,7 @@ const SETTLED_AFTER = 700; // milliseconds
 
 let made = 0;
 
-// Answers that allow, of one card. `aria-disabled` and not `disabled`: a button that is waited for keeps the focus.
+// Answers that allow, of one card. `aria-disabled` and not `disabled`: a button that is waited for must not lose the focus.
 class Settling {
   constructor() {
     this.watched = new Map(); // button → where it was seen last, and since when
@@ -120,14 +120,14 @@ function titleOf(request, { tool, access, sandboxed, what }) {
   return `${who} wants to ${DOING[access]}${access === "exec" ? placeOf(sandboxed) : ""}${by}`;
 }
 
-// An agent of another program has no sandbox of ours, and says nothing of it.
+// An agent of another program has no sandbox of ours, so none is mentioned.
 const placeOf = (sandboxed) => (typeof sandboxed === "boolean" ? ` ${sandboxed ? "in" : "outside"} the sandbox` : "");
 
 const BODIES = { approval, question, dialog };
 
 const fact = (name, value) => (value ? [make("dt", { text: name }), make("dd", {}, make("span", { text: value }))] : []);
 
-// All of it is there before anything can be allowed: what is too long for the page's own events is asked for.
+// All of it is there before anything can be allowed: what is too long for the page's own events is requested.
 async function approval(card) {
   const place = make("div", { className: "asked-for" });
   card.add(place);
@@ -293,7 +293,7 @@ export class Requests {
     this.cards.set(request.id, card);
     this.element.append(card.element);
     if (this.cards.size === 1) this.element.scrollTop = 0;
-    say(card.title.slice(0, 160));
+    announce(card.title.slice(0, 160));
   }
 
   close(id, card, session) {
@@ -305,7 +305,7 @@ export class Requests {
     this.element.scrollTop = 0; // the next one is read from its beginning
     for (const other of this.cards.values()) other.settling.restart();
     if (card.session !== session) return; // another session was chosen
-    say("The request is closed");
+    announce("The request is closed");
     if (focused) this.onLeft();
   }
 
@@ -314,7 +314,7 @@ export class Requests {
     return this.cards.values().next().value?.title ?? "";
   }
 
-  // The card itself, not a button or field of it: whoever comes here by a key must not answer with the next one.
+  // The card itself, not a button or field of it: a user who comes here by a key must not answer with the next one.
   // False where there is none after the one that has the focus; `around`: then the first again.
   focusNext({ around = false } = {}) {
     const cards = [...this.cards.values()].map((card) => card.element);

@@ -27,7 +27,7 @@ function fillRuns(element, row, query) {
   if (row.some((run) => run[1]?.e)) {
     element.classList.add("err");
     element.title = "stderr";
-    // Said before the row for those who cannot see the mark; kept out of what a selection copies by its class.
+    // Read out before the row to those who cannot see the mark; its class excludes it from what a selection copies.
     parts.push(make("span", { className: "hidden unselectable", text: "stderr: " }));
   }
   const hits = query ? rangesOf(row, query) : [];
@@ -63,11 +63,11 @@ function applyStyle(span, style) {
 function rangesOf(row, query) {
   const text = row.map((run) => run[0]).join("").slice(0, SHOWN_CHARACTERS);
   const lower = text.toLowerCase();
-  const wanted = query.toLowerCase();
-  if (lower.length !== text.length || !wanted) return []; // a letter whose lower case is longer would shift every mark
+  const needle = query.toLowerCase();
+  if (lower.length !== text.length || !needle) return []; // a letter whose lower case is longer would shift every mark
   const ranges = [];
-  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + wanted.length)) {
-    ranges.push([at, at + wanted.length]);
+  for (let at = lower.indexOf(needle); at >= 0; at = lower.indexOf(needle, at + needle.length)) {
+    ranges.push([at, at + needle.length]);
   }
   return ranges;
 }

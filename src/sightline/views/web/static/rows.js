@@ -4,7 +4,7 @@
 //   and keys still move by rows.
 // - On a phone the rows of an output that is not long are wrapped, and then all of them are elements: only rows of one
 //   height have a place that is known without drawing those before it.
-// - `following` keeps the end in sight. Anything a person does upwards lets go at once; reaching the end takes hold.
+// - `following` keeps the end in sight. Scrolling up ends it at once; reaching the end begins it again.
 
 import { make } from "./dom.js";
 import { digits } from "./format.js";
@@ -59,8 +59,8 @@ export class Rows {
     if (this.wrapped) return;
     const most = Math.max(6, Math.floor((innerHeight * 0.62) / rowHeight));
     const height = Math.min(Math.max(this.total, 1), most) * rowHeight;
-    if (height === this.wanted) return;
-    this.wanted = height;
+    if (height === this.contentHeight) return;
+    this.contentHeight = height;
     this.height = height;
     this.element.style.height = `${height + BAR}px`;
   }
@@ -69,7 +69,7 @@ export class Rows {
     if (on === this.wrapped) return;
     this.wrapped = on;
     this.element.classList.toggle("wrapped", on);
-    this.wanted = this.spacerHeight = this.gutter = undefined;
+    this.contentHeight = this.spacerHeight = this.gutter = undefined;
     for (const element of [this.element, this.spacer]) element.style.height = "";
     this.lines.style.transform = "";
   }
@@ -241,7 +241,7 @@ export class Rows {
     const row = this.store.get(number);
     const marked = number === this.marked;
     if (held.row === row && held.query === this.query && held.marked === marked) return;
-    // A row that is being fetched again keeps showing what it showed: an empty flash says nothing.
+    // A row that is being fetched again still shows its old text: an empty flash helps no reader.
     if (row === undefined && held.row) return;
     fillRow(held.element, number, row, this.query);
     held.element.classList.toggle("found", marked);

@@ -54,8 +54,8 @@ export class RowStore {
     this.onChange();
   }
 
-  // Rows from one on are asked for again: after a reconnect nothing says what was rewritten meanwhile, and after the end
-  // nobody says it any more. An answer that is under way may be from before.
+  // Rows from one on are fetched again: after a reconnect it is unknown what was rewritten meanwhile, and after the end no
+  // update follows. A response that is under way may be from before.
   forgetFrom(first) {
     this.fetching?.control.abort();
     this.fetching = null;
@@ -145,7 +145,7 @@ export class RowStore {
     return filled;
   }
 
-  // An answer without news must not be asked for again at once, or it becomes a busy loop.
+  // An answer without news must not be fetched again at once, or it becomes a busy loop.
   pause() {
     this.pausedUntil = performance.now() + RETRY_MS;
     setTimeout(() => this.onChange(), RETRY_MS + 10);

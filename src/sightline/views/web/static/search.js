@@ -17,12 +17,12 @@ export class Search {
     this.line = make("input", {
       type: "text", inputmode: "numeric", "aria-label": "Go to row", placeholder: "Row", className: "line-number",
     });
-    this.told = make("span", { className: "told", role: "status" });
+    this.status = make("span", { className: "matches", role: "status" });
     this.element = make("div", { className: "find", role: "search", "aria-label": "Search in output", hidden: true },
       this.input,
       button("↑", () => this.step(-1), { "aria-label": "Previous match" }),
       button("↓", () => this.step(1), { "aria-label": "Next match" }),
-      this.told,
+      this.status,
       this.line,
       button("Close", () => this.hide()));
     this.input.addEventListener("input", () => this.typed());
@@ -60,7 +60,7 @@ export class Search {
     this.stop();
     this.reset("");
     this.input.value = "";
-    this.tell();
+    this.report();
     this.element.hidden = true;
     this.block.head.search.setAttribute("aria-expanded", "false");
     this.block.rows.mark(-1, "");
@@ -101,7 +101,7 @@ export class Search {
     const here = Math.floor(this.block.rows.top);
     this.reset(text);
     this.block.rows.mark(-1, text);
-    if (!text) return this.tell();
+    if (!text) return this.report();
     await this.ask(COUNTED, () => { if (this.at < 0 && this.found.length) this.showMatch(this.firstFrom(here)); });
   }
 
@@ -117,7 +117,7 @@ export class Search {
     this.control = control;
     try {
       while (this.more && this.found.length < enough) {
-        this.tell("searching…");
+        this.report("searching…");
         const answer = await api.find(this.block.id, this.text, this.next, PER_ASK, control.signal);
         this.found.push(...answer.rows.filter((number) => number > (this.found.at(-1) ?? -1)));
         this.more = answer.more;
@@ -126,9 +126,9 @@ export class Search {
       }
     } catch (error) {
       if (error.name === "AbortError") return;
-      return this.tell(error.message);
+      return this.report(error.message);
     }
-    this.tell();
+    this.report();
   }
 
   async step(by) {
@@ -144,17 +144,17 @@ export class Search {
   }
 
   showMatch(index) {
-    if (!this.found.length) return this.tell();
+    if (!this.found.length) return this.report();
     this.at = index;
     this.block.rows.goTo(this.found[index]);
     this.block.rows.mark(this.found[index], this.text);
-    this.tell();
+    this.report();
   }
 
-  tell(text) {
-    if (text) return setText(this.told, text);
-    if (!this.text) return setText(this.told, "");
-    if (!this.found.length) return setText(this.told, "no match");
-    setText(this.told, `${digits(this.at + 1)} of ${digits(this.found.length)}${this.more ? "+" : ""}`);
+  report(text) {
+    if (text) return setText(this.status, text);
+    if (!this.text) return setText(this.status, "");
+    if (!this.found.length) return setText(this.status, "no match");
+    setText(this.status, `${digits(this.at + 1)} of ${digits(this.found.length)}${this.more ? "+" : ""}`);
   }
 }

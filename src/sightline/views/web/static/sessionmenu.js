@@ -4,7 +4,7 @@
 import * as api from "./api.js";
 import { button, byId, setText } from "./dom.js";
 import { Menu } from "./menu.js";
-import { toast } from "./say.js";
+import { toast } from "./announce.js";
 
 export class SessionMenu {
   // onDeleted(session): it is gone.

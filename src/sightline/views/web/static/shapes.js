@@ -1,5 +1,5 @@
-// What a call shows besides its output, by shape. Each maker gives an element for a shape and whether all of it is wanted;
-// what is left out is said, with a way to see it.
+// What a call shows besides its output, by shape. Each maker returns an element for a shape, all of it or a part;
+// what is left out is named, with a way to see it.
 
 import * as api from "./api.js";
 import { button, make } from "./dom.js";
@@ -24,7 +24,7 @@ const JOBS = { completed: "ok", failed: "failed", cancelled: "cancelled", runnin
 const MAKERS = { steps, diff, todo, jobs, code, found, question, image, table, markdown, json, writing, problem };
 
 export class Shape {
-  // onChange: it is drawn anew because a person asked for more.
+  // onChange: it is drawn anew because the user opened more.
   constructor(session, onChange) {
     this.session = session;
     this.onChange = onChange;
@@ -152,7 +152,7 @@ function question({ question: asked, said }) {
     said.length ? make("ul", { className: "said" }, ...said.map((text) => make("li", { text }))) : make("p", { className: "soft", text: "not answered" })];
 }
 
-// An image is asked for with the token, so not by the browser itself; and only when it comes into sight.
+// An image is fetched with the token, so not by the browser itself; and only when it comes into sight.
 const toShow = new WeakMap();
 const inSight = new IntersectionObserver((seen) => {
   for (const { target, isIntersecting } of seen) {

@@ -1,7 +1,7 @@
 // The field that runs a command: in the chosen session while it lives, else in a new one, in the same folder.
 
 import * as api from "./api.js";
-import { byId, setText } from "./dom.js";
+import { byId, showProblem } from "./dom.js";
 
 export class StartForm {
   constructor(onStarted) {
@@ -31,19 +31,14 @@ export class StartForm {
     if (!command) return;
     const body = { command };
     if (this.session?.kind === "session" && this.session.cwd) body.cwd = this.session.cwd;
-    this.tell("");
+    showProblem(this.problem, "");
     try {
       const started = await api.start(body, this.same.checked ? this.session?.id : undefined);
       this.input.value = "";
       this.onStarted(started);
     } catch (error) {
-      this.tell(error.message);
+      showProblem(this.problem, error.message);
     }
-  }
-
-  tell(text) {
-    setText(this.problem, text);
-    this.problem.hidden = !text;
   }
 
   focus() {

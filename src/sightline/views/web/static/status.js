@@ -1,9 +1,9 @@
-// How the chosen session stands, in one line, and what is worth keeping in sight: the todo list, and what extensions show.
+// The state of the chosen session in one line, and what should stay visible: the todo list, and what extensions show.
 
 import * as api from "./api.js";
 import { byId, make, setText } from "./dom.js";
 import { count, dollars, tokens } from "./format.js";
-import { toast } from "./say.js";
+import { toast } from "./announce.js";
 import { todo } from "./shapes.js";
 
 const DONE = new Set(["completed", "abandoned", "done", "cancelled"]);
@@ -28,7 +28,7 @@ export class Status {
     this.session = session;
   }
 
-  // The level is what the host says it is, never what was asked for here.
+  // The level is the one the host reports, never the one that was chosen here.
   takeLevel(level, { live, levels = {}, level_choices: choices = [] }) {
     this.inForce = level;
     this.level.parentElement.hidden = !level;
@@ -58,7 +58,7 @@ export class Status {
     this.line.dataset.state = state;
     setText(this.state, word);
     this.state.hidden = !word;
-    setText(this.facts, said(facts).join(" · "));
+    setText(this.facts, factsText(facts).join(" · "));
     this.takeLevel(facts.approval?.level ?? "", facts);
     this.takeTodo(facts.todo ?? []);
     this.takeWidgets(facts.ui_widgets ?? {});
@@ -85,13 +85,13 @@ export class Status {
 
 function standing({ live, running, requests = [], retry, compaction, lost = null }) {
   if (!live) return lost === null ? { state: "ended", word: "· ended" } : { state: "lost", word: "? lost" };
-  if (requests.length) return { state: "waiting", word: "" }; // the card says it
+  if (requests.length) return { state: "waiting", word: "" }; // the card shows it
   if (compaction?.running) return { state: "running", word: "◌ compacting the conversation" };
   if (retry) return { state: "running", word: "◌ retrying" };
   return running ? { state: "running", word: "◌ working" } : { state: "ok", word: "✓ ready" };
 }
 
-function said({ model, thinking, context, totals = {}, agents = [], jobs = [], queue = [], ui_status: shown = {} }) {
+function factsText({ model, thinking, context, totals = {}, agents = [], jobs = [], queue = [], ui_status: shown = {} }) {
   const parts = [];
   if (model) parts.push(thinking && thinking !== "off" ? `${model} (${thinking})` : model);
   if (context?.used) parts.push(context.of ? `${Math.round((100 * context.used) / context.of)}% of ${tokens(context.of)}` : `${tokens(context.used)} in context`);

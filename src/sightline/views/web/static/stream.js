@@ -8,6 +8,9 @@ import { ApiError, page, SIGN_IN } from "./api.js";
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 5000;
+const FAILED_BEFORE_HINT = 3;
+const LOST = "Connection lost, trying again…";
+const RESTARTED = "If sightline serve was started again, open the new address that it printed.";
 
 export class Stream {
   // handlers: { list, facts, entries, rows, status, gone, connection(state, detail) }
@@ -17,6 +20,7 @@ export class Stream {
     this.source = null; // what aborts the connection there is
     this.wait = FIRST_WAIT_MS;
     this.timer = 0;
+    this.failed = 0; // times in a row that it could not be opened
     addEventListener("online", () => this.retryNow());
     document.addEventListener("visibilitychange", () => { if (!document.hidden) this.retryNow(); });
   }
@@ -81,6 +85,7 @@ export class Stream {
 
   opened() {
     this.wait = FIRST_WAIT_MS;
+    this.failed = 0;
     this.handlers.connection("open");
   }
 
@@ -92,12 +97,12 @@ export class Stream {
       return;
     }
     if (status === 401) this.handlers.connection("refused", SIGN_IN);
-    else this.handlers.connection("lost", "Connection lost, trying again…");
+    else this.handlers.connection("lost", (this.failed += 1) > FAILED_BEFORE_HINT ? `${LOST} ${RESTARTED}` : LOST);
     this.timer = setTimeout(() => this.open(), this.wait);
     this.wait = Math.min(this.wait * 2, LONGEST_WAIT_MS);
   }
 
-  // The server answers, but not to this: the address names a session that cannot be. The list is still wanted.
+  // The server answers, but not to this: the address names a session that cannot be. The list is still shown.
   noSuchSession() {
     this.session = null;
     this.handlers.gone();

@@ -1,13 +1,13 @@
 // Where the user talks to the agent. Enter sends; while it works that steers it, and Alt+Enter queues. A line that begins
-// with ! is run as a command (!! keeps it from the agent), one that begins with / is a command of the page; a space before
+// with ! is run as a command (!! hides it from the agent), one that begins with / is a command of the page; a space before
 // either sends it to the agent. A session that has ended is resumed with a button. What could not be sent stays where it is.
 
 import * as api from "./api.js";
 import { commandIn, commandsOf, isHosts, run } from "./commands.js";
 import { Completion } from "./completion.js";
-import { button, byId, make, setText } from "./dom.js";
+import { button, byId, make, setText, showProblem } from "./dom.js";
 import { when } from "./format.js";
-import { say, toast } from "./say.js";
+import { announce, toast } from "./announce.js";
 
 const narrow = matchMedia("(max-width: 760px)"); // a longer one would need two lines
 
@@ -42,7 +42,7 @@ export class Talk {
     if (this.session) this.drafts.set(this.session, this.input.value);
     this.session = session;
     this.input.value = this.drafts.get(session) ?? "";
-    this.tell("");
+    this.report("");
     this.take({});
   }
 
@@ -55,12 +55,12 @@ export class Talk {
     const how = lost === null ? "This session has ended." : `This session ended unexpectedly.${lost ? ` Last activity ${when(lost)}.` : ""}`;
     setText(byId("talk-over-text"), resumable ? how : "");
     setText(byId("talk-over-way"), resumable ? `Resume with: sightline --resume ${this.session}` : "");
-    if (!resumable) this.tellResume("");
+    if (!resumable) this.reportResume("");
     byId("stop").hidden = byId("send-after").hidden = !running;
     setText(byId("send"), running ? "Steer" : "Send");
     this.input.placeholder = running ? "Steer the agent, or queue a message" : narrow.matches ? "Ask for something" : "Ask for something, or ! and a command";
-    if (this.wantsFocus && live) {
-      this.wantsFocus = false;
+    if (this.needsFocus && live) {
+      this.needsFocus = false;
       this.input.focus();
     }
     this.queue.hidden = !Array.isArray(queue) || queue.length === 0;
@@ -90,12 +90,12 @@ export class Talk {
   // Whether it was sent. What could not be comes back before what is being written, and nothing overtakes it.
   async sendAfter(before, session, written, when) {
     if (before && !(await before.sent)) return false;
-    this.tell("");
+    this.report("");
     try {
       await this.sendTo(session, written, when);
     } catch (error) {
-      if (this.session === session && this.input.value !== written) this.giveBack([written]);
-      this.tell(error.message);
+      if (this.session === session && this.input.value !== written) this.restore([written]);
+      this.report(error.message);
       return false;
     }
     if (this.session !== session) this.drafts.delete(session);
@@ -124,12 +124,12 @@ export class Talk {
     this.show(await run(command, { session, facts: this.facts, actions }));
   }
 
-  // What a command has to say: a text, or the list of commands.
+  // The result of a command: a text, or the list of commands.
   show(result) {
     if (result.help) this.note.replaceChildren(...helpFor(result.help, () => this.closeHelp()));
     else setText(this.note, result);
     this.note.hidden = !result;
-    if (result) say(result.help ? `${result.help.length} commands` : result);
+    if (result) announce(result.help ? `${result.help.length} commands` : result);
   }
 
   closeHelp() {
@@ -140,29 +140,28 @@ export class Talk {
   async resume() {
     const { session } = this;
     byId("resume").disabled = true;
-    this.tellResume("");
+    this.reportResume("");
     try {
       await api.resume(session);
-      if (this.session === session) this.wantsFocus = true;
+      if (this.session === session) this.needsFocus = true;
     } catch (error) {
-      this.tellResume(error.message);
+      this.reportResume(error.message);
     } finally {
       byId("resume").disabled = false;
     }
   }
 
-  tellResume(text) {
-    setText(byId("resume-problem"), text);
-    byId("resume-problem").hidden = !text;
+  reportResume(text) {
+    showProblem(byId("resume-problem"), text);
   }
 
   async stop() {
     try {
       const { data } = await api.abort(this.session);
-      this.giveBack(data?.queued);
+      this.restore(data?.queued);
       toast("Stopped.");
     } catch (error) {
-      this.tell(error.message);
+      this.report(error.message);
     }
     this.input.focus();
   }
@@ -170,22 +169,21 @@ export class Talk {
   async takeBack() {
     try {
       const { data } = await api.unqueue(this.session);
-      this.giveBack(data?.queued);
+      this.restore(data?.queued);
     } catch (error) {
-      this.tell(error.message);
+      this.report(error.message);
     }
     this.input.focus();
   }
 
   // What was queued comes before what is being written.
-  giveBack(queued) {
+  restore(queued) {
     const texts = (Array.isArray(queued) ? queued : []).map((one) => (typeof one === "string" ? one : one?.text)).filter(Boolean);
     if (texts.length) this.input.value = [...texts, this.input.value].filter(Boolean).join("\n\n");
   }
 
-  tell(text) {
-    setText(this.problem, text);
-    this.problem.hidden = !text;
+  report(text) {
+    showProblem(this.problem, text);
     this.show("");
   }
 
@@ -194,7 +192,7 @@ export class Talk {
     if (this.session !== session) this.drafts.set(session, text);
     else {
       this.input.value = text;
-      this.tell(problem);
+      this.report(problem);
     }
   }
 

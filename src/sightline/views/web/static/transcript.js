@@ -28,9 +28,9 @@ export class Transcript {
     this.agents = new Agents(this.list, (place, element, container) => this.insert(place, element, container));
     this.groups = new Groups();
     this.session = "";
-    this.asked = new Set(); // calls that wait for an answer
+    this.requested = new Set(); // calls that wait for an answer
     this.latest = byId("latest");
-    this.wantedCall = null;
+    this.targetCall = null;
     this.watcher = new IntersectionObserver((seen) => this.seen(seen), { root: this.pane, rootMargin: "400px 0px" });
     this.pane.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.watchHands();
@@ -58,12 +58,12 @@ export class Transcript {
   }
 
   take({ reset, entries }) {
-    if (reset) this.keepOnly(new Set(entries.map((entry) => entry.n)));
+    if (reset) this.retain(new Set(entries.map((entry) => entry.n)));
     for (const entry of entries) this.waiting.set(entry.n, entry);
     draw(this);
   }
 
-  keepOnly(numbers) {
+  retain(numbers) {
     this.waiting.clear();
     for (const number of [...this.held.keys()]) if (!numbers.has(number)) this.remove(number);
   }
@@ -92,7 +92,7 @@ export class Transcript {
       if (performance.now() > end) break;
     }
     this.onChange();
-    if (this.wantedCall) this.reveal(this.wantedCall);
+    if (this.targetCall) this.reveal(this.targetCall);
     return this.waiting.size > 0;
   }
 
@@ -129,7 +129,7 @@ export class Transcript {
     this.insert(number, held.element, this.agents.container(entry.agent, number));
   }
 
-  // Nearly always the last; a late one is put where its place says.
+  // Nearly always the last; a late one is put in its place.
   insert(number, element, container) {
     let after = container.lastElementChild;
     while (after && Number(after.dataset.n) > number) after = after.previousElementSibling;
@@ -140,14 +140,14 @@ export class Transcript {
   // What is known of the session as a whole, as far as it shows in the entries.
   know({ agents = [], requests = [] }) {
     this.agents.know(agents);
-    this.asked = new Set(requests.map((request) => request.details?.call));
-    for (const block of this.blocks.values()) block.setWaiting(this.asked.has(block.id));
+    this.requested = new Set(requests.map((request) => request.details?.call));
+    for (const block of this.blocks.values()) block.setWaiting(this.requested.has(block.id));
   }
 
   makeBlock(entry) {
     const block = new Block(entry, this.session);
     this.blocks.set(entry.id, block);
-    block.setWaiting(this.asked.has(entry.id));
+    block.setWaiting(this.requested.has(entry.id));
     const early = this.early.get(entry.id);
     if (early) block.takeRows(early);
     this.early.delete(entry.id);
@@ -251,10 +251,10 @@ export class Transcript {
 
   // Shows a call as soon as it is there; it may have been named in the address before the session was loaded.
   reveal(id) {
-    this.wantedCall = id;
+    this.targetCall = id;
     const block = this.blocks.get(id);
     if (!block) return;
-    this.wantedCall = null;
+    this.targetCall = null;
     this.agents.open(block.element);
     this.groups.open(block.element);
     if (block.element === this.list.lastElementChild) this.follow(); // it will grow, and shall stay in sight

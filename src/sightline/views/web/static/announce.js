@@ -1,17 +1,17 @@
-// Two ways of telling: `say` speaks to a screen reader (politely, state changes only), `toast` also shows it briefly.
+// Two kinds of messages: `announce` is for a screen reader (politely, state changes only), `toast` also shows it briefly.
 
 import { byId, setText } from "./dom.js";
 
 let hide = 0;
-let spoken = [];
+let pending = [];
 
-export function say(text) {
+export function announce(text) {
   // Several jobs may end in one frame; a live region that is overwritten would speak only the last.
-  if (spoken.length === 0) setTimeout(() => {
-    setText(byId("say"), spoken.slice(-5).join(". "));
-    spoken = [];
+  if (pending.length === 0) setTimeout(() => {
+    setText(byId("announcer"), pending.slice(-5).join(". "));
+    pending = [];
   }, 150);
-  spoken.push(text);
+  pending.push(text);
 }
 
 export function toast(text) {
@@ -20,5 +20,5 @@ export function toast(text) {
   element.hidden = false;
   clearTimeout(hide);
   hide = setTimeout(() => { element.hidden = true; }, 4000);
-  say(text);
+  announce(text);
 }
