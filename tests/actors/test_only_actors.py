@@ -16,7 +16,6 @@ STAMPING = {
     "flows/running/_channel.py",
     "flows/running/_nested.py",
     "host/provider/_run.py",
-    "host/session/_notes.py",
     "host/session/_session.py",
     "journal/_record.py",
     "journal/_repair.py",

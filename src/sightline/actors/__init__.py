@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from sightline.actors._bounds import encodable as encodable
     from sightline.actors._bounds import encodable_call as encodable_call
     from sightline.actors._log import Log as Log
-    from sightline.actors._running import RunningCommand as RunningCommand
+    from sightline.actors._log import RunningCommand as RunningCommand
 
 if not TYPE_CHECKING:  # so that a wrong name is found by the type checker
     __getattr__, __dir__ = later(__name__, __file__)

@@ -18,9 +18,7 @@ from msgspec.structs import replace
 
 from sightline.actors._approval_details import carried, forget, made_visible
 from sightline.actors._bounds import TEXT_AT_MOST, bounded_prompt, bounded_text, bounded_value, pieces, plain
-from sightline.actors._log import Log
-from sightline.actors._output import CallOutput
-from sightline.actors._running import RunningCommand
+from sightline.actors._log import Log, RunningCommand
 from sightline.events import (
     AgentEnded,
     AgentStarted,
@@ -42,17 +40,54 @@ from sightline.events import (
     Unknown,
     Usage,
     User,
+    handlers_of,
 )
 from sightline.exec import CommandSpec
+from sightline.journal import Artifact
 from sightline.secrets import MaskedOutput, MaskedStream, Secrets
-from sightline.text import clean_line, clean_text, clean_value, cut_graphemes, without_credentials
+from sightline.text import clean_line, clean_output, clean_text, clean_value, cut_graphemes, without_credentials
 
 _ARG_AT_MOST = 40  # characters of the preview of a call's arguments
 _MESSAGE_AT_MOST = 10_000  # characters of a notice or an error
+_WRITTEN_AT_ONCE = 64 * 1024  # bytes of one event
 _STOPPED = "stopped before it ended; what it had done by then is unknown"
 
 # What comes in pieces: the field with the piece.
 _PIECES: dict[type, str] = {Text: "text", Reasoning: "text", ToolArgs: "delta"}
+
+
+class _CallOutput:
+    """What a call prints that runs no command of ours: stored in its artifact first, then published without secrets."""
+
+    def __init__(self, log: Log, call: str, secrets: Secrets, publish: Callable[[ToolOutput], None]) -> None:
+        self._log = log
+        self._call = call
+        self._shown = MaskedOutput(secrets, lambda: log.read_artifact(call), publish)
+        self._artifact: Artifact | None = None
+        self._ended = False
+
+    def write(self, text: str, stream: Literal["stdout", "stderr"] = "stdout") -> None:
+        for start in range(0, 0 if self._ended else len(text), _WRITTEN_AT_ONCE):
+            self._write(text[start : start + _WRITTEN_AT_ONCE].encode("utf-8", "replace"), stream)
+
+    def end(self) -> None:
+        self._ended = True
+        self._shown.end()
+
+    def close(self) -> None:
+        """Release the artifact, when the last event of the call was published."""
+        if self._artifact is not None:
+            self._log.flush()
+            self._artifact.close()
+            self._log.forget_artifact(self._call)
+
+    def _write(self, data: bytes, stream: Literal["stdout", "stderr"]) -> None:
+        if self._artifact is None:
+            self._artifact = self._log.artifact_for(self._call)
+        offset = self._artifact.size
+        self._artifact.write(stream, data)
+        # As the journal reads it back from the artifact, so that live and replayed cannot differ.
+        self._shown.publish(ToolOutput(self._call, clean_output(data.decode()), stream, offset, 0, len(data)))
 
 
 class _Open:
@@ -63,7 +98,7 @@ class _Open:
         self.requests: dict[str, None] = {}
         self.children: dict[str, Actor] = {}
         self.ended: dict[str, Actor] = {}  # children whose calls may still get their results
-        self.outputs: dict[str, CallOutput] = {}
+        self.outputs: dict[str, _CallOutput] = {}
         # Words under way ("") and the arguments of each call: the last piece, and what may wait for the next.
         self.pieces: dict[str, tuple[Event, MaskedStream]] = {}
 
@@ -135,7 +170,7 @@ class Actor:
         """A way to write a call's output."""
         output = self._open.outputs.get(call)
         if output is None:
-            output = self._open.outputs[call] = CallOutput(self.log, call, self.secrets, self.relay)
+            output = self._open.outputs[call] = _CallOutput(self.log, call, self.secrets, self.relay)
         return output.write
 
     def masked_output(self, call: str, publish: Callable[[ToolOutput], None] | None = None) -> MaskedOutput:
@@ -143,7 +178,6 @@ class Actor:
         return MaskedOutput(self.secrets, lambda: self.log.read_artifact(call), publish or self.relay)
 
     def start(self, call: str, spec: CommandSpec) -> RunningCommand:
-        """Run a command whose output is that of a call."""
         return self.log.start_command(self, call, spec)
 
     def close(self) -> None:
@@ -219,26 +253,28 @@ class Actor:
         except RecursionError:
             return {"left_out": "nested too deeply to be shown"}
 
-    def _user(self, event: User) -> Event:
+    def _prepare_user(self, event: User) -> Event:
         text, left_out = bounded_prompt(self.secrets.masked(clean_text(event.text)))
         return replace(event, text=text, left_out_lines=left_out or event.left_out_lines)
 
-    def _message(self, event: Notice | Error) -> Event:
+    def _prepare_notice(self, event: Notice | Error) -> Event:
         text = without_credentials(self._text(event.text, _MESSAGE_AT_MOST))
         return replace(event, text=text, hint=without_credentials(self._text(event.hint, _MESSAGE_AT_MOST)))
 
-    def _state(self, event: State) -> Event:
+    _prepare_error = _prepare_notice
+
+    def _prepare_state(self, event: State) -> Event:
         return replace(event, value=self._value(event.value))
 
-    def _use(self, event: ToolUse) -> Event:
+    def _prepare_tool_use(self, event: ToolUse) -> Event:
         self._open.calls.setdefault(event.id)
         arg = cut_graphemes(self._line(event.arg), _ARG_AT_MOST)
         return replace(event, arg=arg, args=self._value(event.args))
 
-    def _update(self, event: ToolUpdate) -> Event:
+    def _prepare_tool_update(self, event: ToolUpdate) -> Event:
         return replace(event, details=self._value(event.details))
 
-    def _result(self, event: ToolResult) -> Event:
+    def _prepare_tool_result(self, event: ToolResult) -> Event:
         self._open.calls.pop(event.id, None)
         self.log.call_ended(event.id)
         masked = not self.secrets.is_empty and self._is_masked(event)
@@ -252,16 +288,16 @@ class Actor:
         except RecursionError:
             return False
 
-    def _status(self, event: ToolOutput) -> Event:
+    def _prepare_tool_output(self, event: ToolOutput) -> Event:
         return replace(event, content=self.secrets.masked(event.content))
 
-    def _connection(self, event: ToolConnection) -> Event:
+    def _prepare_tool_connection(self, event: ToolConnection) -> Event:
         return replace(event, rule=self._line(event.rule), reason=self._text(event.reason))
 
-    def _agent_started(self, event: AgentStarted) -> Event:
+    def _prepare_agent_started(self, event: AgentStarted) -> Event:
         return replace(event, task=self._text(event.task))
 
-    def _request(self, event: Request) -> Event:
+    def _prepare_request(self, event: Request) -> Event:
         self._open.requests.setdefault(event.id)
         details = event.details
         if event.what == "approval" and isinstance(details, dict):
@@ -277,12 +313,12 @@ class Actor:
             rest = {name: value for name, value in details.items() if name != "args"}
             return {**rest, "unseen": "its arguments are nested too deeply to be shown", "leaves": True}
 
-    def _resolved(self, event: RequestResolved) -> Event:
+    def _prepare_request_resolved(self, event: RequestResolved) -> Event:
         self._open.requests.pop(event.id, None)
         forget(self.log.folder, event.id)
         return replace(event, answer=self._value(event.answer))
 
-    def _unknown(self, event: Unknown) -> Event:
+    def _prepare_unknown(self, event: Unknown) -> Event:
         return replace(event, raw=self.secrets.masked(event.raw))
 
 
@@ -290,18 +326,4 @@ def _is_next_piece(event: Event, after: Event) -> bool:
     return isinstance(event, Text | Reasoning) and type(after) is type(event) and after.block == event.block
 
 
-_PREPARE: dict[type, Callable[[Actor, Any], Event]] = {
-    User: Actor._user,
-    Notice: Actor._message,
-    Error: Actor._message,
-    State: Actor._state,
-    ToolUse: Actor._use,
-    ToolUpdate: Actor._update,
-    ToolResult: Actor._result,
-    ToolOutput: Actor._status,
-    ToolConnection: Actor._connection,
-    AgentStarted: Actor._agent_started,
-    Request: Actor._request,
-    RequestResolved: Actor._resolved,
-    Unknown: Actor._unknown,
-}
+_PREPARE = handlers_of(Actor, "_prepare_")

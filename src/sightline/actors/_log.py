@@ -3,13 +3,32 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from sightline.actors._running import RunningCommand
-from sightline.events import Event
+from sightline.events import Event, ToolResult
 from sightline.exec import CommandSpec
 from sightline.journal import Artifact, ArtifactReader, Entry, EntryPlace
 
 if TYPE_CHECKING:
     from sightline.actors._actor import Actor
+
+
+class RunningCommand(Protocol):
+    """A command a tool started. Its output is that of the call that started it, until it becomes a job."""
+
+    @property
+    def artifact(self) -> str:
+        """The URL of its whole output."""
+
+    async def wait(self) -> ToolResult:
+        """Its end. Giving up waiting does not end it."""
+
+    def cancel(self) -> None:
+        """End it and everything it started."""
+
+    def tail(self, most: int) -> tuple[str, int]:
+        """The last `most` bytes of what it wrote so far as text, and how many bytes there are in all."""
+
+    def become_job(self) -> str:
+        """Continue without the call: what it writes from now on is that of a job, whose id is returned."""
 
 
 class Log(Protocol):

@@ -90,3 +90,4 @@ from sightline.events._vocabulary import Usage as Usage
 from sightline.events._vocabulary import User as User
 from sightline.events._vocabulary import decode_event as decode_event
 from sightline.events._vocabulary import encode_event as encode_event
+from sightline.events._vocabulary import handlers_of as handlers_of

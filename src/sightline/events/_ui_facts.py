@@ -58,7 +58,6 @@ class TextFact(UiFact, frozen=True):
 
     @property
     def first_displayed(self) -> int:
-        """The number of its first line."""
         return self.display_content.start_line if isinstance(self.display_content, DisplayedText) else 1
 
 
@@ -321,7 +320,6 @@ _KINDS: dict[str, type[UiFact]] = {
 
 
 def ui_fact(details: object) -> UiFact | None:
-    """What these details show."""
     if not isinstance(details, dict) or not isinstance(ui := details.get("ui"), dict):
         return None
     if not isinstance(kind := ui.get("kind"), str) or kind not in _KINDS:
@@ -334,7 +332,6 @@ def ui_fact(details: object) -> UiFact | None:
 
 
 def call_ending(details: object) -> CallEnding:
-    """How a call with these details ended."""
     return (_fitting(details, CallEnding) if isinstance(details, dict) else None) or CallEnding()
 
 

@@ -10,6 +10,7 @@ Rules that hold for all of them:
 - On the wire (NDJSON) the fields have the names used here and `kind` is the tag of the event.
 """
 
+from collections.abc import Callable
 from typing import Any, Literal, Union, get_args
 
 import msgspec
@@ -271,6 +272,12 @@ Event = Union[
 ]
 
 KINDS: dict[str, type[Envelope]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Event)}
+
+
+def handlers_of(owner: type, prefix: str) -> dict[type, Callable[..., Any]]:
+    """The methods of a class that handle events, by their kind: with `_on_`, `_on_tool_use` handles `tool_use`."""
+    return {kind: getattr(owner, prefix + tag) for tag, kind in KINDS.items() if hasattr(owner, prefix + tag)}
+
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Event)

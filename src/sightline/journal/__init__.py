@@ -35,13 +35,13 @@ from sightline.journal.tree._entry import NATIVE as NATIVE
 from sightline.journal.tree._entry import PROVIDER_NOTE as PROVIDER_NOTE
 from sightline.journal.tree._entry import Entry as Entry
 from sightline.journal.tree._entry import EntryType as EntryType
-from sightline.journal.tree._moves import Moment as Moment
-from sightline.journal.tree._moves import TreeMove as TreeMove
-from sightline.journal.tree._moves import label_entry as label_entry
-from sightline.journal.tree._moves import move_entries as move_entries
 from sightline.journal.tree._outline import FILTERS as FILTERS
 from sightline.journal.tree._outline import Filter as Filter
 from sightline.journal.tree._outline import OutlineLine as OutlineLine
 from sightline.journal.tree._outline import content_of as content_of
 from sightline.journal.tree._outline import outline as outline
+from sightline.journal.tree._tree import Moment as Moment
 from sightline.journal.tree._tree import SessionTree as SessionTree
+from sightline.journal.tree._tree import TreeMove as TreeMove
+from sightline.journal.tree._tree import label_entry as label_entry
+from sightline.journal.tree._tree import move_entries as move_entries

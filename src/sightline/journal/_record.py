@@ -9,7 +9,7 @@
 """
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -18,6 +18,8 @@ from sightline.events.stamping import in_place_of
 from sightline.exceptions import OutsideFailure
 from sightline.journal.tree._entry import ENTRY_CAP, Entry
 from sightline.text import clean_output, escape_controls
+
+T = TypeVar("T")
 
 RECORD_CAP = 1024 * 1024
 _SHOWN_OF_LONG = 64 * 1024
@@ -63,7 +65,14 @@ _numbered = msgspec.json.Decoder(_Numbered)
 _encoder = msgspec.json.Encoder()
 
 # Bytes that are not text raise the second, what is nested deeper than can be read the third.
-UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
+def decoded(decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw) -> T | None:
+    try:
+        return decoder.decode(data)
+    except _UNREADABLE:
+        return None
 
 
 def encode_record(event: Event, *, in_artifact: bool) -> bytes:
@@ -108,7 +117,7 @@ def decode_record(line: bytes, output: Callable[[str, int, int], bytes]) -> Even
     """The event of a line; `output(call, offset, size)` reads from an artifact. An unreadable line is `unknown`."""
     try:
         event = decode_event(line)
-    except UNREADABLE:
+    except _UNREADABLE:
         return _not_an_event(line)
     if isinstance(event, ToolOutput) and event.size and not event.content:
         data = output(event.id, event.offset, event.size)
@@ -122,32 +131,22 @@ def is_entry(line: bytes) -> bool:
 
 def decode_entry(line: bytes) -> Entry | None:
     """The entry of a line; None when it cannot be read."""
-    try:
-        return _entry.decode(line)
-    except UNREADABLE:
-        return None
+    return decoded(_entry, line)
 
 
 def seq_of(line: bytes) -> int:
     """The number of the last event there was when this line was written; 0 when it has none."""
-    try:
-        numbered = _numbered.decode(line)
-    except UNREADABLE:
-        return 0
+    numbered = decoded(_numbered, line) or _Numbered()
     return max(numbered.seq, numbered.last)
 
 
 def decode_header(line: bytes) -> JournalHeader | None:
-    try:
-        return _header.decode(line)
-    except UNREADABLE:
-        return None
+    return decoded(_header, line)
 
 
 def _not_an_event(line: bytes) -> Event:
-    try:
-        gap = _gap.decode(line)
-    except UNREADABLE:
+    gap = decoded(_gap, line)
+    if gap is None:
         text = escape_controls(line[:_SHOWN_OF_LONG].decode("utf-8", "replace"))
         return Unknown(text, len(line), "not a record of this journal")
     lost = [f"events {gap.first} to {gap.last}"] if gap.last else []

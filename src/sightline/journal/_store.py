@@ -16,7 +16,6 @@ from sightline.journal._artifact import ArtifactReader
 from sightline.journal._ids import is_session_id, new_session_id, session_of
 from sightline.journal._index import JobIndex, JobRecord
 from sightline.journal._jobs import jobs_of, stored_calls
-from sightline.journal._marks import SessionMark, SessionMarks
 from sightline.journal._reader import SessionReader
 from sightline.journal._record import JournalHeader
 from sightline.journal._repair import events_of_last_run, repair
@@ -29,6 +28,48 @@ from sightline.text import clean_line
 
 if TYPE_CHECKING:
     from sightline.journal.catalogue._catalogue import SessionCatalogue
+
+
+class SessionMark(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the user decided about a session in lists."""
+
+    title: str = ""  # empty: the one it began with
+    archived: bool = False
+
+
+class SessionMarks:
+    """The marks of all sessions, in a small file: a journal is written by its host alone. Read anew each time, as other
+    processes write it, too."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def all(self) -> dict[str, SessionMark]:
+        """None where the file is missing or damaged: it decides about lists alone."""
+        try:
+            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, SessionMark])
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            return {}
+
+    def change(self, session: str, **changes: str | bool) -> None:
+        from sightline.settings._files import held, replace
+
+        with held(self._file):
+            marks = self.all()
+            marks[session] = msgspec.structs.replace(marks.get(session, SessionMark()), **changes)
+            replace(self._file, _written(marks))
+
+    def forget(self, session: str) -> None:
+        from sightline.settings._files import held, replace
+
+        if session in self.all():
+            with held(self._file):
+                replace(self._file, _written({each: mark for each, mark in self.all().items() if each != session}))
+
+
+def _written(marks: dict[str, SessionMark]) -> bytes:
+    set_marks = {session: mark for session, mark in marks.items() if mark != SessionMark()}
+    return msgspec.json.format(msgspec.json.encode(set_marks)) + b"\n"
 
 
 class Store:
@@ -52,7 +93,6 @@ class Store:
         return self._catalogue
 
     def create(self, *, cwd: str = "", title: str = "", parent_session: str = "", provider: str = "") -> JournalWriter:
-        """A new session and its writer."""
         while True:
             folder = self.folder(new_session_id())
             try:
@@ -257,7 +297,6 @@ class Store:
         return sorted(self.index.jobs().values(), key=lambda record: record.started, reverse=True)
 
     def rebuild_index(self) -> None:
-        """Read it back out of the journals."""
         records = [record for session in self.sessions() for record in self.jobs_in(session)]
         if records:
             records.sort(key=lambda record: record.started)

@@ -60,7 +60,7 @@ class JournalWriter:
         self._places: dict[str, EntryPlace] = {}
         if header is not None:
             try:
-                self._write(msgspec.json.encode(header) + b"\n")
+                self.write_lines(msgspec.json.encode(header) + b"\n")
             except OSError:
                 os.close(self._fd)
                 raise
@@ -71,7 +71,7 @@ class JournalWriter:
         overdue = [*self._gap(), *self._owed]
         start = self._end
         try:
-            self._write(b"".join([*overdue, *lines]))
+            self.write_lines(b"".join([*overdue, *lines]))
         except OSError as error:
             self._undo()
             self.problem = error.strerror or str(error)
@@ -85,12 +85,7 @@ class JournalWriter:
         """Where an entry of the last `append` is; None when it could not be stored."""
         return self._places.get(entry)
 
-    def copy_in(self, lines: bytes) -> None:
-        """Take over whole lines of another journal."""
-        self._write(lines)
-
     def artifact(self, call: str, clock: Callable[[], float] = time.time) -> Artifact:
-        """A place for the output of a call."""
         artifact = Artifact(artifact_path(self.folder, call), clock)
         self._artifacts[call] = artifact
         return artifact
@@ -110,7 +105,6 @@ class JournalWriter:
             self._artifacts[job] = self._artifacts[call]
 
     def forget_artifact(self, call: str) -> None:
-        """The call ended: nothing of it follows."""
         self._artifacts.pop(call, None)
 
     def cut_to(self, size: int) -> None:
@@ -160,7 +154,8 @@ class JournalWriter:
                 self._places[record.id] = EntryPlace(offset, len(line) - 1)
             offset += len(line)
 
-    def _write(self, data: bytes) -> None:
+    def write_lines(self, data: bytes) -> None:
+        """Write whole lines; of another journal, as they are."""
         view = memoryview(data)
         while view:
             view = view[os.write(self._fd, view) :]

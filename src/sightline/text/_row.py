@@ -31,7 +31,6 @@ _CELL_AT_MOST = 16
 
 
 def row_text(row: Row) -> str:
-    """The characters of a row, without their styles."""
     return row[0].text if len(row) == 1 else "".join([run.text for run in row])
 
 
@@ -81,7 +80,6 @@ class ScreenLine:
             self.to_cells()
 
     def clear(self) -> None:
-        """Back to a line with nothing in it."""
         self.cells = False  # whether the two lists are of cells, or of pieces
         self._texts: list[str] = []
         self._pens: list[Pen] = []
@@ -95,7 +93,6 @@ class ScreenLine:
 
     @property
     def width(self) -> int:
-        """Columns in use."""
         if self.cells:
             return self.size
         for index in range(self._measured, len(self._texts)):
@@ -104,7 +101,6 @@ class ScreenLine:
         return self._width
 
     def append(self, text: str, pen: Pen) -> None:
-        """Add to the end of pieces."""
         self._texts.append(text)
         self._pens.append(pen)
         self.size += len(text)
@@ -185,7 +181,6 @@ class ScreenLine:
             self.append(" " * gap, pen)
 
     def erase_before(self, column: int, pen: Pen) -> None:
-        """Blank everything before a column."""
         if column >= self.width:
             self.clear()
             return
@@ -195,7 +190,6 @@ class ScreenLine:
             self._erased = column
 
     def erase_from(self, column: int) -> None:
-        """Remove everything from a column on."""
         if column == 0:
             self.clear()
         elif column < self.width:
@@ -219,7 +213,6 @@ class ScreenLine:
         return tuple(runs)
 
     def to_cells(self) -> None:
-        """Cells from here on, one for each column."""
         if self.cells:
             return
         pieces = list(zip(self._texts, self._pens, strict=True))

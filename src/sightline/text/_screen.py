@@ -182,7 +182,6 @@ class OutputScreen:
 
     @property
     def _margins(self) -> tuple[int, int]:
-        """The first and the last row that scroll."""
         if self._region is None:
             return self._top, len(self._rows) - 1
         first, last = self._region
@@ -279,11 +278,9 @@ class OutputScreen:
             self._x = _AT_END
 
     def _most(self, row: int) -> int:
-        """How many characters a row may take."""
         return _ROW_AT_MOST if row == len(self._rows) - 1 and self._region is None else _WIDE
 
     def _room(self, row: int) -> int:
-        """How many columns a row may take."""
         return self._columns or self._most(row)
 
     @property

@@ -27,19 +27,11 @@ class Style(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 DEFAULT = Style()
 
+_ON = {1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "inverse", 9: "strike", 21: "underline"}
+_OFF = {22: ("bold", "dim"), 23: ("italic",), 24: ("underline",), 27: ("inverse",), 29: ("strike",)}
 _CHANGES: dict[int, dict[str, Colour | bool]] = {
-    1: {"bold": True},
-    2: {"dim": True},
-    3: {"italic": True},
-    4: {"underline": True},
-    7: {"inverse": True},
-    9: {"strike": True},
-    21: {"underline": True},
-    22: {"bold": False, "dim": False},
-    23: {"italic": False},
-    24: {"underline": False},
-    27: {"inverse": False},
-    29: {"strike": False},
+    **{code: {field: True} for code, field in _ON.items()},
+    **{code: dict.fromkeys(fields, False) for code, fields in _OFF.items()},
     39: {"fg": None},
     49: {"bg": None},
 }

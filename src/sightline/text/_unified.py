@@ -47,8 +47,8 @@ def _lines(text: str) -> list[str]:
 
 
 def _steps(old: list[str], new: list[str]) -> list[_Step]:
-    start = _common(old, new)
-    end = _common(old[start:][::-1], new[start:][::-1])
+    start = common_start(old, new)
+    end = common_start(old[start:][::-1], new[start:][::-1])
     old_end, new_end = len(old) - end, len(new) - end
     steps: list[_Step] = [("equal", 0, start, 0, start)] if start else []
     if (old_end - start) * (new_end - start) > _PAIRS_COMPARED:
@@ -65,8 +65,8 @@ def _steps(old: list[str], new: list[str]) -> list[_Step]:
     return steps
 
 
-def _common(left: list[str], right: list[str]) -> int:
-    """How many lines both begin with."""
+def common_start(left: list[str], right: list[str]) -> int:
+    """How many items both begin with."""
     count = 0
     for one, other in zip(left, right, strict=False):
         if one != other:

@@ -13,9 +13,9 @@ from sightline.transcript._state import Entry as Entry
 from sightline.transcript._state import Reached as Reached
 from sightline.transcript._state import Remark as Remark
 from sightline.transcript._state import Snapshot as Snapshot
+from sightline.transcript._state import Total as Total
 from sightline.transcript._state import TranscriptAgent as TranscriptAgent
 from sightline.transcript._state import TranscriptCall as TranscriptCall
 from sightline.transcript._state import TranscriptMessage as TranscriptMessage
 from sightline.transcript._state import TranscriptPiece as TranscriptPiece
 from sightline.transcript._state import TranscriptText as TranscriptText
-from sightline.transcript._totals import Total as Total

@@ -1,8 +1,8 @@
 """Events in, state out, nothing else: no clock, no I/O, and the same events always give the same state."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from copy import copy
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -34,6 +34,7 @@ from sightline.events import (
     Unknown,
     User,
     call_ending,
+    handlers_of,
 )
 from sightline.transcript._state import (
     ENDED_TAIL,
@@ -43,13 +44,13 @@ from sightline.transcript._state import (
     Reached,
     Remark,
     Snapshot,
+    Total,
     TranscriptAgent,
     TranscriptCall,
     TranscriptMessage,
     TranscriptPiece,
     TranscriptText,
 )
-from sightline.transcript._totals import Total
 
 _JOINED_TO = 2048
 _LOOKED_BACK = 50  # entries among which a call may be that asks without its name
@@ -148,13 +149,15 @@ class Transcript:
             call = self._add(TranscriptCall(event.agent, event.id, name, seq=event.seq))
         return call
 
-    def _on_words(self, event: Text | Reasoning) -> TranscriptText:
+    def _on_text(self, event: Text | Reasoning) -> TranscriptText:
         reasoning = isinstance(event, Reasoning)
         words = self._words.get((event.agent, event.block, reasoning))
         if words is None:
             return self._add(TranscriptText(event.agent, event.block, event.text, reasoning, event.seq))
         words.text += event.text
         return words
+
+    _on_reasoning = _on_text
 
     def _on_user(self, event: User) -> TranscriptMessage:
         source = "" if event.source == "person" else event.source
@@ -322,35 +325,16 @@ class Transcript:
             if branch is not None:  # a value that does not fit changes nothing
                 self.now.ranges, self.now.branched = sorted(branch.ranges), event.seq
 
-    def _on_remark(self, event: Notice | Error) -> Remark:
+    def _on_notice(self, event: Notice | Error) -> Remark:
         return self._add(Remark(event.agent, event.level, event.text, event.hint, event.seq))
+
+    _on_error = _on_notice
 
     def _on_unknown(self, event: Unknown) -> Remark:
         return self._add(Remark(event.agent, "unknown", event.raw, event.reason, event.seq))
 
 
-_HANDLERS: dict[type, Callable[[Transcript, Any], Entry | None]] = {
-    User: Transcript._on_user,
-    Text: Transcript._on_words,
-    Reasoning: Transcript._on_words,
-    ToolUse: Transcript._on_tool_use,
-    ToolArgs: Transcript._on_tool_args,
-    ToolOutput: Transcript._on_tool_output,
-    ToolUpdate: Transcript._on_tool_update,
-    ToolConnection: Transcript._on_tool_connection,
-    ToolResult: Transcript._on_tool_result,
-    TurnEnded: Transcript._on_turn_ended,
-    RunStarted: Transcript._on_run_started,
-    RunEnded: Transcript._on_run_ended,
-    AgentStarted: Transcript._on_agent_started,
-    AgentEnded: Transcript._on_agent_ended,
-    Request: Transcript._on_request,
-    RequestResolved: Transcript._on_request_resolved,
-    State: Transcript._on_state,
-    Notice: Transcript._on_remark,
-    Error: Transcript._on_remark,
-    Unknown: Transcript._on_unknown,
-}
+_HANDLERS = handlers_of(Transcript, "_on_")
 
 
 def _add_piece(pieces: list[TranscriptPiece], event: ToolOutput) -> None:
@@ -366,7 +350,6 @@ def _add_piece(pieces: list[TranscriptPiece], event: ToolOutput) -> None:
 
 
 def _call_in(details: object) -> str:
-    """The call that a request names."""
     named = details.get("call") if isinstance(details, dict) else ""
     return named if isinstance(named, str) else ""
 
@@ -442,7 +425,6 @@ def _trim_tail(call: TranscriptCall, held: int, most: int) -> int:
 
 
 def fold(events: Iterable[Event], snapshot: Snapshot | None = None) -> Snapshot:
-    """The state after these events."""
     transcript = Transcript(snapshot)
     for event in events:
         transcript.apply(event)

@@ -9,7 +9,7 @@ Rules:
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -37,6 +37,7 @@ from sightline.events import (
     TurnEnded,
     TurnStarted,
     call_ending,
+    handlers_of,
 )
 
 HOST = "host"  # why it ended, and the source of its end
@@ -118,7 +119,7 @@ class LeftOpen:
             result = replace(result, details=fact.as_details())
         return [*output, replace(result, agent=call.agent, native_id=call.native_id)]
 
-    def _on_call(self, event: ToolUse | ToolArgs | ToolOutput | ToolUpdate) -> None:
+    def _on_tool_use(self, event: ToolUse | ToolArgs | ToolOutput | ToolUpdate) -> None:
         if event.id in self._ended:
             return
         call = self._calls.get(event.id)
@@ -129,14 +130,16 @@ class LeftOpen:
         elif isinstance(event, ToolOutput):
             call.received = max(call.received, event.offset + event.size)
 
-    def _on_result(self, event: ToolResult) -> None:
+    _on_tool_args = _on_tool_output = _on_tool_update = _on_tool_use
+
+    def _on_tool_result(self, event: ToolResult) -> None:
         self._calls.pop(event.id, None)
         self._ended.add(event.id)
 
     def _on_request(self, event: Request) -> None:
         self._requests[event.id] = event.agent
 
-    def _on_resolved(self, event: RequestResolved) -> None:
+    def _on_request_resolved(self, event: RequestResolved) -> None:
         self._requests.pop(event.id, None)
 
     def _on_turn_started(self, event: TurnStarted) -> None:
@@ -171,20 +174,4 @@ class LeftOpen:
         self._reported = self._reported or event.source == RECOVERY
 
 
-_HANDLERS: dict[type, Callable[[LeftOpen, Any], None]] = {
-    ToolUse: LeftOpen._on_call,
-    ToolArgs: LeftOpen._on_call,
-    ToolOutput: LeftOpen._on_call,
-    ToolUpdate: LeftOpen._on_call,
-    ToolResult: LeftOpen._on_result,
-    Request: LeftOpen._on_request,
-    RequestResolved: LeftOpen._on_resolved,
-    TurnStarted: LeftOpen._on_turn_started,
-    TurnEnded: LeftOpen._on_turn_ended,
-    RunStarted: LeftOpen._on_run_started,
-    RunEnded: LeftOpen._on_run_ended,
-    AgentStarted: LeftOpen._on_agent_started,
-    AgentEnded: LeftOpen._on_agent_ended,
-    State: LeftOpen._on_state,
-    Error: LeftOpen._on_error,
-}
+_HANDLERS = handlers_of(LeftOpen, "_on_")

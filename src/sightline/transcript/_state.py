@@ -6,11 +6,54 @@ from typing import Any, Union
 import msgspec
 
 from sightline.events import Usage
-from sightline.transcript._totals import Total
 
 OUTPUT_TAIL = 50 * 1024  # characters of a running call's output for drawing; all of it is in the artifact
 ENDED_TAIL = 2 * 1024  # of a call that ended: enough for the rows a folded block shows; a session may have thousands
 HOSTS = 20  # hosts a call connected to that are listed; connections to others are counted
+
+
+class Total(msgspec.Struct):
+    """What one agent spent, without those below it; what was not reported is None. Each token is counted once.
+
+    A turn reports what it used; where the turns of a run, or of a subagent, did not, its end counts. Tokens and money
+    are counted apart: a source may report the ones of each turn and the other of the run alone.
+    """
+
+    turns: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    cost: float | None = None  # US dollars
+    counted: bool = False  # the turns of the current run reported their tokens
+    priced: bool = False  # and their cost
+
+    def began(self) -> None:
+        self.counted = self.priced = False
+
+    def turn(self, usage: Usage | None, cost: float | None) -> None:
+        self.turns += 1
+        self.counted = self.counted or usage is not None
+        self.priced = self.priced or cost is not None
+        self._add(usage, cost)
+
+    def ended(self, usage: Usage | None, cost: float | None) -> None:
+        """The end of a run: count what its turns did not report."""
+        self._add(None if self.counted else usage, None if self.priced else cost)
+        self.counted, self.priced = self.counted or usage is not None, self.priced or cost is not None
+
+    def _add(self, usage: Usage | None, cost: float | None) -> None:
+        if usage is not None:
+            self.input_tokens = _sum(self.input_tokens, usage.input_tokens)
+            self.output_tokens = _sum(self.output_tokens, usage.output_tokens)
+            self.cache_read_tokens = _sum(self.cache_read_tokens, usage.cache_read_tokens)
+            self.cache_write_tokens = _sum(self.cache_write_tokens, usage.cache_write_tokens)
+        if cost is not None:
+            self.cost = cost + (self.cost or 0.0)
+
+
+def _sum(total: int | None, more: int | None) -> int | None:
+    return total if more is None else more + (total or 0)
 
 
 class TranscriptMessage(msgspec.Struct, tag="message"):
@@ -105,7 +148,6 @@ class TranscriptCall(msgspec.Struct, tag="call"):
 
     @property
     def output(self) -> str:
-        """The text of the tail, whatever stream it came from."""
         return "".join([piece.text for piece in self.pieces])
 
 

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any
 from sightline.tty._component import Input
 from sightline.tty._images import ImageStore
 from sightline.tty._linear import LinearDisplay
-from sightline.tty.frame._display import Display
-from sightline.tty.frame._redraw_log import RedrawLog
+from sightline.tty.frame._display import Display, RedrawLog
 from sightline.tty.input._bindings import Bindings
 from sightline.tty.input._keys import Key
 from sightline.tty.terminal._capabilities import Capabilities
@@ -67,7 +66,6 @@ class Application:
         loop.set_exception_handler(self._failed)
 
     def exit(self, code: int = 0) -> None:
-        """End the program."""
         if not self._ended.done():
             self._ended.set_result(code)
 

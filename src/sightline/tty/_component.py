@@ -47,6 +47,25 @@ class Component:
         """It is removed for good: end timers, processes and watchers."""
 
 
+class CachedComponent(Component):
+    """A component that lays out its rows once for each width, until it is invalidated."""
+
+    _width = -1
+    _rows: Rows = ()
+
+    def render(self, width: int) -> Rows:
+        if width != self._width:
+            self._width = width
+            self._rows = self._lay_out(width)
+        return self._rows
+
+    def invalidate(self) -> None:
+        self._width = -1
+
+    def _lay_out(self, width: int) -> Rows:
+        raise NotImplementedError
+
+
 class Scrollback(Component):
     """A component whose rows become history. Row numbers count from the first row it still renders."""
 

@@ -69,7 +69,6 @@ class LinearDisplay(Display):
         self._was_drawn()
 
     def enter(self, line: str) -> None:
-        """A line was typed and ended with enter."""
         self._prompted = False
         focused = self.focus.component
         if focused is None:
@@ -167,7 +166,6 @@ class LinearDisplay(Display):
         return frame.boundary >= frame.length - self._rows_below(columns) and not self.is_busy()
 
     def _announce(self) -> None:
-        """Write the topmost overlay if it was not."""
         visible = self.visible_overlays()
         overlay = visible[-1] if visible else None
         if overlay is self._announced:
@@ -297,7 +295,6 @@ def _empty(component: Component) -> None:
 
 
 def _choose(choices: SelectList, line: str) -> bool:
-    """Choose by number, if it is one of the numbers."""
     number = _numbered(choices, line)
     if not number:
         return False

@@ -113,9 +113,9 @@ def _copy_lines(
         part.append(line.replace(old, new))
         size += len(line)
         if size > _PART:
-            writer.copy_in(b"".join(part))
+            writer.write_lines(b"".join(part))
             part, size = [], 0
-    writer.copy_in(b"".join(part))
+    writer.write_lines(b"".join(part))
     return mentioned
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import msgspec
 
-from sightline.journal._record import UNREADABLE, Seq, encode_entry
+from sightline.journal._record import Seq, decoded, encode_entry
 from sightline.journal.tree._entry import Entry
 
 
@@ -65,10 +65,7 @@ class Meta(msgspec.Struct, frozen=True, tag_field="kind", tag="entry"):
     def about(self) -> _About:
         if self.type not in ("label", "leaf", "compaction"):
             return _About()
-        try:
-            return _about.decode(self.data)
-        except UNREADABLE:
-            return _About()
+        return decoded(_about, self.data) or _About()
 
 
 _meta = msgspec.json.Decoder(Meta)
@@ -76,10 +73,7 @@ _about = msgspec.json.Decoder(_About)
 
 
 def meta_of_line(line: bytes) -> Meta | None:
-    try:
-        return _meta.decode(line)
-    except UNREADABLE:
-        return None
+    return decoded(_meta, line)
 
 
 def meta_of(entry: Entry) -> Meta:

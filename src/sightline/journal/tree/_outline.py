@@ -62,7 +62,6 @@ def outline(tree: SessionTree, filter: Filter = "default", search: str = "") -> 
 
 
 def content_of(entry: Entry) -> str:
-    """The text of an entry, whatever its type."""
     data = entry.data if isinstance(entry.data, dict) else {}
     match entry.type:
         case "message" | "custom_message":
@@ -106,7 +105,6 @@ def _message_text(entry: Entry) -> str:
 
 
 def _result(text: str, ending: CallEnding) -> list[str]:
-    """A result as the user reads it."""
     if ending.by:
         return ["refused", *filter(None, [ending.why_refused])]
     shown = ending.without_outcome(text)

@@ -16,19 +16,35 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
+
 from sightline.conversation import text_of
 from sightline.exceptions import UserMistake
 from sightline.journal._record import decode_entry
 from sightline.journal._scan import end_of_lines, entry_lines, last_seq
 from sightline.journal._writer import EntryPlace
 from sightline.journal.tree._entry import Entry, EntryType
-from sightline.journal.tree._moves import TreeMove, abandoned_path
 from sightline.journal.tree._node import Meta, SessionNode, make_node, meta_of, meta_of_line
 from sightline.text import clean_line
 
 # What a model reads, besides the summary of a compaction.
 _READ_BY_MODELS = ("message", "custom_message", "branch_summary")
 _PREFIX = "e"
+
+
+class TreeMove(msgspec.Struct, frozen=True):
+    """Where the conversation continues (empty: before the first entry) and the text to begin with."""
+
+    leaf: str
+    prefill: str = ""
+    already: bool = False  # it is there: nothing is to be done
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """When an entry is made: the time, and the last event there is."""
+
+    time: float
+    seq: int
 
 
 class SessionTree:
@@ -150,7 +166,7 @@ class SessionTree:
 
     def abandoned(self, old: str, new: str) -> list[Entry]:
         """What is left behind between two leaves: from below their common ancestor to the old one, oldest first."""
-        return list(self.read(abandoned_path(self.path(old), self.path(new))))
+        return list(self.read(_abandoned_path(self.path(old), self.path(new))))
 
     @contextmanager
     def _open(self) -> Iterator[int]:
@@ -204,3 +220,33 @@ def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
 def _number_of(id: str) -> int:
     digits = id.removeprefix(_PREFIX)
     return int(digits) if digits != id and digits.isascii() and digits.isdecimal() and len(digits) < 16 else 0
+
+
+def _abandoned_path(old: list[SessionNode], new: list[SessionNode]) -> list[SessionNode]:
+    """The end of the old path that is not on the new one."""
+    shared = 0
+    while shared < min(len(old), len(new)) and old[shared].id == new[shared].id:
+        shared += 1
+    return old[shared:]
+
+
+def move_entries(tree: SessionTree, move: TreeMove, moment: Moment, *, summary: str = "") -> list[Entry]:
+    """What is written for a move; a summary of the branch that is left stands first at the new place."""
+    left = tree.leaf
+    if move.already or move.leaf == left:
+        return []
+    entries = [_entry(tree.next_id(), left, "leaf", moment, {"to": move.leaf})]
+    if summary:
+        data = {"summary": summary, "from": left}
+        entries.append(_entry(tree.next_id(1), move.leaf, "branch_summary", moment, data))
+    return entries
+
+
+def label_entry(tree: SessionTree, target: str, label: str, moment: Moment) -> Entry:
+    """Name an entry; with an empty text, take its name away."""
+    data = {"target": tree.node(target).id, "label": label}
+    return _entry(tree.next_id(), tree.leaf, "label", moment, data)
+
+
+def _entry(id: str, parent: str, type: EntryType, moment: Moment, data: dict[str, str]) -> Entry:
+    return Entry(id=id, parent=parent, type=type, time=moment.time, seq=moment.seq, data=data)

@@ -39,7 +39,6 @@ def transmit(number: int, png: bytes) -> list[str]:
 
 
 def place(number: int, columns: int, rows: int) -> str:
-    """Draw it at the cursor."""
     return _command(f"a=p,i={number},p=1,c={columns},r={rows},C=1,q=2")
 
 

@@ -17,7 +17,6 @@ _to_characters = bytes(min(63 + value, 126) for value in range(256))
 
 
 def encode(width: int, height: int, rgba: bytes) -> str:
-    """The sequence that draws the pixels at the cursor."""
     indexes = _indexes(width * height, rgba)
     used = sorted(set(indexes) - {_CLEAR})
     bands = [_band(indexes[start : start + 6 * width], width) for start in range(0, width * height, 6 * width)]

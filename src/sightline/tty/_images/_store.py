@@ -10,12 +10,12 @@ Rules:
 - Decoding and encoding are work for another thread, if `background` is given: until it is done there is text.
 """
 
+from binascii import b2a_base64
 from collections.abc import Callable
 from os import urandom
 
 from sightline.tty._component import Component
-from sightline.tty._images import _iterm2, _kitty
-from sightline.tty._images._budget import ImageBudget
+from sightline.tty._images import _kitty
 from sightline.tty._images._header import ImageHeader, read_header
 from sightline.tty._images._row import ImageRow
 from sightline.tty.terminal._capabilities import ImageProtocol
@@ -26,6 +26,37 @@ Background = Callable[[Callable[[], None], Callable[[], None]], None]
 _LARGEST = 16 * 1024 * 1024
 _KITTY_PIXELS = (2400, 1600)  # a re-encoded image is sent at most this large: more than a screen shows anyway
 NEEDS_DECODER = "to see it: pip install 'sightline[images]'"
+
+
+class ImageBudget:
+    """Which images the terminal has to hold as pixels: those with the highest numbers.
+
+    One that had to give way stays text, and so does every older one: taking turns would redraw both for ever.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = max(limit, 0)
+        self._live: set[int] = set()
+        self._floor = -1
+
+    def admit(self, number: int) -> list[int]:
+        """Admit an image: returns the numbers of those that must give way for it, perhaps its own."""
+        if number in self._live or self.is_refused(number):
+            return []
+        self._live.add(number)
+        demoted = sorted(self._live)[: max(len(self._live) - self._limit, 0)]
+        self._live.difference_update(demoted)
+        self._floor = max([self._floor, *demoted])
+        return demoted
+
+    def is_refused(self, number: int) -> bool:
+        return number <= self._floor
+
+    def is_live(self, number: int) -> bool:
+        return number in self._live
+
+    def release(self, number: int) -> None:
+        self._live.discard(number)
 
 
 class Picture:
@@ -119,7 +150,6 @@ class ImageStore:
                     self._pending.append((picture.number, [_kitty.place_virtually(picture.number, *placed)]))
 
     def drop(self, picture: Picture) -> None:
-        """The image is not needed any more."""
         self._budget.release(picture.number)
         self._remove(picture)
 
@@ -152,7 +182,7 @@ class ImageStore:
         if self.protocol == "none" or header is None or picture.problem:
             return None
         if self.protocol == "iterm2":
-            return _iterm2.inline(picture.data, *cells)
+            return _inline(picture.data, *cells)
         if self.protocol == "kitty":
             cells = (0, 0)  # the same bytes for every size
             if header.format == "png":
@@ -204,3 +234,10 @@ class ImageStore:
 
 def _at_cursor(drawing: str, rows: int) -> list[str]:
     return [""] * (rows - 1) + [ImageRow("", drawing, rows)]
+
+
+def _inline(data: bytes, columns: int, rows: int) -> str:
+    """Draw the file at the cursor, fitted into so many cells: the inline image of iTerm2 (OSC 1337)."""
+    payload = b2a_base64(data, newline=False).decode("ascii")
+    options = f"inline=1;size={len(data)};width={columns};height={rows};preserveAspectRatio=1;doNotMoveCursor=1"
+    return f"\x1b]1337;File={options}:{payload}\x07"

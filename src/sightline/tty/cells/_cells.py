@@ -115,7 +115,6 @@ def _is_flood(plain: str, at: int) -> bool:
 
 
 def cells(plain: str) -> int:
-    """Cells of text without sequences."""
     return sum(map(width_of, clusters(plain)))
 
 

@@ -86,7 +86,6 @@ def _take_out(pattern: "re.Pattern[str]", text: str) -> tuple[str, list[Mark]]:
 
 
 def strip_marks(text: str) -> str:
-    """The plain characters alone."""
     plain = _any_mark.sub("", text)
     if plain.isprintable() or find_forbidden(plain) is None:
         return plain

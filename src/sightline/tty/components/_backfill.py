@@ -70,7 +70,6 @@ def _slice(blocks: Iterator[Component], columns: int) -> list[Component]:
 
 
 async def _frame(display: Display) -> None:
-    """Wait until one was drawn."""
     import asyncio
 
     drawn = asyncio.Event()

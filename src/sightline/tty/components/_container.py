@@ -56,7 +56,6 @@ class Holder(Component):
         return [child.render(width) for child in self.children]
 
     def _taker(self) -> Component | None:
-        """The child that has the keys."""
         return next((child for child in self.children if _takes_keys(child)), None)
 
     def _pass_focus_on(self) -> None:
@@ -89,7 +88,6 @@ class Container(Holder):
 
 
 def same_rows(before: list[Rows], now: list[Rows]) -> bool:
-    """Whether every child gave what it gave before."""
     return len(before) == len(now) and all(one is other for one, other in zip(before, now, strict=True))
 
 

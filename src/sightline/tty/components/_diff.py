@@ -7,11 +7,11 @@ elsewhere they are in the colour of their sign.
 from collections.abc import Iterable, Iterator
 
 from sightline.text import clean_text
-from sightline.tty._component import Component, Rows
+from sightline.tty._component import CachedComponent, Rows
 from sightline.tty.cells._width import expand_tabs, pad, truncate
-from sightline.tty.components._diff_lines import NEW, DiffLine, Ranges, WordDiff, read_diff
+from sightline.tty.components._diff_lines import DiffLine, Ranges, WordDiff, read_diff, replacements
 from sightline.tty.components._highlight import Highlighter, State, highlighter
-from sightline.tty.components._runs import TextRun, fold_runs, wrap_runs
+from sightline.tty.components._runs import TextRun, fold_runs, restyled, wrap_runs
 from sightline.tty.theme._theme import PLAIN, Theme, on_background
 
 _SIGNS = {"added": "+", "removed": "-", "context": " "}
@@ -42,30 +42,23 @@ class LineColours:
         return _with_words(runs, changed, look(f"diff_{line.kind}_word"))
 
 
-class Diff(Component):
+class Diff(CachedComponent):
     """Rows of a diff. Long lines are folded, with every character shown. `path`: of the file it is about, where the
     diff does not name it."""
 
     def __init__(self, text: str = "", *, path: str = "", theme: Theme = PLAIN) -> None:
         self._theme = theme
         self._path = path
-        self._text = ""
-        self._shown: tuple[int, list[str]] | None = None
-        self.set_text(text)
+        self._text = text
 
     def set_text(self, text: str) -> None:
         if text != self._text:
             self._text = text
-            self._shown = None
+            self.invalidate()
 
-    def invalidate(self) -> None:
-        self._shown = None
-
-    def render(self, width: int) -> Rows:
-        if self._shown is None or self._shown[0] != width:
-            rows = [row for line in self._lines(max(width, 2)) for row in line]
-            self._shown = (width, rows if width >= 2 else [truncate(row, width, "") for row in rows])
-        return self._shown[1]
+    def _lay_out(self, width: int) -> Rows:
+        rows = [row for line in self._lines(max(width, 2)) for row in line]
+        return rows if width >= 2 else [truncate(row, width, "") for row in rows]
 
     def _lines(self, width: int) -> Iterator[list[str]]:
         lines = read_diff(clean_text(self._text))
@@ -77,7 +70,7 @@ class Diff(Component):
             if line.kind == "hunk":
                 colours.begin_hunk()
             if line.kind == "file":
-                colours = LineColours(line.text.removesuffix(NEW), self._theme)
+                colours = LineColours(line.path, self._theme)
                 yield [*([""] if index else []), *wrap_runs([TextRun(line.text, self._theme.open("title"))], width)]
             elif line.kind in ("hunk", "note"):
                 role = "diff_hunk" if line.kind == "hunk" else "muted"
@@ -132,7 +125,6 @@ class Diff(Component):
 
 
 def is_tinted(theme: Theme) -> bool:
-    """Whether changed lines have a background."""
     return bool(theme.open("diff_added_line"))
 
 
@@ -143,20 +135,7 @@ def _highlighter_of(path: str) -> Highlighter | None:
 
 def _with_words(runs: Iterable[TextRun], changed: Ranges, word: str) -> list[TextRun]:
     """The same text, with these parts of it in the style of changed words."""
-    if not changed or not word:
-        return list(runs)
-    made: list[TextRun] = []
-    base = 0
-    for run in runs:
-        at, end = base, base + len(run.text)
-        for start, stop in changed:
-            if start < end and stop > at:
-                made.append(run._replace(text=run.text[at - base : max(start, at) - base]))
-                made.append(TextRun(run.text[max(start, at) - base : min(stop, end) - base], word))
-                at = min(stop, end)
-        made.append(run._replace(text=run.text[at - base :]))
-        base = end
-    return [run for run in made if run.text]
+    return restyled(runs, [(start, end, word) for start, end in changed]) if changed and word else list(runs)
 
 
 def _expanded(runs: Iterable[TextRun]) -> Iterator[TextRun]:
@@ -173,24 +152,6 @@ def _changed_words(lines: list[DiffLine]) -> dict[int, Ranges]:
     """For each line that replaces another: which parts of it changed."""
     words = WordDiff()
     found: dict[int, Ranges] = {}
-    for removed, added in _replacements(lines):
-        for old, new in zip(removed, added, strict=False):
-            found[old], found[new] = words.changed(lines[old].text, lines[new].text)
+    for old, new in replacements(lines):
+        found[old], found[new] = words.changed(lines[old].text, lines[new].text)
     return found
-
-
-def _replacements(lines: Iterable[DiffLine]) -> Iterator[tuple[list[int], list[int]]]:
-    """Removed lines directly followed by added ones, by their places."""
-    removed: list[int] = []
-    added: list[int] = []
-    for index, line in enumerate(lines):
-        if line.kind == "removed" and not added:
-            removed.append(index)
-        elif line.kind == "added" and removed:
-            added.append(index)
-        else:
-            if added:
-                yield removed, added
-            removed, added = ([index] if line.kind == "removed" else []), []
-    if added:
-        yield removed, added

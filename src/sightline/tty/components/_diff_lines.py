@@ -7,14 +7,15 @@ those of its lines, and its other text is shown.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
+
+from sightline.text import common_start
 
 Kind = Literal["file", "hunk", "context", "added", "removed", "note"]
 
 LEFT_OUT = "⋮"
-NEW = " (new)"
-"""After the name of a file that there was not."""
 
 _hunk = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?").match
 _git = re.compile(r"diff --git a/(.+) b/(.+)").fullmatch
@@ -28,11 +29,13 @@ _ALIKE = 0.35  # lines with less in common are shown as changed altogether
 
 
 class DiffLine(NamedTuple):
-    """One line to show; `number` is its number in the file it is in."""
+    """One line to show; `number` is its number in the file it is in. `path` and `is_renamed`: of a file's header."""
 
     kind: Kind
     text: str
     number: int | None = None
+    path: str = ""  # after the change
+    is_renamed: bool = False
 
 
 def read_diff(text: str) -> list[DiffLine]:
@@ -41,7 +44,7 @@ def read_diff(text: str) -> list[DiffLine]:
     lines = [*text.removesuffix("\n").split("\n"), ""] if text else []
     for line, following in pairwise(lines):
         reader.read(line, following)
-    reader.name_file("")
+    reader.name_file(None)
     return reader.lines
 
 
@@ -50,7 +53,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self.lines: list[DiffLine] = []
-        self._file = ""  # to be named before the next line of its own
+        self._file: DiffLine | None = None  # to be named before the next line of its own
         self._old = self._new = 0
         self._old_left = self._new_left = 0
         self._numbered = False
@@ -67,19 +70,18 @@ class _Reader:
         """Whether the hunk's header announced more lines than came."""
         return self._old_left > 0 or self._new_left > 0
 
-    def name_file(self, name: str) -> None:
+    def name_file(self, header: DiffLine | None) -> None:
         """A file begins: one that had no line of its own (a rename) is named nevertheless."""
-        if self._file:
-            self.lines.append(DiffLine("file", self._file))
-        self._file = name
+        if self._file is not None and self._file.text:
+            self.lines.append(self._file)
+        self._file = header
 
     def _header(self, line: str, following: str) -> bool:
         if (names := _git(line)) is not None:
             self._old_left = self._new_left = 0
-            self.name_file(_title(names[1], names[2]))
+            self.name_file(_file_header(names[1], names[2]))
         elif not self._inside and line.startswith("--- ") and following.startswith("+++ "):
-            self._file, self._skip = "", True
-            self.name_file(_title(_path(line), _path(following)))
+            self._file, self._skip = _file_header(_path(line), _path(following)), True
         elif line.startswith("@@"):
             self._begin_hunk(line)
         elif not line.startswith(_REDUNDANT):
@@ -87,7 +89,7 @@ class _Reader:
         return True
 
     def _begin_hunk(self, line: str) -> None:
-        self.name_file("")
+        self.name_file(None)
         self._old_left = self._new_left = 0
         found = _hunk(line)
         self._numbered = found is not None
@@ -101,7 +103,7 @@ class _Reader:
         self.lines.append(DiffLine("hunk", line))
 
     def _content(self, line: str) -> None:
-        self.name_file("")
+        self.name_file(None)
         mark = line[:1]
         if mark not in ("+", "-", " ") and (mark or not self._inside):
             self.lines.append(DiffLine("note", line))
@@ -123,12 +125,26 @@ def _path(line: str) -> str:
     return path[2:] if path.startswith(("a/", "b/")) else path
 
 
-def _title(old: str, new: str) -> str:
+def _file_header(old: str, new: str) -> DiffLine:
     if old == "/dev/null":
-        return new + NEW
+        return DiffLine("file", f"{new} (new)", path=new)
     if new == "/dev/null":
-        return f"{old} (deleted)"
-    return new if old == new else f"{old} → {new}"
+        return DiffLine("file", f"{old} (deleted)", path=new)
+    return DiffLine("file", new if old == new else f"{old} → {new}", path=new, is_renamed=old != new)
+
+
+def replacements(lines: Sequence[DiffLine]) -> Iterator[tuple[int, int]]:
+    """Each removed line with the added line that replaces it, by their places: where they follow each other."""
+    at = 0
+    while at < len(lines):
+        removed = at
+        while at < len(lines) and lines[at].kind == "removed":
+            at += 1
+        added = at
+        while removed < added and at < len(lines) and lines[at].kind == "added":
+            at += 1
+        yield from zip(range(removed, added), range(added, at), strict=False)
+        at += at == removed
 
 
 Ranges = list[tuple[int, int]]
@@ -145,8 +161,8 @@ class WordDiff:
         if len(old) > _LONGEST or len(new) > _LONGEST:
             return [], []
         before, after = _words(old), _words(new)
-        start = _common(before, after)
-        end = _common(before[start:][::-1], after[start:][::-1])
+        start = common_start(before, after)
+        end = common_start(before[start:][::-1], after[start:][::-1])
         middle = before[start : len(before) - end], after[start : len(after) - end]
         base = len("".join(before[:start]))
         removed, added = self._middle(*middle)
@@ -169,16 +185,6 @@ class WordDiff:
                 _join(removed, len("".join(old[:a])), len("".join(old[a:b])))
                 _join(added, len("".join(new[:c])), len("".join(new[c:d])))
         return removed, added
-
-
-def _common(left: list[str], right: list[str]) -> int:
-    """How many words both begin with."""
-    count = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
 
 
 def _join(ranges: Ranges, start: int, size: int) -> None:

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from sightline.text import clean_text, mark_blanks
 from sightline.tty.cells._width import pad, wrap
 from sightline.tty.components._diff import LineColours, is_tinted
-from sightline.tty.components._diff_lines import NEW, DiffLine, Ranges, WordDiff, read_diff
+from sightline.tty.components._diff_lines import DiffLine, Ranges, WordDiff, read_diff, replacements
 from sightline.tty.components._highlight import State, highlighter
-from sightline.tty.components._runs import TextRun, fold_runs, wrap_runs
+from sightline.tty.components._runs import TextRun, fold_runs, plain, restyled, wrap_runs
 from sightline.tty.theme._theme import PLAIN, Theme, on_background
 
 _CONTINUED = "↪"
@@ -95,8 +95,7 @@ class ExactDiff(ExactLines):
         self._words = WordDiff()
         self._changed: dict[int, Ranges] = {}
         self._partners: dict[int, int] | None = None
-        self._hunks = list(_hunks(self._lines, path, theme))
-        """For each line, the hunk it is in."""
+        self._hunks = list(_hunks(self._lines, path, theme))  # for each line, the hunk it is in
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -133,7 +132,8 @@ class ExactDiff(ExactLines):
     def _ranges(self, index: int) -> Ranges:
         """What changed in a line that replaces another."""
         if self._partners is None:
-            self._partners = dict(_partners(self._lines))
+            pairs = list(replacements(self._lines))
+            self._partners = dict([*pairs, *((new, old) for old, new in pairs)])
         partner = self._partners.get(index)
         if partner is None:
             return []
@@ -171,53 +171,24 @@ def _hunks(lines: Sequence[DiffLine], path: str, theme: Theme) -> Iterator[_Hunk
     hunk = _Hunk(0, path, theme)
     for index, line in enumerate(lines):
         if line.kind == "file":
-            path = line.text.removesuffix(NEW)
+            path = line.path
         if line.kind in ("file", "hunk"):
             hunk = _Hunk(index + 1, path, theme)
         yield hunk
 
 
 def _without_name(lines: list[DiffLine], path: str) -> list[DiffLine]:
-    names = [line.text.removesuffix(NEW) for line in lines if line.kind == "file"]
-    is_named = len(names) == 1 and bool(names[0]) and f"/{path}".endswith("/" + names[0].removeprefix("/"))
-    return [line for line in lines if line.kind != "file"] if is_named else lines
-
-
-def _partners(lines: Sequence[DiffLine]) -> Iterator[tuple[int, int]]:
-    """Removed lines directly followed by added ones, each with its counterpart, both ways."""
-    at = 0
-    while at < len(lines):
-        removed = at
-        while at < len(lines) and lines[at].kind == "removed":
-            at += 1
-        added = at
-        while removed < added and at < len(lines) and lines[at].kind == "added":
-            at += 1
-        for old, new in zip(range(removed, added), range(added, at), strict=False):
-            yield old, new
-            yield new, old
-        at += at == removed
+    files = [line for line in lines if line.kind == "file"]
+    if len(files) != 1 or files[0].is_renamed or not f"/{path}".endswith("/" + files[0].path.removeprefix("/")):
+        return lines
+    return [line for line in lines if line.kind != "file"]
 
 
 def _signed(runs: Sequence[TextRun], theme: Theme) -> list[TextRun]:
     """The same with the signs for what is no text in a look of their own, whatever they stand in."""
-    text = "".join(run.text for run in runs)
-    signs = [(found.start(), found.end(), found[0][0] in "·→") for found in _sign(text)]
-    if not signs:
-        return [run for run in runs if run.text]
-    looks = {True: theme.open("dim"), False: theme.open("warning")}
-    made: list[TextRun] = []
-    base = 0
-    for run in runs:
-        end, at = base + len(run.text), base
-        for start, stop, faint in signs:
-            if start < end and stop > at:
-                made.append(TextRun(text[at : max(start, at)], run.style))
-                made.append(TextRun(text[max(start, at) : min(stop, end)], looks[faint] or run.style))
-                at = min(stop, end)
-        made.append(TextRun(text[at:end], run.style))
-        base = end
-    return [run for run in made if run.text]
+    dim, warning = theme.open("dim"), theme.open("warning")
+    signs = [(found.start(), found.end(), dim if found[0][0] in "·→" else warning) for found in _sign(plain(runs))]
+    return restyled(runs, signs)
 
 
 def _folded(runs: Sequence[TextRun], width: int, number: str, theme: Theme) -> list[str]:

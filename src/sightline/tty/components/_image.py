@@ -5,13 +5,13 @@ last, so nothing below it moves.
 """
 
 from sightline.text import clean_line
-from sightline.tty._component import Component, Rows
+from sightline.tty._component import CachedComponent, Rows
 from sightline.tty._images import ImageStore
 from sightline.tty.cells._width import truncate
 from sightline.tty.theme._theme import PLAIN, Theme
 
 
-class ImageComponent(Component):
+class ImageComponent(CachedComponent):
     """An image file's bytes, with an alternative text."""
 
     def __init__(
@@ -30,29 +30,19 @@ class ImageComponent(Component):
         self._most = (max_columns, max_rows)
         self._theme = theme
         self._shown = False
-        self._width = -1
-        self._rows: Rows = ()
-
-    def render(self, width: int) -> Rows:
-        if width != self._width:
-            self._rows = tuple(self._draw(max(width, 1)))
-            self._width = width
-        return self._rows
-
-    def invalidate(self) -> None:
-        self._width = -1
 
     def dispose(self) -> None:
         self._images.drop(self._picture)
 
-    def _draw(self, width: int) -> list[str]:
+    def _lay_out(self, width: int) -> Rows:
+        width = max(width, 1)
         columns, rows = self._images.fit(self._picture, min(width, self._most[0]), self._most[1])
         drawn = self._images.draw(self._picture, columns, rows)
         if drawn is not None:
             self._shown = True
-            return drawn
+            return tuple(drawn)
         reserved = rows if self._shown or self._picture.at_work else 1
-        return [""] * (reserved - 1) + [self._fallback(width)]
+        return (*[""] * (reserved - 1), self._fallback(width))
 
     def _fallback(self, width: int) -> str:
         header = self._picture.header

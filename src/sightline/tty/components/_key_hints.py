@@ -3,35 +3,27 @@
 from collections.abc import Sequence
 
 from sightline.text import clean_line
-from sightline.tty._component import Component, Rows
+from sightline.tty._component import CachedComponent, Rows
 from sightline.tty.cells._width import measure, truncate
 from sightline.tty.theme._theme import PLAIN, Theme
 
 _BETWEEN = " · "
 
 
-class KeyHints(Component):
+class KeyHints(CachedComponent):
     """`enter send · escape cancel`: as many pairs as fit, each whole. `quiet`: it is always there, and recedes."""
 
     def __init__(self, hints: Sequence[tuple[str, str]] = (), *, quiet: bool = False, theme: Theme = PLAIN) -> None:
         self._theme = theme
         self._key_role, self._role = ("dim", "dim") if quiet else ("key", "hint")
-        self._width = -1
-        self._rows: Rows = ()
         self.set_hints(hints)
 
     def set_hints(self, hints: Sequence[tuple[str, str]]) -> None:
         self._hints = [(clean_line(key), clean_line(meaning)) for key, meaning in hints]
         self.invalidate()
 
-    def render(self, width: int) -> Rows:
-        if width != self._width:
-            self._width = width
-            self._rows = (self._row(max(width, 1)),) if self._hints else ()
-        return self._rows
-
-    def invalidate(self) -> None:
-        self._width = -1
+    def _lay_out(self, width: int) -> Rows:
+        return (self._row(max(width, 1)),) if self._hints else ()
 
     def _row(self, width: int) -> str:
         theme, room = self._theme, width

@@ -6,26 +6,17 @@ between two ticks are the rows of the frame that is due.
 
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 from sightline.text import clean_line
 from sightline.tty._component import Component, Input, Rows
 from sightline.tty.cells._width import measure, truncate
+from sightline.tty.frame._scheduler import CallLater, Timer
 from sightline.tty.input._bindings import Bindings
 from sightline.tty.theme._theme import PLAIN, Theme
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 TICK = 0.08
 _STILL, _CANCELLED = "○", "–"
-
-
-class LoaderTimer(Protocol):
-    """What `call_later` returns."""
-
-    def cancel(self) -> None: ...
-
-
-CallLater = Callable[[float, Callable[[], None]], LoaderTimer]
 
 
 class Loader(Component):
@@ -48,7 +39,7 @@ class Loader(Component):
         self._clock = clock
         self._theme = theme
         self._started: float | None = None
-        self._timer: LoaderTimer | None = None
+        self._timer: Timer | None = None
         self._made_of: tuple[int, str] | None = None
         self._rows: Rows = ()
 
@@ -63,16 +54,16 @@ class Loader(Component):
         self._started = self._timer = None
 
     def set_label(self, label: str) -> None:
-        if (label := clean_line(label)) != self._label:
-            self._label = label
-            self.invalidate()
+        if self.set_quietly(label):
             self._request_render(self)
 
-    def set_quietly(self, label: str) -> None:
-        """Another label, for callers that draw it now anyway."""
-        if (label := clean_line(label)) != self._label:
-            self._label = label
-            self.invalidate()
+    def set_quietly(self, label: str) -> bool:
+        """Another label, for callers that draw it now anyway. Returns whether it is another."""
+        before, self._label = self._label, clean_line(label)
+        if self._label == before:
+            return False
+        self.invalidate()
+        return True
 
     def render(self, width: int) -> Rows:
         frame = _STILL if self._started is None else self._frames[self._ticks() % len(self._frames)]

@@ -3,7 +3,7 @@
 import math
 
 from sightline.text import clean_line
-from sightline.tty._component import Component, Rows
+from sightline.tty._component import CachedComponent, Rows
 from sightline.tty.cells._width import measure, truncate
 from sightline.tty.theme._theme import PLAIN, Theme
 
@@ -12,13 +12,11 @@ _FULL, _LEFT = "█", "░"
 _SHORTEST, _LONGEST = 4, 40
 
 
-class ProgressBar(Component):
+class ProgressBar(CachedComponent):
     """A label, a bar and a number. Without a total: how much so far, and a bar that moves with it."""
 
     def __init__(self, value: float = 0, total: float | None = None, label: str = "", *, theme: Theme = PLAIN) -> None:
         self._theme = theme
-        self._width = -1
-        self._rows: Rows = ()
         self._state: tuple[float, float | None, str] = (0, None, "")
         self.set(value, total, label)
 
@@ -29,14 +27,8 @@ class ProgressBar(Component):
             self._state = state
             self.invalidate()
 
-    def render(self, width: int) -> Rows:
-        if width != self._width:
-            self._width = width
-            self._rows = (self._row(max(width, 1)),)
-        return self._rows
-
-    def invalidate(self) -> None:
-        self._width = -1
+    def _lay_out(self, width: int) -> Rows:
+        return (self._row(max(width, 1)),)
 
     def _row(self, width: int) -> str:
         value, total, label = self._state
@@ -56,11 +48,8 @@ class ProgressBar(Component):
         if share is None:
             piece = max(cells // 4, 1)
             start = int(value) % (cells - piece + 1)
-            return (
-                self._left(start)
-                + self._theme.style("progress_done", _FULL * piece)
-                + self._left(cells - start - piece)
-            )
+            done = self._theme.style("progress_done", _FULL * piece)
+            return self._left(start) + done + self._left(cells - start - piece)
         full, eighths = divmod(int(share * cells * 8), 8)
         done = _FULL * full + (_EIGHTHS[eighths] if eighths else "")
         return self._theme.style("progress_done", done) + self._left(cells - len(done))

@@ -26,12 +26,12 @@ Span = tuple[int, int]
 
 def wrap_runs(runs: Sequence[TextRun], width: int) -> list[str]:
     """Rows of at most `width` cells, broken at spaces where possible; a newline begins a new row."""
-    return paint(runs, word_spans("".join(run.text for run in runs), width))
+    return paint(runs, word_spans(plain(runs), width))
 
 
 def fold_runs(runs: Sequence[TextRun], width: int) -> list[str]:
     """Rows of at most `width` cells with every character shown: broken only where a row is full."""
-    return paint(runs, fold_spans("".join(run.text for run in runs), width))
+    return paint(runs, fold_spans(plain(runs), width))
 
 
 def word_spans(text: str, width: int) -> list[Span]:
@@ -118,8 +118,23 @@ def paint(runs: Sequence[TextRun], spans: Iterable[Span]) -> list[str]:
     return rows
 
 
+def restyled(runs: Iterable[TextRun], parts: Sequence[tuple[int, int, str]]) -> list[TextRun]:
+    """The same text with parts of it (start, end, style) in another style; an empty style changes nothing."""
+    made: list[TextRun] = []
+    base = 0
+    for run in runs:
+        at, end = base, base + len(run.text)
+        for start, stop, style in parts:
+            if start < end and stop > at:
+                made.append(run._replace(text=run.text[at - base : max(start, at) - base]))
+                made.append(TextRun(run.text[max(start, at) - base : min(stop, end) - base], style or run.style))
+                at = min(stop, end)
+        made.append(run._replace(text=run.text[at - base :]))
+        base = end
+    return [run for run in made if run.text]
+
+
 def cut_runs(runs: Sequence[TextRun], start: int) -> tuple[TextRun, ...]:
-    """The runs from a place in their text on."""
     left: list[TextRun] = []
     base = 0
     for run in runs:
@@ -130,5 +145,4 @@ def cut_runs(runs: Sequence[TextRun], start: int) -> tuple[TextRun, ...]:
 
 
 def plain(runs: Iterable[TextRun]) -> str:
-    """The text of the runs."""
     return "".join(run.text for run in runs)

@@ -85,7 +85,6 @@ class SelectList(Component):
         return [self._items[index] for index in self._found]
 
     def __len__(self) -> int:
-        """How many items match."""
         return len(self._found)
 
     def set_items(self, items: Iterable[Item]) -> None:
@@ -98,7 +97,6 @@ class SelectList(Component):
         self._search()
 
     def set_empty(self, text: str) -> None:
-        """What is shown where nothing matches."""
         self._empty = clean_line(text)
         self._version += 1
 

@@ -46,8 +46,8 @@ class Settling:
             return
         common = len(old) if rows is old else _common(old, rows)
         inserted = self._inserted(old, rows, common)
-        if inserted:
-            self._move_floor(common, inserted)
+        if self._floor is not None and common <= self._floor:
+            self._floor += inserted
         if common >= len(old) - 1:
             self._grew = self._grew or len(rows) > len(old)
             self._clean += 1
@@ -64,10 +64,6 @@ class Settling:
         if len(self._stable) == STABLE_FRAMES:
             stood = min(self._stable)
             self._promoted = max(self._promoted, stood if self._floor is None else min(stood, self._floor))
-
-    def _move_floor(self, at: int, inserted: int) -> None:
-        if self._floor is not None and at <= self._floor:
-            self._floor += inserted
 
     def _inserted(self, old: Sequence[str], rows: Sequence[str], common: int) -> int:
         """How many rows came in at `common`, when that is all that happened."""

@@ -14,6 +14,7 @@ Rules:
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from typing import Protocol
 
 from sightline.text import StreamFilter
 from sightline.tty._component import Rows, Scrollback
@@ -24,34 +25,28 @@ LINE_AT_MOST = 1024
 _NARROWEST = 2  # a wide character must fit into a row; where there is less room, rows are broken once more
 
 
-class StreamedReader:
+class StreamedReader(Protocol):
     """Takes lines, gives rows that are final."""
 
     def copy(self) -> "StreamedReader":
         """A reader that continues from here without touching this one; its rows begin here."""
-        raise NotImplementedError
 
     def feed(self, line: str, *, ended: bool) -> None:
         """Read a line; `ended` is false when it was cut and continues."""
-        raise NotImplementedError
 
     def continue_line(self, piece: str, *, ended: bool) -> None:
         """Read more of the line that was cut."""
-        raise NotImplementedError
 
     def end(self, *, streaming: bool) -> None:
         """The text is over, or (`streaming`) shown as far as it came."""
-        raise NotImplementedError
 
     def take(self) -> tuple[list[str], list[int]]:
         """The rows since the last call, and the unit each of them belongs to."""
-        raise NotImplementedError
 
     @property
     def unit(self) -> int:
         """The unit the next row will belong to. Units are lines of code, rows of a table and other blocks: they are
         counted the same at every width."""
-        raise NotImplementedError
 
 
 class Streamed(Scrollback):
@@ -82,7 +77,6 @@ class Streamed(Scrollback):
         return self._source[0] if self._source else ""
 
     def append(self, text: str) -> None:
-        """More text at the end."""
         if not text:
             return
         if self._finished:
@@ -148,7 +142,6 @@ class Streamed(Scrollback):
         self._rows = None
 
     def _advance(self) -> None:
-        """Read what came since the last time."""
         reader, anew = self._open, self._open is None
         if reader is None:
             reader = self._open = self._reader(max(self._width, _NARROWEST))

@@ -8,7 +8,7 @@ behind it. Where every column cannot have a few cells, each row becomes lines of
 from collections.abc import Sequence
 
 from sightline.text import clean_line
-from sightline.tty._component import Component, Rows
+from sightline.tty._component import CachedComponent, Rows
 from sightline.tty.cells._width import measure, truncate
 from sightline.tty.components._runs import TextRun, paint, plain, word_spans, wrap_runs
 from sightline.tty.theme._theme import PLAIN, Theme
@@ -120,7 +120,7 @@ def _shared(natural: list[int], room: int) -> list[int]:
     return natural
 
 
-class Table(Component):
+class Table(CachedComponent):
     """Rows of text under a header."""
 
     def __init__(
@@ -133,23 +133,14 @@ class Table(Component):
     ) -> None:
         self._theme = theme
         self._header = [clean_line(name).strip(" ") for name in header]
-        self._lines = [[clean_line(cell).strip(" ") for cell in row] for row in rows]
         self._aligns = [*align, *["left"] * (len(header) - len(align))][: len(header)]
-        self._shown: tuple[int, list[str]] | None = None
+        self.set_rows(rows)
 
     def set_rows(self, rows: Sequence[Sequence[str]]) -> None:
         self._lines = [[clean_line(cell).strip(" ") for cell in row] for row in rows]
-        self._shown = None
+        self.invalidate()
 
-    def invalidate(self) -> None:
-        self._shown = None
-
-    def render(self, width: int) -> Rows:
-        if self._shown is None or self._shown[0] != width:
-            self._shown = (width, self._rows(width))
-        return self._shown[1]
-
-    def _rows(self, width: int) -> list[str]:
+    def _lay_out(self, width: int) -> Rows:
         if not self._header:
             return []
         bold, count = self._theme.open("table_header"), len(self._header)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from sightline.text import clean_line
-from sightline.tty._component import Component, Input, Rows
+from sightline.tty._component import CachedComponent, Input, Rows
 from sightline.tty.cells._width import measure, truncate
 from sightline.tty.input._bindings import Bindings
 from sightline.tty.theme._theme import PLAIN, Theme
@@ -12,7 +12,7 @@ _BEFORE, _AFTER = "‹ ", " ›"
 _LONGEST_LABEL = 30
 
 
-class Tabs(Component):
+class Tabs(CachedComponent):
     """The active label stands in brackets. What does not fit is beyond the marks at either end."""
 
     def __init__(
@@ -30,8 +30,6 @@ class Tabs(Component):
         self._on_change = on_change
         self._bindings = bindings or Bindings()
         self._theme = theme
-        self._width = -1
-        self._rows: Rows = ()
 
     @property
     def active(self) -> int:
@@ -55,14 +53,8 @@ class Tabs(Component):
             return False
         return True
 
-    def render(self, width: int) -> Rows:
-        if width != self._width:
-            self._width = width
-            self._rows = (self._row(max(width, 1)),) if self._labels else ()
-        return self._rows
-
-    def invalidate(self) -> None:
-        self._width = -1
+    def _lay_out(self, width: int) -> Rows:
+        return (self._row(max(width, 1)),) if self._labels else ()
 
     def _row(self, width: int) -> str:
         cells = [measure(label) + 2 for label in self._labels]

@@ -1,12 +1,12 @@
 """Text, wrapped. Style (SGR) that comes with it stays, in the colours the theme has; no other sequence does."""
 
 from sightline.text import DEFAULT, OutputScreen, clean_output, clean_text, row_text
-from sightline.tty._component import Component, Rows
+from sightline.tty._component import CachedComponent, Rows
 from sightline.tty.cells._width import expand_tabs, truncate, wrap
 from sightline.tty.theme._theme import PLAIN, RESET, Theme, on_background
 
 
-class TextComponent(Component):
+class TextComponent(CachedComponent):
     """Lines of text, wrapped at spaces or, without `wrap`, cut at the edge."""
 
     def __init__(
@@ -17,26 +17,16 @@ class TextComponent(Component):
         self._padding = max(padding_x, 0)
         self._wrap = wrap
         self._theme = theme
-        self._width = -1
-        self._rows: Rows = ()
 
     def set_text(self, text: str) -> None:
         if text != self._text:
             self._text = text
             self.invalidate()
 
-    def render(self, width: int) -> Rows:
-        if width != self._width:
-            self._width = width
-            self._rows = self._lay_out(max(width, 1))
-        return self._rows
-
-    def invalidate(self) -> None:
-        self._width = -1
-
     def _lay_out(self, width: int) -> Rows:
         if not self._text:
             return ()
+        width = max(width, 1)
         padding = " " * min(self._padding, (width - 1) // 2)
         room = width - 2 * len(padding)
         lines = styled_lines(self._text, self._theme)
@@ -57,11 +47,6 @@ def styled_lines(text: str, theme: Theme) -> list[str]:
         if all(run.style == DEFAULT for run in row):
             lines.append(row_text(row))
             continue
-        openings = [theme.open_style(run.style) for run in row]
-        lines.append(
-            "".join(
-                f"{opening}{run.text}{RESET}" if opening else run.text
-                for opening, run in zip(openings, row, strict=True)
-            )
-        )
+        styled = [(theme.open_style(run.style), run.text) for run in row]
+        lines.append("".join([f"{opening}{part}{RESET}" if opening else part for opening, part in styled]))
     return lines

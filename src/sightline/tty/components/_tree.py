@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from sightline.text import clean_line
-from sightline.tty._component import Component, Input, Rows
+from sightline.tty._component import CachedComponent, Input, Rows
 from sightline.tty.cells._width import measure, truncate
 from sightline.tty.input._bindings import Bindings
 from sightline.tty.theme._theme import PLAIN, Theme, selected
@@ -30,7 +30,7 @@ class _Line(msgspec.Struct):
     guides: str
 
 
-class Tree(Component):
+class Tree(CachedComponent):
     """Up, down, page keys, home and end move, right opens, left closes or goes to the parent, space does either, enter
     chooses."""
 
@@ -50,8 +50,6 @@ class Tree(Component):
         self._theme = theme
         self._at = 0
         self._lines: list[_Line] | None = None
-        self._width = -1
-        self._rows: Rows = ()
 
     @property
     def selected(self) -> TreeNode | None:
@@ -71,14 +69,8 @@ class Tree(Component):
                 return True
         return False
 
-    def render(self, width: int) -> Rows:
-        if width != self._width:
-            self._width = width
-            self._rows = self._lay_out(max(width, 1))
-        return self._rows
-
     def invalidate(self) -> None:
-        self._width = -1
+        super().invalidate()
         self._lines = None
 
     @property
@@ -92,7 +84,7 @@ class Tree(Component):
         return self._lines
 
     def _lay_out(self, width: int) -> Rows:
-        lines = self._visible()
+        lines, width = self._visible(), max(width, 1)
         if not lines:
             return (self._theme.style("muted", truncate(_OTHER + _EMPTY, width)),)
         if self._max_rows is None or len(lines) <= max(self._max_rows, 1):

@@ -43,7 +43,6 @@ class HistoryMark:
 
 
 def letters_of(row: str) -> str:
-    """Letters and digits of a row."""
     return "".join(filter(str.isalnum, _readable(row)))
 
 

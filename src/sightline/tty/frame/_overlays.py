@@ -11,8 +11,7 @@ from sightline.tty.cells._width import pad, slice_columns, truncate
 Anchor = Literal[
     "center", "top-left", "top-center", "top-right", "left", "right", "bottom-left", "bottom-center", "bottom-right"
 ]
-Extent = int | str
-"""Cells, or a share of the screen: `"50%"`."""
+Extent = int | str  # cells, or a share of the screen: `"50%"`
 
 
 class Overlay(msgspec.Struct, frozen=True):
@@ -47,7 +46,6 @@ class OverlayHandle:
         self._changed()
 
     def has_focus(self, component: Component | None) -> bool:
-        """Whether the focused component is in it."""
         return component is not None and self.component.contains(component)
 
     def is_visible(self, columns: int, rows: int) -> bool:
@@ -55,7 +53,6 @@ class OverlayHandle:
         return not self.hidden and not self.gone and (visible is None or visible(columns, rows))
 
     def rows(self, columns: int, height: int) -> tuple[int, Sequence[str]]:
-        """Its width and its rows on a screen of this size."""
         room = max(1, columns - 2 * self.options.margin)
         width = min(room, _extent(self.options.width, columns) if self.options.width is not None else room)
         most = max(1, height - 2 * self.options.margin)

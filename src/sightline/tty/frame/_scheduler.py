@@ -18,6 +18,9 @@ class Timer(Protocol):
     def cancel(self) -> object: ...
 
 
+CallLater = Callable[[float, Callable[[], None]], Timer]  # an event loop's `call_later`
+
+
 class Clock(Protocol):
     """Time and timers: the event loop's, or a test's own."""
 
@@ -50,7 +53,7 @@ class Scheduler:
         if self._held_since is None:
             self._held_since = now
         self._held_until = min(now + settle, self._held_since + longest)
-        self._forget_timer()
+        self.stop()
         self._schedule(self._held_until)
 
     def drawn(self, *, small: bool = False) -> None:
@@ -60,19 +63,16 @@ class Scheduler:
         else:
             self._last = self._clock.time()
         self._held_since = None
-        self._forget_timer()
-
-    def stop(self) -> None:
-        self._forget_timer()
+        self.stop()
 
     def _schedule(self, due: float) -> None:
         if self._timer is not None and self._due <= due:
             return
-        self._forget_timer()
+        self.stop()
         self._due = due
         self._timer = self._clock.call_later(max(0.0, due - self._clock.time()), self._fire)
 
-    def _forget_timer(self) -> None:
+    def stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

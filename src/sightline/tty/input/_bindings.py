@@ -42,10 +42,7 @@ DEFAULT_ACTIONS: dict[str, Binding] = {
         cursor_text_end=("ctrl+end alt+>", "to the end of the text"),
         cursor_page_up=("pageup", "as many rows up as are shown"),
         cursor_page_down=("pagedown", "as many rows down as are shown"),
-        delete_back=(
-            "backspace shift+backspace ctrl+h",
-            "delete the character before the cursor",
-        ),
+        delete_back=("backspace shift+backspace ctrl+h", "delete the character before the cursor"),
         delete_forward=("delete shift+delete ctrl+d", "delete the character under the cursor"),
         delete_word_back=("ctrl+w alt+backspace ctrl+backspace", "cut the word before the cursor"),
         delete_word_forward=("alt+d alt+delete ctrl+delete", "cut the word after the cursor"),

@@ -15,11 +15,9 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from sightline.tty.input._keys import Key, Paste, character_key
+from sightline.tty.input._keys import Key, character_key
 from sightline.tty.input._paste import PasteReader
-from sightline.tty.input._sequences import TerminalReply, control_key, csi_event, is_typed, ss3_event
-
-Event = Key | Paste | TerminalReply
+from sightline.tty.input._sequences import Event, TerminalReply, control_key, csi_event, is_typed, ss3_event
 
 ESCAPE_MS = 50
 SEQUENCE_LIMIT = 256
@@ -84,10 +82,10 @@ class Decoder:
         position = 0
         while position < len(data):
             if self._paste is not None:
-                rest = self._feed_paste(self._paste, data[position:], events)
+                rest = self._paste.feed(data[position:], events)
                 if rest is None:
                     return
-                data, position = rest, 0
+                self._paste, data, position = None, rest, 0
                 continue
             following = self._step(data, position, events)
             if following is None:
@@ -183,17 +181,13 @@ class Decoder:
 
     def _skip(self, data: bytes, position: int) -> int | None:
         """Go past the rest of a sequence that is too long to be of use."""
-        if self._skipping == "csi":
-            match = _skipped_csi(data, position)
-            end = match.end() if match is not None else position
-            if end < len(data):
-                self._skipping = ""
-                return end + (0x40 <= data[end] <= 0x7E)
-            return end
-        match = _skipped_string(data, position)
+        match = (_skipped_csi if self._skipping == "csi" else _skipped_string)(data, position)
         end = match.end() if match is not None else position
         if end == len(data):
             return end
+        if self._skipping == "csi":
+            self._skipping = ""
+            return end + (0x40 <= data[end] <= 0x7E)
         following = _after_string(data, end)
         if following is not None:
             self._skipping = ""
@@ -210,18 +204,8 @@ class Decoder:
         self._decode(held + byte, events)
         self._stale = len(self._held) > len(held)
 
-    def _feed_paste(self, paste: PasteReader, data: bytes, events: list[Event]) -> bytes | None:
-        pastes: list[Paste] = []
-        rest = paste.feed(data, pastes)
-        events += pastes
-        if rest is not None:
-            self._paste = None
-        return rest
-
     def _flush_paste(self, paste: PasteReader, events: list[Event]) -> None:
-        pastes: list[Paste] = []
-        rest = paste.flush(pastes)
-        events += pastes
+        rest = paste.flush(events)
         if rest is not None:
             self._paste, self._held = None, rest
             self._flush_held(events)

@@ -53,31 +53,13 @@ _NAMES = (
 NAMED_KEYS = frozenset(_NAMES.split()) | {f"f{number}" for number in range(1, 36)}
 
 _MODIFIER_ALIASES = {
-    "control": "ctrl",
-    "option": "alt",
-    "opt": "alt",
-    "cmd": "meta",
-    "command": "meta",
-    "super": "meta",
-    "win": "meta",
-}
+    "control": "ctrl", "option": "alt", "opt": "alt", "cmd": "meta", "command": "meta", "super": "meta", "win": "meta",
+}  # fmt: skip
 _KEY_ALIASES = {
-    "esc": "escape",
-    "return": "enter",
-    "cr": "enter",
-    "del": "delete",
-    "ins": "insert",
-    "bs": "backspace",
-    "pgup": "pageup",
-    "page_up": "pageup",
-    "pgdn": "pagedown",
-    "pgdown": "pagedown",
-    "page_down": "pagedown",
-    "spacebar": "space",
-    " ": "space",
-    "plus": "+",
-    "minus": "-",
-}
+    "esc": "escape", "return": "enter", "cr": "enter", "del": "delete", "ins": "insert", "bs": "backspace",
+    "pgup": "pageup", "page_up": "pageup", "pgdn": "pagedown", "pgdown": "pagedown", "page_down": "pagedown",
+    "spacebar": "space", " ": "space", "plus": "+", "minus": "-",
+}  # fmt: skip
 
 _Combination = tuple[str, bool, bool, bool, bool]
 

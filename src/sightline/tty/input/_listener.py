@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sightline.tty.input._decoder import Decoder, Event
+from sightline.tty.input._decoder import Decoder
 from sightline.tty.input._keys import Key, Paste
-from sightline.tty.input._sequences import TerminalReply
-from sightline.tty.terminal._capabilities import Capabilities, ProbeAnswers
+from sightline.tty.input._sequences import Event, TerminalReply
+from sightline.tty.terminal._capabilities import Capabilities
 from sightline.tty.terminal._probes import DEADLINE_MS, Probes
 
 if TYPE_CHECKING:
@@ -41,30 +41,21 @@ class InputReader:
         self._on_answers = on_answers
         self._on_hangup = on_hangup
         self._decoder = Decoder()
-        self._probes = Probes()
+        self.probes = Probes()
         self._sent_at = 0.0
         self._flush_timer: asyncio.TimerHandle | None = None
         self._deadline_timer: asyncio.TimerHandle | None = None
-
-    @property
-    def answers(self) -> ProbeAnswers:
-        return self._probes.answers
-
-    @property
-    def size(self) -> tuple[int, int] | None:
-        """The size that the terminal reported last."""
-        return self._probes.size
 
     def start(self, capabilities: Capabilities, *, silent: bool) -> None:
         """Listen, and ask everything, but a terminal that knows no sequences (`silent`) nothing."""
         self._loop.add_reader(self._fd, self._readable)
         if not silent:
-            self._ask(self._probes.start(capabilities))
+            self._ask(self.probes.start(capabilities))
 
     def ask_background(self) -> None:
         """Ask again, unless an earlier question is still open."""
-        if not self._probes.outstanding:
-            self._ask(self._probes.ask("background"))
+        if not self.probes.outstanding:
+            self._ask(self.probes.ask("background"))
 
     def feed(self, data: bytes) -> None:
         self._dispatch(self._decoder.feed(data))
@@ -76,14 +67,14 @@ class InputReader:
     def swallow(self) -> None:
         """Read answers that are still on their way, up to their deadline. Keys typed meanwhile are lost."""
         until = self._sent_at + DEADLINE_MS / 1000
-        while self._probes.outstanding and (left := until - time.monotonic()) > 0:
+        while self.probes.outstanding and (left := until - time.monotonic()) > 0:
             if select.select([self._fd], [], [], left)[0]:
                 data = self._read()
                 if not data:
                     return
                 for event in self._decoder.feed(data):
                     if isinstance(event, TerminalReply):
-                        self._probes.take(event)
+                        self.probes.take(event)
 
     def stop(self) -> None:
         self._loop.remove_reader(self._fd)
@@ -103,7 +94,7 @@ class InputReader:
 
     def _expired(self) -> None:
         self._decoder.expecting = False
-        self._probes.expire()
+        self.probes.expire()
         self._on_answers()
         self._flush()
 
@@ -133,8 +124,8 @@ class InputReader:
         learned = False
         for event in events:
             if isinstance(event, TerminalReply):
-                learned |= self._probes.take(event)
-                self._decoder.expecting &= self._probes.outstanding > 0
+                learned |= self.probes.take(event)
+                self._decoder.expecting &= self.probes.outstanding > 0
             else:
                 self._on_input(event)
         if learned:

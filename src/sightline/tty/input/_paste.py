@@ -10,6 +10,7 @@ import codecs
 
 from sightline.text import clean_text
 from sightline.tty.input._keys import Paste
+from sightline.tty.input._sequences import Event
 
 PASTE_MS = 1000
 MARK_MS = 50
@@ -33,7 +34,7 @@ class PasteReader:
             return PASTE_MS
         return MARK_MS if self._data.startswith(b"\x1b") else None
 
-    def feed(self, data: bytes, pastes: list[Paste]) -> bytes | None:
+    def feed(self, data: bytes, events: list[Event]) -> bytes | None:
         if self._silent:
             came = bytes(self._data) + data
             if came != _END and _END.startswith(came):
@@ -42,30 +43,30 @@ class PasteReader:
             if came[0] < 0x20 and came[0] not in b"\t\r\n" and not came.startswith(_END):
                 return came
             self._silent = False
-        return self._add(data, pastes)
+        return self._add(data, events)
 
-    def flush(self, pastes: list[Paste]) -> bytes | None:
+    def flush(self, events: list[Event]) -> bytes | None:
         if self._silent and self._data.startswith(b"\x1b"):
             return bytes(self._data)
         mark = next(size for size in range(len(_END), -1, -1) if self._data.endswith(_END[:size]))
         _, complete = codecs.utf_8_decode(self._data[: len(self._data) - mark], "replace", False)
         if complete:
-            pastes.append(self._part(complete))
+            events.append(self._part(complete))
         self._silent = True
         return None
 
-    def _add(self, data: bytes, pastes: list[Paste]) -> bytes | None:
+    def _add(self, data: bytes, events: list[Event]) -> bytes | None:
         searched = max(0, len(self._data) - len(_END))
         self._data += data
         end = self._data.find(_END, searched)
         while not 0 <= end <= PASTE_LIMIT and len(self._data) >= PASTE_LIMIT + len(_END):
             cut = _boundary(self._data, PASTE_LIMIT)
-            pastes.append(self._part(cut))
+            events.append(self._part(cut))
             end -= cut if end >= 0 else 0
         if end < 0:
             return None
         if end or not self._parts:
-            pastes.append(self._part(end))
+            events.append(self._part(end))
         return bytes(self._data[len(_END) :])
 
     def _part(self, size: int) -> Paste:

@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from sightline.tty.input._keys import Key, KeyKind, character_key
+from sightline.tty.input._keys import Key, KeyKind, Paste, character_key
 
 
 class TerminalReply(msgspec.Struct, frozen=True, gc=False):
@@ -21,23 +21,14 @@ class TerminalReply(msgspec.Struct, frozen=True, gc=False):
     body: str
 
 
-_LETTERS = {
-    "A": "up",
-    "B": "down",
-    "C": "right",
-    "D": "left",
-    "E": "begin",
-    "F": "end",
-    "H": "home",
-    "P": "f1",
-    "Q": "f2",
-    "R": "f3",
-    "S": "f4",
-}
+Event = Key | Paste | TerminalReply
+
+_ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
+_LETTERS = {**_ARROWS, "E": "begin", "F": "end", "H": "home", "P": "f1", "Q": "f2", "R": "f3", "S": "f4"}
 _NUMBERS = {1: "home", 2: "insert", 3: "delete", 4: "end", 5: "pageup", 6: "pagedown", 7: "home", 8: "end", 29: "f16"}
 _FUNCTION_NUMBERS = (11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 23, 24, 25, 26, 28, 29, 31, 32, 33, 34, 42, 43, 44, 45)
 _NUMBERS |= {number: f"f{index}" for index, number in enumerate(_FUNCTION_NUMBERS, 1)}
-_RXVT_ARROWS = {"a": "up", "b": "down", "c": "right", "d": "left"}
+_RXVT_ARROWS = {letter.lower(): name for letter, name in _ARROWS.items()}
 _SS3_NAMES = _LETTERS | {"M": "enter", "I": "tab"}
 _SS3_CHARACTERS = {" ": " ", "X": "="} | dict(zip("jklmnopqrstuvwxy", "*+,-./0123456789", strict=True))
 
@@ -81,7 +72,6 @@ def ss3_event(body: str) -> Key | None:
 
 
 def csi_event(body: str) -> Key | TerminalReply | None:
-    """What `CSI body` means."""
     final, parameters = body[-1], body[:-1]
     if body[0] in "?>=" or (final == "y" and parameters.endswith("$")) or (final in "tnx" and parameters):
         return TerminalReply("csi", body)
@@ -199,5 +189,4 @@ _untyped = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069
 
 
 def is_typed(character: str) -> bool:
-    """Whether a character can be text."""
     return _untyped(character) is None

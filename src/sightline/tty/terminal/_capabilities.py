@@ -19,14 +19,8 @@ Notifications = Literal["osc99", "osc9", "osc777", "bell", "off"]
 
 _OFF = {"", "0", "false", "off", "no"}
 _IMAGE_CHOICES: dict[str, ImageProtocol] = {
-    "kitty": "kitty",
-    "iterm2": "iterm2",
-    "sixel": "sixel",
-    "off": "none",
-    "none": "none",
-    "0": "none",
-    "false": "none",
-}
+    "kitty": "kitty", "iterm2": "iterm2", "sixel": "sixel", "off": "none", "none": "none", "0": "none", "false": "none",
+}  # fmt: skip
 _SIXEL = 4
 _SUPPORTED = (1, 2, 3)  # DECRPM: set, reset, permanently set; 0 is unknown, 4 permanently reset
 

@@ -61,7 +61,6 @@ class Probes:
         return len(self._sentinels)
 
     def start(self, capabilities: Capabilities) -> str:
-        """All the queries for this terminal."""
         return "".join(self.ask(kind) for kind in _QUERIES if _may_ask(kind, capabilities))
 
     def ask(self, kind: str) -> str:
@@ -69,7 +68,6 @@ class Probes:
         return _QUERIES[kind] + _SENTINEL
 
     def expire(self) -> None:
-        """The deadline passed."""
         self._settle(*self._sentinels)
         self._late += self._sentinels
         self._sentinels.clear()

@@ -67,30 +67,17 @@ _BY_VARIABLE = (
     ("KONSOLE_VERSION", "konsole"),
     ("VTE_VERSION", "vte"),
 )
+_OWN_NAMES = ("wezterm", "alacritty", "foot", "contour", "rio")
 _BY_PROGRAM = {
-    "kitty": "kitty",
-    "ghostty": "ghostty",
-    "wezterm": "wezterm",
+    **{name: name for name in (*_OWN_NAMES, "kitty", "ghostty", "vscode", "apple_terminal")},
     "iterm.app": "iterm2",
-    "alacritty": "alacritty",
-    "vscode": "vscode",
-    "rio": "rio",
     "warpterminal": "warp",
-    "contour": "contour",
-    "foot": "foot",
-    "apple_terminal": "apple_terminal",
 }
-_BY_TERM = (
-    ("xterm-kitty", "kitty"),
-    ("xterm-ghostty", "ghostty"),
-    ("wezterm", "wezterm"),
-    ("alacritty", "alacritty"),
-    ("foot", "foot"),
-    ("contour", "contour"),
-    ("rio", "rio"),
-    ("rxvt", "rxvt"),
-    ("linux", "linux"),
-)
+_BY_TERM = {
+    "xterm-kitty": "kitty",
+    "xterm-ghostty": "ghostty",
+    **{name: name for name in (*_OWN_NAMES, "rxvt", "linux")},
+}
 
 
 def profile_of(environment: Mapping[str, str]) -> Profile:
@@ -99,7 +86,7 @@ def profile_of(environment: Mapping[str, str]) -> Profile:
     if program is not None:
         return _PROFILES[program]
     term = environment.get("TERM", "")
-    for prefix, name in _BY_TERM:
+    for prefix, name in _BY_TERM.items():
         if term.startswith(prefix):
             return _PROFILES[name]
     for variable, name in _BY_VARIABLE:

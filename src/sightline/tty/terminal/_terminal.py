@@ -57,7 +57,11 @@ class Terminal:
         self._modes = Modes(silent=self._silent)
         self._endings = Endings(
             lambda at_rest: self._restore(at_rest=at_rest),
-            {signal.SIGWINCH: self._resized, signal.SIGTSTP: self._stop_requested, signal.SIGCONT: self._continued},
+            {
+                signal.SIGWINCH: lambda: self._soon(lambda: self.on_resize()),
+                signal.SIGTSTP: lambda: self._soon(self.suspend),
+                signal.SIGCONT: self._continued,
+            },
             self._postponed,
             lambda: self._restoring,
         )
@@ -128,7 +132,6 @@ class Terminal:
             self.write(self._modes.enter())
 
     def leave(self) -> None:
-        """Restore it as it was."""
         if self._before is not None:
             self._restore(at_rest=True)
             self._endings.remove()
@@ -141,7 +144,6 @@ class Terminal:
             self._loop = None
 
     def close(self) -> None:
-        """Leave, for good."""
         self.leave()
         self._writer.close()
 
@@ -188,7 +190,7 @@ class Terminal:
             return
         self.write(self._modes.enter())
         if self._listener is not None:
-            self.write(self._modes.adapt(self._listener.answers))
+            self.write(self._modes.adapt(self._listener.probes.answers))
         self.on_resume()
 
     def set_title(self, text: str) -> None:
@@ -253,9 +255,9 @@ class Terminal:
         if listener is None or self._guess is None:
             return
         if not self._silent:
-            self.write(self._modes.adapt(listener.answers))
-        self._capabilities = self._guess.reconcile(listener.answers)
-        before, self._reported_size = self.size, listener.size
+            self.write(self._modes.adapt(listener.probes.answers))
+        self._capabilities = self._guess.reconcile(listener.probes.answers)
+        before, self._reported_size = self.size, listener.probes.size
         if self.size != before:
             # A report of the size that is known already is no resize.
             self.on_resize()
@@ -272,12 +274,6 @@ class Terminal:
         if self._writer.send() and self._loop is not None:
             self._loop.remove_writer(self._writer.fd)
             self.on_drained()
-
-    def _resized(self) -> None:
-        self._soon(lambda: self.on_resize())
-
-    def _stop_requested(self) -> None:
-        self._soon(self.suspend)
 
     def _continued(self) -> None:
         """After SIGSTOP, which cannot be handled: the shell had the terminal as it was, and may have changed it."""

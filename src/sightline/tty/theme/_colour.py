@@ -14,23 +14,11 @@ Depth = Literal["none", "16", "256", "true"]
 """How many colours a terminal shows. `none` (NO_COLOR) still has bold, dim, underline and reverse."""
 
 _BASIC: tuple[RGB, ...] = (
-    (0, 0, 0),
-    (205, 49, 49),
-    (13, 188, 121),
-    (229, 229, 16),
-    (36, 114, 200),
-    (188, 63, 188),
-    (17, 168, 205),
-    (204, 204, 204),
-    (102, 102, 102),
-    (241, 76, 76),
-    (35, 209, 139),
-    (245, 245, 67),
-    (59, 142, 234),
-    (214, 112, 214),
-    (41, 184, 219),
-    (255, 255, 255),
-)
+    (0, 0, 0), (205, 49, 49), (13, 188, 121), (229, 229, 16),
+    (36, 114, 200), (188, 63, 188), (17, 168, 205), (204, 204, 204),
+    (102, 102, 102), (241, 76, 76), (35, 209, 139), (245, 245, 67),
+    (59, 142, 234), (214, 112, 214), (41, 184, 219), (255, 255, 255),
+)  # fmt: skip
 _STEPS = (0, 95, 135, 175, 215, 255)
 _CUBE: tuple[RGB, ...] = tuple((r, g, b) for r in _STEPS for g in _STEPS for b in _STEPS)
 _GREYS: tuple[RGB, ...] = tuple((level, level, level) for level in range(8, 248, 10))
@@ -38,7 +26,6 @@ _HARDLY_A_HUE = 0.04
 
 
 def rgb(colour: str) -> RGB:
-    """The three parts of `#rrggbb`."""
     value = int(colour[1:], 16)
     return value >> 16, value >> 8 & 255, value & 255
 

@@ -24,43 +24,27 @@ class RoleStyle(msgspec.Struct, frozen=True):
     without: str = ""
 
 
-DARK_COLOURS = {
-    "red": Colour("#ff9a91", 1),
-    "green": Colour("#a3e0ac", 2),
-    "yellow": Colour("#e5c07b", 3),
-    "blue": Colour("#82b1ff", 6),  # the basic blue is too dark to read on black in half of all terminals
-    "magenta": Colour("#d4a5f5", 5),
-    "cyan": Colour("#6fd3dd", 6),
-    "orange": Colour("#f0a868", 3),
-    "output": Colour("#b6bcc6", None),
-    "grey": Colour("#a0a6b0", None),
-    "faint": Colour("#9096a1", None),
-    "line": Colour("#7d838f", None),
-    "selected": Colour("#3b4252", None),
-    "green_tint": Colour("#14291c", None),
-    "red_tint": Colour("#331a1d", None),
-    "green_ground": Colour("#1d5230", None),
-    "red_ground": Colour("#5f1f24", None),
+# Each on a dark and on a light background.
+_COLOURS = {
+    "red": (Colour("#ff9a91", 1), Colour("#b3261e", 1)),
+    "green": (Colour("#a3e0ac", 2), Colour("#1a6b32", 2)),
+    "yellow": (Colour("#e5c07b", 3), Colour("#7a5200", 3)),
+    "blue": (Colour("#82b1ff", 6), Colour("#0b57c4", 4)),  # on black, basic blue is too dark in half of all terminals
+    "magenta": (Colour("#d4a5f5", 5), Colour("#7b2fa8", 5)),
+    "cyan": (Colour("#6fd3dd", 6), Colour("#00626e", 6)),
+    "orange": (Colour("#f0a868", 3), Colour("#954100", 3)),
+    "output": (Colour("#b6bcc6", None), Colour("#4c525c", None)),
+    "grey": (Colour("#a0a6b0", None), Colour("#5b616b", None)),
+    "faint": (Colour("#9096a1", None), Colour("#666c76", None)),
+    "line": (Colour("#7d838f", None), Colour("#7b818a", None)),
+    "selected": (Colour("#3b4252", None), Colour("#cfd8e6", None)),
+    "green_tint": (Colour("#14291c", None), Colour("#e4f6e8", None)),
+    "red_tint": (Colour("#331a1d", None), Colour("#fdeae8", None)),
+    "green_ground": (Colour("#1d5230", None), Colour("#c4ecd0", None)),
+    "red_ground": (Colour("#5f1f24", None), Colour("#ffd2ce", None)),
 }
-
-LIGHT_COLOURS = {
-    "red": Colour("#b3261e", 1),
-    "green": Colour("#1a6b32", 2),
-    "yellow": Colour("#7a5200", 3),
-    "blue": Colour("#0b57c4", 4),
-    "magenta": Colour("#7b2fa8", 5),
-    "cyan": Colour("#00626e", 6),
-    "orange": Colour("#954100", 3),
-    "output": Colour("#4c525c", None),
-    "grey": Colour("#5b616b", None),
-    "faint": Colour("#666c76", None),
-    "line": Colour("#7b818a", None),
-    "selected": Colour("#cfd8e6", None),
-    "green_tint": Colour("#e4f6e8", None),
-    "red_tint": Colour("#fdeae8", None),
-    "green_ground": Colour("#c4ecd0", None),
-    "red_ground": Colour("#ffd2ce", None),
-}
+DARK_COLOURS = {name: dark for name, (dark, _) in _COLOURS.items()}
+LIGHT_COLOURS = {name: light for name, (_, light) in _COLOURS.items()}
 
 LOOKS = {
     "text": RoleStyle(),

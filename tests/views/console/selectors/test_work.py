@@ -8,8 +8,7 @@ from sightline.events import Notice, ToolOutput, ToolResult, ToolUse
 from sightline.events.stamping import stamp
 from sightline.host import Abort, CancelCall, CancelJob, CommandReply, Reload, SetModel
 from sightline.settings import load
-from sightline.transcript import TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
-from sightline.transcript._totals import Total
+from sightline.transcript import Total, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
 from sightline.views.console.selectors import _agents, _files, _jobs, _model, _panel
 from sightline.views.console.selectors._agents import AgentsPanel
 from sightline.views.console.selectors._files import changed_files

@@ -28,7 +28,6 @@ class Buffer:
 
     @property
     def line(self) -> str:
-        """The line the cursor is in."""
         return self.lines[self.cursor[0]]
 
     @property
@@ -128,7 +127,6 @@ class Buffer:
 
 
 def end_of(start: Position, text: str) -> Position:
-    """Where a text that begins at `start` ends."""
     breaks = text.count("\n")
     if not breaks:
         return start[0], start[1] + len(text)

@@ -15,6 +15,7 @@ from typing import Protocol
 import msgspec
 
 from sightline.tty.components._select import Item
+from sightline.tty.frame._scheduler import CallLater
 
 _AT_MOST = 2000
 _SLICE = 0.003
@@ -34,10 +35,8 @@ class Completions(msgspec.Struct, frozen=True):
     items: tuple[Item, ...]
     replaces: int
     ranked_by: int
-    in_order: bool = False
-    """They are ranked already: of those that match, the first is the best."""
-    submits: bool = False
-    """Enter on one of them also submits the text; tab only accepts it."""
+    in_order: bool = False  # they are ranked already: of those that match, the first is the best
+    submits: bool = False  # enter on one of them also submits the text; tab only accepts it
 
 
 Deliver = Callable[[Completions | None], None]
@@ -48,16 +47,6 @@ class CompletionProvider(Protocol):
 
     def complete(self, request: CompletionRequest, deliver: Deliver) -> None:
         """Call `deliver` with completions, or with None when there are none here. Never block for long."""
-
-
-class CompletionTimer(Protocol):
-    """What can still be called off."""
-
-    def cancel(self) -> object: ...
-
-
-CallLater = Callable[[float, Callable[[], None]], CompletionTimer]
-"""Call a function in so many seconds: an event loop's `call_later`."""
 
 
 class StaticCompletion:

@@ -12,7 +12,7 @@ from typing import Literal
 from sightline.text import clean_line
 from sightline.tty._component import Component, Input, Rows
 from sightline.tty.components.editor._clusters import MARKER
-from sightline.tty.components.editor._completion import CallLater, CompletionProvider, CompletionRequest
+from sightline.tty.components.editor._completion import CompletionProvider, CompletionRequest
 from sightline.tty.components.editor._editing import DO, Editing
 from sightline.tty.components.editor._external import Run, edit_externally
 from sightline.tty.components.editor._history import EditorHistory, HistorySearch
@@ -21,6 +21,7 @@ from sightline.tty.components.editor._pastes import Pastes, clean_paste
 from sightline.tty.components.editor._popup import Popup
 from sightline.tty.components.editor._view import EditorLook, View
 from sightline.tty.components.editor.vim._vim import Vim
+from sightline.tty.frame._scheduler import CallLater
 from sightline.tty.input._bindings import Bindings
 from sightline.tty.input._keys import Key, Paste
 from sightline.tty.theme._theme import PLAIN, Theme
@@ -41,11 +42,9 @@ class Editor(Component):
     on_escape: Callable[[], None] | None = None
     on_external_editor: Callable[[], None] | None = None
     on_history_search: Callable[[], None] | None = None
-    request_render: Callable[[], None] | None = None
-    """Called when rows changed without a key: completions came in."""
+    request_render: Callable[[], None] | None = None  # called when rows changed without a key: completions came in
     border_role = "border"
-    title = ""
-    """A label in the upper rule."""
+    title = ""  # A label in the upper rule
 
     def __init__(
         self,
@@ -92,7 +91,6 @@ class Editor(Component):
 
     @property
     def completing(self) -> bool:
-        """Whether completions are offered."""
         return self._popup.is_open
 
     @property

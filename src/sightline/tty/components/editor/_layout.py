@@ -200,7 +200,6 @@ class EditorLayout:
         return self.rows(place.line).bounds(place.row)
 
     def column(self, position: Position) -> int:
-        """The cell in its row where a position is."""
         start, _ = self.bounds(self.place(position))
         text = self._buffer.lines[position[0]][start : position[1]]
         return sum(self._wrapping.cells(unit, cells) for unit, cells in units(text))
@@ -230,7 +229,6 @@ class EditorLayout:
         return self.at_column(place, buffer.goal)
 
     def draw(self, place: RowPlace, theme: Theme, marks: "LayoutMarks") -> str:
-        """A row as it is shown."""
         start, end = self.bounds(place)
         text = self._buffer.lines[place.line][start:end]
         cursor = marks.cursor[1] - start if marks.cursor is not None and self.place(marks.cursor) == place else None

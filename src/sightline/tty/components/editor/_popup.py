@@ -5,13 +5,8 @@ from functools import partial
 
 from sightline.tty._component import Rows
 from sightline.tty.components._select import Item, SelectList
-from sightline.tty.components.editor._completion import (
-    CallLater,
-    CompletionProvider,
-    CompletionRequest,
-    Completions,
-    CompletionTimer,
-)
+from sightline.tty.components.editor._completion import CompletionProvider, CompletionRequest, Completions
+from sightline.tty.frame._scheduler import CallLater, Timer
 from sightline.tty.input._bindings import Bindings
 from sightline.tty.theme._theme import Theme
 
@@ -34,7 +29,7 @@ class Popup:
         self._call_later = call_later
         self._on_late = on_late
         self._list = SelectList(max_rows=_ROWS, bindings=bindings, theme=theme)
-        self._timer: CompletionTimer | None = None
+        self._timer: Timer | None = None
         self._request: CompletionRequest | None = None
         self._answers: dict[int, Completions] = {}
         self._silent: set[int] = set()
@@ -69,7 +64,6 @@ class Popup:
         self._list.move(step)
 
     def typed(self, request: CompletionRequest) -> None:
-        """The text before the cursor changed."""
         self._narrow(request)
         self._stop_timer()
         if self._call_later is None:

@@ -40,7 +40,7 @@ class UndoStack:
 
     def __init__(self) -> None:
         self._done: deque[UndoStep] = deque()
-        self._undone: list[UndoStep] = []
+        self._undone: deque[UndoStep] = deque()
         self._weight = 0
         self._open = False
         self._held = 0
@@ -73,21 +73,18 @@ class UndoStack:
         self.seal()
 
     def undo(self) -> UndoStep | None:
-        self._open = False
-        if not self._done:
-            return None
-        step = self._done.pop()
-        self._weight -= _weight_of(step)
-        self._undone.append(step)
-        return step
+        return self._shift(self._done, self._undone, -1)
 
     def redo(self) -> UndoStep | None:
+        return self._shift(self._undone, self._done, 1)
+
+    def _shift(self, source: deque[UndoStep], target: deque[UndoStep], sign: int) -> UndoStep | None:
         self._open = False
-        if not self._undone:
+        if not source:
             return None
-        step = self._undone.pop()
-        self._weight += _weight_of(step)
-        self._done.append(step)
+        step = source.pop()
+        self._weight += sign * _weight_of(step)
+        target.append(step)
         return step
 
     def _joins(self, edit: Edit, kind: str, before: Position) -> bool:

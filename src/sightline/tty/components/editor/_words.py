@@ -13,7 +13,6 @@ def is_word(character: str) -> bool:
 
 
 def word_before(line: str, at: int) -> int:
-    """The beginning of the word before `at`."""
     while at > 0 and not is_word(line[at - 1]) and not is_marker(line[at - 1]):
         at -= 1
     if at > 0 and is_marker(line[at - 1]):
@@ -24,7 +23,6 @@ def word_before(line: str, at: int) -> int:
 
 
 def word_after(line: str, at: int) -> int:
-    """The end of the word after `at`."""
     end = len(line)
     while at < end and not is_word(line[at]) and not is_marker(line[at]):
         at += 1

@@ -18,7 +18,7 @@ References = Mapping[str, str]
 _token = re.compile(
     r"(?P<escape>\\[!-/:-@\[-`{-~])|(?P<hard>(?:\\|  )\n)|(?P<soft> ?\n)|(?P<ticks>`+)|(?P<angle><)"
     r"|(?P<entity>&(?:\#[xX][0-9a-fA-F]{1,6}|\#[0-9]{1,7}|[A-Za-z][A-Za-z0-9]{1,31});)"
-    r"|(?P<image>!\[)|(?P<open>\[)|(?P<close>\])|(?P<mark>\*+|_+|~+)|(?P<address>(?:https?://|www\.)[^\s<，。；：！？、（）《》「」『』【】]+)"
+    r"|(?P<bracket>!?\[)|(?P<close>\])|(?P<mark>\*+|_+|~+)|(?P<address>(?:https?://|www\.)[^\s<，。；：！？、（）《》「」『』【】]+)"
 ).search
 _autolink = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*)>").match
 _email = re.compile(r"<([\w.!#$%&'*+/=?^`{|}~-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*)>").match
@@ -35,10 +35,9 @@ _inline_target = re.compile(rf"\(\s*+{TARGET}(?:\s++{TITLE})?\s*\)", re.DOTALL).
 _label = re.compile(r"\[((?:[^\[\]\\]|\\.){0,999})\]", re.DOTALL).match
 _escaped = re.compile(r"\\([!-/:-@\[-`{-~])|(&(?:#[xX]?[0-9a-fA-F]{1,7}|[A-Za-z][A-Za-z0-9]{1,31});)").sub
 _ticks = re.compile("`+").finditer
-_METHODS = {
-    name: f"_{name}"
-    for name in ("escape", "hard", "soft", "ticks", "angle", "entity", "image", "open", "close", "mark", "address")
-}
+_METHODS = {name: f"_{name}" for name in ("literal", "ticks", "angle", "bracket", "close", "mark", "address")}
+_METHODS |= dict.fromkeys(("escape", "hard", "soft", "entity"), "_literal")
+_BREAKS = {"hard": "\n", "soft": " "}
 
 
 def parse_inline(text: str, theme: Theme, base: str, references: References) -> list[TextRun]:
@@ -126,20 +125,11 @@ class _Reader:
         if self._undecided is None:
             self._undecided = at
 
-    def _escape(self, match: re.Match[str]) -> int:
-        self._add(match[0][1], match.start())
-        return match.end()
-
-    def _hard(self, match: re.Match[str]) -> int:
-        self._add("\n", match.start())
-        return match.end()
-
-    def _soft(self, match: re.Match[str]) -> int:
-        self._add(" ", match.start())
-        return match.end()
-
-    def _entity(self, match: re.Match[str]) -> int:
-        self._add(entity(match[0]), match.start())
+    def _literal(self, match: re.Match[str]) -> int:
+        """What stands for other characters: an escape, a hard or a soft break, an entity."""
+        kind = match.lastgroup or ""
+        text = _BREAKS.get(kind) or (match[0][1] if kind == "escape" else entity(match[0]))
+        self._add(text, match.start())
         return match.end()
 
     def _ticks(self, match: re.Match[str]) -> int:
@@ -206,12 +196,9 @@ class _Reader:
         self._delimiters.add(node)
         return end
 
-    def _open(self, match: re.Match[str]) -> int:
-        self._brackets.append((self._add("[", match.start()), len(self._delimiters), match.end(), False))
-        return match.end()
-
-    def _image(self, match: re.Match[str]) -> int:
-        self._brackets.append((self._add("![", match.start()), len(self._delimiters), match.end(), True))
+    def _bracket(self, match: re.Match[str]) -> int:
+        node = self._add(match[0], match.start())
+        self._brackets.append((node, len(self._delimiters), match.end(), match[0] == "!["))
         return match.end()
 
     def _close(self, match: re.Match[str]) -> int:

@@ -25,7 +25,7 @@ from sightline.tty import (
 )
 from sightline.tty.components import BlockColumn, Box, Item, KeyHints, SelectList, Spacer, TextComponent
 from sightline.tty.components import Input as Prompt
-from sightline.tty.components._loader import LoaderTimer
+from sightline.tty.frame._scheduler import Timer
 from sightline.views.console.gallery._printed import Above, Look, caption, heading
 from sightline.views.console.gallery._scene import Scene, SceneState, Stage
 from sightline.views.console.gallery.scenes import SCENES
@@ -100,7 +100,7 @@ class LiveStage(Stage):
             self._transcript.finish(component)
         self._live = []
 
-    def call_later(self, delay: float, callback: Callable[[], None]) -> LoaderTimer:
+    def call_later(self, delay: float, callback: Callable[[], None]) -> Timer:
         scene = self._scene
         return self._loop.call_later(delay, lambda: callback() if scene == self._scene else None)
 
@@ -137,7 +137,7 @@ class Browser:
         self._tried: SceneState | None = None
         self._try_number = 0
         self._help: OverlayHandle | None = None
-        self._ending: LoaderTimer | None = None
+        self._ending: Timer | None = None
         self._build()
 
     def _build(self) -> None:

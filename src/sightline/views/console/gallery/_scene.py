@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from sightline.tty import Bindings, Component, ImageStore, Overlay, OverlayHandle, Theme
-from sightline.tty.components._loader import LoaderTimer
+from sightline.tty.frame._scheduler import Timer
 
 
 class _NoTimer:
@@ -31,7 +31,7 @@ class Stage:
     def clock(self) -> float:
         return time.monotonic() if self.moving else 0.0
 
-    def call_later(self, delay: float, callback: Callable[[], None]) -> LoaderTimer:
+    def call_later(self, delay: float, callback: Callable[[], None]) -> Timer:
         return _NoTimer()
 
     def request_render(self, component: Component) -> None:

@@ -12,7 +12,7 @@ from sightline.text import clean_line
 from sightline.transcript import TranscriptCall
 from sightline.tty import Component, Rows
 from sightline.tty.components import Loader
-from sightline.tty.components._loader import CallLater
+from sightline.tty.frame._scheduler import CallLater
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console._state import ConsoleState
 from sightline.views.console.shapes._shape import seconds_words

@@ -5,8 +5,7 @@ from sightline.tty.components.editor._clusters import units
 from sightline.tty.components.editor._undo import Position
 from sightline.tty.components.editor.vim._motions import first_letter
 
-_PUT_AT_MOST = 1_000_000
-"""Characters a count may multiply a register to: a slip of the finger must not fill the memory."""
+_PUT_AT_MOST = 1_000_000  # characters a count may multiply a register to: a slip of the finger must not fill the memory
 
 
 class VimChanges:

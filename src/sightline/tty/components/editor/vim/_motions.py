@@ -15,8 +15,7 @@ from sightline.tty.components.editor._undo import Position
 from sightline.tty.components.editor._words import is_word
 
 Reach = Literal["exclusive", "inclusive", "linewise"]
-Find = tuple[str, str]
-"""One of f F t T, and the character to find."""
+Find = tuple[str, str]  # one of f F t T, and the character to find
 
 
 class MotionTarget(msgspec.Struct, frozen=True):
