@@ -1,4 +1,4 @@
-"""Size limits of events: one that is too long for a record would be stored otherwise than it was shown.
+"""Size limits of events: one longer than a record of the journal would be stored differently from what was shown.
 
 What is left out of an event is in the conversation itself, or in an artifact.
 """

@@ -1,4 +1,4 @@
-"""The list of jobs: a line each time one begins or ends, the last line of a job counts.
+"""The list of jobs: a line each time one begins or ends; a job's last line wins.
 
 Rules:
 

@@ -1,4 +1,4 @@
-"""Credentials in a text: found by what they look like and by what they stand behind.
+"""Credentials in a text: found by how they look, or by the name before them.
 
 Rules:
 

@@ -15,7 +15,7 @@ the saved cursor, `ESC E` a newline, `ESC c` (reset) an erased display. All come
 characters of style, at most four digits of a number. Whatever else `clean_text` removes is removed here too, so nothing
 that is left can set a title, write the clipboard, open a link, ask the terminal a question or switch a mode.
 
-What is left is for `Screen`, which turns it into rows; it never goes to a terminal as it is.
+The rest is for `OutputScreen`, which turns it into rows; it never goes to a terminal as it is.
 
 A string sequence (OSC, DCS, APC, PM, SOS) that is never closed ends at the end of its line, or, as in a terminal, at
 CAN or SUB. Nothing is remembered between two pieces: `complete_prefix` finds where bytes can be cut so that the cleaned

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sightline.tty._application import Application as Application
     from sightline.tty._application import run_application as run_application
     from sightline.tty._component import CURSOR as CURSOR
+    from sightline.tty._component import CachedComponent as CachedComponent
     from sightline.tty._component import Component as Component
     from sightline.tty._component import Input as Input
     from sightline.tty._component import Rows as Rows

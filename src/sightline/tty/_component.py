@@ -8,7 +8,7 @@
   those: see `Scrollback`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sightline.tty.input._keys import Key, Paste
 
@@ -48,22 +48,26 @@ class Component:
 
 
 class CachedComponent(Component):
-    """A component that lays out its rows once for each width, until it is invalidated."""
+    """A component that draws its rows once for each width and `_key`, until it is invalidated."""
 
-    _width = -1
+    _drawn_for: tuple[object, ...] | None = None
     _rows: Rows = ()
 
+    def _key(self) -> tuple[object, ...]:
+        """Everything but the width that the rows depend on, where no call of `invalidate` reports it."""
+        return ()
+
+    def _draw(self, width: int) -> Iterable[str]:
+        raise NotImplementedError
+
     def render(self, width: int) -> Rows:
-        if width != self._width:
-            self._width = width
-            self._rows = self._lay_out(width)
+        key = (width, *self._key())
+        if key != self._drawn_for:
+            self._drawn_for, self._rows = key, tuple(self._draw(width))
         return self._rows
 
     def invalidate(self) -> None:
-        self._width = -1
-
-    def _lay_out(self, width: int) -> Rows:
-        raise NotImplementedError
+        self._drawn_for, self._rows = None, ()
 
 
 class Scrollback(Component):

@@ -1,4 +1,4 @@
-"""The script in a command line that runs it with a shell (`/bin/bash -lc '…'`): that is what the user knows.
+"""The script inside `/bin/bash -lc '…'`: it is what the user recognises, so views show it alone.
 
 It is taken out only where that changes nothing: where the quotes hold nothing that a shell outside would replace.
 """

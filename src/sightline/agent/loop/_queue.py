@@ -1,4 +1,4 @@
-"""The queue of an agent: prompts that came during a run and texts no view shows; and when the model reads them."""
+"""The queue of an agent: prompts that came during a run, texts no view shows, and when both reach the model."""
 
 from collections.abc import Callable
 from typing import Literal

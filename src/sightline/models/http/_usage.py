@@ -1,4 +1,4 @@
-"""Token counts as servers report them. One odd number, or none at all, must not cost the answer it stands beside."""
+"""Token counts as servers report them. One odd number, or none at all, must not make the answer fail."""
 
 from sightline.chat_completions import tokens
 

@@ -1,1 +1,1 @@
-"""The protected set: files that decide about Sightline, or run by themselves."""
+"""The protected set: files that configure Sightline, or that other programs execute on their own."""

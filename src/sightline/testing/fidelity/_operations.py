@@ -1,4 +1,4 @@
-"""What happens in a sequence, as data: an operation has what is done, and numbers that choose where and how much.
+"""What happens in a sequence, as data: an operation is an action and the numbers that choose its place and size.
 
 The numbers are resolved when the operation is applied (`pick` is a share of what there is then), so that a sequence
 stays valid when operations are taken out of it.

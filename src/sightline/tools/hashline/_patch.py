@@ -1,5 +1,5 @@
-"""One section against one file: whether the tag is the file's state, what the edit changes, and whether it can be moved
-to a file that is no longer in that state.
+"""One section against one file: whether the tag matches the file's content, what the edit changes, and whether it
+can be moved to a file whose content has changed.
 
 Rules of moving an edit:
 

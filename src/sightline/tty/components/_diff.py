@@ -56,7 +56,7 @@ class Diff(CachedComponent):
             self._text = text
             self.invalidate()
 
-    def _lay_out(self, width: int) -> Rows:
+    def _draw(self, width: int) -> Rows:
         rows = [row for line in self._lines(max(width, 2)) for row in line]
         return rows if width >= 2 else [truncate(row, width, "") for row in rows]
 

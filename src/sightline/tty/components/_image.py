@@ -34,7 +34,7 @@ class ImageComponent(CachedComponent):
     def dispose(self) -> None:
         self._images.drop(self._picture)
 
-    def _lay_out(self, width: int) -> Rows:
+    def _draw(self, width: int) -> Rows:
         width = max(width, 1)
         columns, rows = self._images.fit(self._picture, min(width, self._most[0]), self._most[1])
         drawn = self._images.draw(self._picture, columns, rows)

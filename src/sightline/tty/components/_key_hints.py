@@ -22,7 +22,7 @@ class KeyHints(CachedComponent):
         self._hints = [(clean_line(key), clean_line(meaning)) for key, meaning in hints]
         self.invalidate()
 
-    def _lay_out(self, width: int) -> Rows:
+    def _draw(self, width: int) -> Rows:
         return (self._row(max(width, 1)),) if self._hints else ()
 
     def _row(self, width: int) -> str:

@@ -27,7 +27,7 @@ class ProgressBar(CachedComponent):
             self._state = state
             self.invalidate()
 
-    def _lay_out(self, width: int) -> Rows:
+    def _draw(self, width: int) -> Rows:
         return (self._row(max(width, 1)),)
 
     def _row(self, width: int) -> str:

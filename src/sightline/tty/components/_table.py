@@ -140,7 +140,7 @@ class Table(CachedComponent):
         self._lines = [[clean_line(cell).strip(" ") for cell in row] for row in rows]
         self.invalidate()
 
-    def _lay_out(self, width: int) -> Rows:
+    def _draw(self, width: int) -> Rows:
         if not self._header:
             return []
         bold, count = self._theme.open("table_header"), len(self._header)

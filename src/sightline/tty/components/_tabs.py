@@ -53,7 +53,7 @@ class Tabs(CachedComponent):
             return False
         return True
 
-    def _lay_out(self, width: int) -> Rows:
+    def _draw(self, width: int) -> Rows:
         return (self._row(max(width, 1)),) if self._labels else ()
 
     def _row(self, width: int) -> str:

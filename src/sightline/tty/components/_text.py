@@ -23,7 +23,7 @@ class TextComponent(CachedComponent):
             self._text = text
             self.invalidate()
 
-    def _lay_out(self, width: int) -> Rows:
+    def _draw(self, width: int) -> Rows:
         if not self._text:
             return ()
         width = max(width, 1)

@@ -83,7 +83,7 @@ class Tree(CachedComponent):
             self._at = min(self._at, max(len(self._lines) - 1, 0))
         return self._lines
 
-    def _lay_out(self, width: int) -> Rows:
+    def _draw(self, width: int) -> Rows:
         lines, width = self._visible(), max(width, 1)
         if not lines:
             return (self._theme.style("muted", truncate(_OTHER + _EMPTY, width)),)
@@ -141,7 +141,7 @@ class Tree(CachedComponent):
         index = min(max(index, 0), len(self._visible()) - 1)
         if index != self._at:
             self._at = index
-            self._width = -1
+            super().invalidate()  # the lines stay as they are
 
 
 def _flat(roots: list[TreeNode]) -> list[_Line]:

@@ -1,4 +1,4 @@
-"""A session's frames, drawn: the output its jobs have printed so far, then what they print, each byte once.
+"""A session's stream, drawn: the output its jobs have printed so far, then what they print, each byte once.
 
 - Earlier output is read from the artifact, up to the place the snapshot accounts for; events continue from there. The
   same happens when we were too slow and get a new snapshot in the middle.

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 
 from sightline.text import clean_line
 from sightline.transcript import Entry, Remark, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
-from sightline.tty import Rows, Scrollback, truncate
-from sightline.views.console._cached import CachedComponent
+from sightline.tty import CachedComponent, Rows, Scrollback, truncate
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.blocks._block import TranscriptBlock
 from sightline.views.console.blocks._call import state_of

@@ -4,8 +4,7 @@ The fold changes its entries in place: a block holds its entry, and `changed` is
 """
 
 from sightline.transcript import Entry
-from sightline.tty import Component, Scrollback
-from sightline.views.console._cached import CachedComponent
+from sightline.tty import CachedComponent, Component, Scrollback
 
 
 class TranscriptBlock(Component):

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sightline import __version__
 from sightline.transcript import Snapshot
-from sightline.tty import measure, truncate
+from sightline.tty import CachedComponent, measure, truncate
 from sightline.views._names import from_home
-from sightline.views.console._cached import CachedComponent
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.blocks._block import TranscriptBlock
 from sightline.views.console.status._facts import Facts

@@ -85,12 +85,8 @@ class Pane(Component):
 class _Hints(KeyHints):
     """All hints, in several rows where one is too narrow."""
 
-    def render(self, width: int) -> Rows:
-        if width != self._width:
-            self._width = width
-            groups = _fitting(self._hints, width)
-            self._rows = tuple(KeyHints(group, theme=self._theme).render(width)[0] for group in groups)
-        return self._rows
+    def _draw(self, width: int) -> Rows:
+        return tuple(KeyHints(group, theme=self._theme).render(width)[0] for group in _fitting(self._hints, width))
 
 
 def _fitting(hints: Sequence[tuple[str, str]], width: int) -> list[list[tuple[str, str]]]:

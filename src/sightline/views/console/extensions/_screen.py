@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from sightline.events import EditorTextState, ExtensionWidget, StatusTextsState, TitleState, WidgetsState
 from sightline.text import clean_line
-from sightline.tty import truncate
-from sightline.views.console._cached import CachedComponent
+from sightline.tty import CachedComponent, truncate
 
 if TYPE_CHECKING:
     from sightline.tty import Overlay

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from sightline.text import clean_line
-from sightline.tty import CURSOR, PLAIN, Depth, Theme, theme_for, wrap
-from sightline.views.console._cached import CachedComponent
+from sightline.tty import CURSOR, PLAIN, CachedComponent, Depth, Theme, theme_for, wrap
 from sightline.views.console.gallery._scene import Scene, SceneState, Stage
 
 Look = Literal["dark", "light"]

@@ -25,11 +25,10 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from sightline.text import clean_line
-from sightline.tty import Component, Input, Overlay, Paste, Rows, Theme, measure, truncate
+from sightline.tty import CachedComponent, Component, Input, Overlay, Paste, Rows, Theme, measure, truncate
 from sightline.tty.components import Editor, Item, Spacer
 from sightline.tty.components.editor import CallLater, CompletionRequest, Completions
 from sightline.tty.components.editor._completion import Deliver
-from sightline.views.console._cached import CachedComponent
 from sightline.views.console._desk import Answerable, Level
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console._external import editor_command

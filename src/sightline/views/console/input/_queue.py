@@ -2,8 +2,7 @@
 
 from sightline.events import QueuedMessage
 from sightline.text import clean_line, first_line
-from sightline.tty import truncate
-from sightline.views.console._cached import CachedComponent
+from sightline.tty import CachedComponent, truncate
 from sightline.views.console._drawing import DrawingOptions
 
 _ROWS = 4

@@ -12,11 +12,10 @@ from typing import Any, Generic, TypeVar
 
 from sightline.host import Command, CommandReply
 from sightline.text import clean_line
-from sightline.tty import Input, Paste, Rows, Theme, measure, truncate
+from sightline.tty import CachedComponent, Input, Paste, Rows, Theme, measure, truncate
 from sightline.tty.components import Input as LineInput
 from sightline.tty.components import Item, KeyHints, Loader, SelectList, TextComponent
 from sightline.tty.components._container import Container, Holder
-from sightline.views.console._cached import CachedComponent
 from sightline.views.console._desk import Answerable, Desk
 
 _SMALL = 12  # rows: below this there is no room for hints

@@ -16,10 +16,9 @@ import msgspec
 from sightline.host import Abort, CommandReply, Label, MoveTo, Outline
 from sightline.journal import FILTERS, Filter
 from sightline.text import clean_line
-from sightline.tty import CURSOR, Input, Key, Paste, Rows, Theme, graphemes, truncate
+from sightline.tty import CURSOR, CachedComponent, Input, Key, Paste, Rows, Theme, graphemes, truncate
 from sightline.tty.components import Input as LineInput
 from sightline.tty.components import Item
-from sightline.views.console._cached import CachedComponent
 from sightline.views.console._desk import Desk, accepted, reply_data, report_refusal
 from sightline.views.console.selectors._panel import ChoicePanel, QuestionPanel, SearchPanel, WaitingPanel
 from sightline.views.console.selectors._tree_rows import EntryList, TreeLine, outlined

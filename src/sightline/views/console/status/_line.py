@@ -4,9 +4,8 @@ The approval level is always shown: what the agent may do is never left out for 
 
 from typing import NamedTuple
 
-from sightline.tty import Rows, measure, truncate
+from sightline.tty import CachedComponent, Rows, measure, truncate
 from sightline.views._names import from_home
-from sightline.views.console._cached import CachedComponent
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console._state import ConsoleState
 from sightline.views.console.shapes._shape import plural

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from sightline.events import TodoTask
 from sightline.text import clean_line
 from sightline.transcript import Snapshot
-from sightline.tty import truncate
-from sightline.views.console._cached import CachedComponent
+from sightline.tty import CachedComponent, truncate
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.shapes._todo import ROLES, SIGNS
 from sightline.views.console.status._facts import Facts

@@ -1,4 +1,4 @@
-"""Tickets for downloads, which a browser makes by itself and without a bearer: one path, one use, half a minute."""
+"""Tickets for downloads, for which a browser sends no bearer token: one path, one use, half a minute."""
 
 import hashlib
 import secrets

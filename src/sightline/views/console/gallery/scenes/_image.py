@@ -5,9 +5,8 @@ import zlib
 from collections.abc import Iterator
 from functools import cache
 
-from sightline.tty import ImageProtocol, ImageRow, ImageStore, Rows, truncate
+from sightline.tty import CachedComponent, ImageProtocol, ImageRow, ImageStore, Rows, truncate
 from sightline.tty.components import ImageComponent
-from sightline.views.console._cached import CachedComponent
 from sightline.views.console.gallery._scene import SceneState, Stage, scene
 
 _WIDTH, _HEIGHT = 160, 80

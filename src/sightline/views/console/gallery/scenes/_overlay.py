@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from sightline.tty import Anchor, Component, Overlay, OverlayHandle, Rows, composite
+from sightline.tty import Anchor, CachedComponent, Component, Overlay, OverlayHandle, Rows, composite
 from sightline.tty.components import Box, Item, SelectList, TextComponent
-from sightline.views.console._cached import CachedComponent
 from sightline.views.console.gallery._scene import SceneState, Stage, scene
 
 _HEIGHT = 7

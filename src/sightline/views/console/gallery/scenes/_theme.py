@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from sightline.tty import LOOKS, Depth, Theme, theme_for, truncate
-from sightline.views.console._cached import CachedComponent
+from sightline.tty import LOOKS, CachedComponent, Depth, Theme, theme_for, truncate
 from sightline.views.console.gallery._scene import SceneState, Stage, scene
 
 _DEPTHS: tuple[Depth, ...] = ("true", "256", "16")
