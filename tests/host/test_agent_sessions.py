@@ -351,14 +351,14 @@ async def test_notices_before_the_beginning_are_kept(tmp_path: Path) -> None:
 async def test_a_full_disk_does_not_stop_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is said; the run goes on; the conversation is kept once there is room, and can be resumed."""
     full = False
-    really = JournalWriter._write
+    really = JournalWriter.write_lines
 
     def write(self: JournalWriter, data: bytes) -> None:
         if full:
             raise OSError(28, "No space left on device")
         really(self, data)
 
-    monkeypatch.setattr(JournalWriter, "_write", write)
+    monkeypatch.setattr(JournalWriter, "write_lines", write)
     turns = [[bash("echo one")], [bash("until [ -e room ]; do sleep 0.01; done")], [{"text": "done"}], [{"text": "on"}]]
     async with lab(tmp_path, turns) as here:
         full = True

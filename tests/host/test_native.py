@@ -44,14 +44,14 @@ async def test_a_run_that_could_not_be_kept_has_not_gone_well(
 ) -> None:
     """The agent does its work and says so; the exit code says that it is not all kept."""
     run = native(tmp_path, [[{"text": "done"}]])
-    write = JournalWriter._write
+    write = JournalWriter.write_lines
 
     def on_a_full_disk(self: JournalWriter, data: bytes) -> None:
         if full and b"run_started" in data:
             raise OSError(28, "No space left on device")
         write(self, data)
 
-    monkeypatch.setattr(JournalWriter, "_write", on_a_full_disk)
+    monkeypatch.setattr(JournalWriter, "write_lines", on_a_full_disk)
     await asyncio.wait_for(read(run), DEADLINE)
     assert run.outcome.text == "done"
     assert run.outcome.exit_code == int(full)

@@ -169,19 +169,19 @@ async def test_a_full_disk_is_said_and_the_work_goes_on(store, monkeypatch):
     """Bad weather: events are still shown, and once there is room the journal says what it has missed."""
     async with a_session(store) as (session, writer):
         frames = session.subscribe(0)
-        append = type(writer)._write
+        append = type(writer).write_lines
 
         def full(self, data):
             raise OSError(28, FULL)
 
-        monkeypatch.setattr(type(writer), "_write", full)
+        monkeypatch.setattr(type(writer), "write_lines", full)
         session.append(Error("a"))
         seen = []
         while len(seen) < 2:
             seen += await anext(frames)
         assert [event.text for event in seen] == ["a", f"events from 1 on are shown but not stored: {FULL}"]
         assert session.lost_some
-        monkeypatch.setattr(type(writer), "_write", append)
+        monkeypatch.setattr(type(writer), "write_lines", append)
         session.append(Error("b"))
         await anext(frames)
         texts = [event.text for event in store.read(session.id).events()]
