@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from sightline.actors import Actor
+from sightline.actors._bounds import NAME_AT_MOST
 from sightline.events import (
     KINDS,
     AgentEnded,
@@ -17,12 +18,15 @@ from sightline.events import (
     Reasoning,
     Request,
     RequestResolved,
+    RunEnded,
     State,
     Text,
     ToolArgs,
     ToolOutput,
     ToolResult,
     ToolUse,
+    TurnStarted,
+    Unknown,
     encode_event,
 )
 from sightline.host import HostSession
@@ -51,18 +55,16 @@ def published(session: HostSession) -> list[Event]:
     return list(SessionReader(session.folder).events())
 
 
-# Fields that hold what a model, a tool or a user wrote. Others are ids and words of ours.
-FREE = {"text", "content", "delta", "arg", "args", "details", "choices", "value", "hint", "task", "answer", "raw"}
+OWN_IDS = {"id", "call", "job", "agent", "source"}  # made by the session
 
 
 def with_key(kind: type[Any]) -> Event:
-    """An event of this kind with the secret in every such field."""
+    """An event of this kind with the secret in every field of text or data, but for ids of ours."""
     made: dict[str, Any] = {}
     for field in msgspec.structs.fields(kind):
-        if field.name in FREE:
-            is_data = field.name in ("args", "details", "value", "answer")
-            data = {KEY: [f"a {KEY} b"]}
-            made[field.name] = data if is_data else [KEY] if field.name == "choices" else f"x {KEY} y"
+        value = {str: f"x {KEY} y", list[str]: [KEY], Any: {KEY: [f"a {KEY} b"]}}.get(field.type)
+        if value is not None and field.name not in OWN_IDS:
+            made[field.name] = value
         elif field.required:
             made[field.name] = {"verdict": "refused", "what": "question"}.get(
                 field.name, 1 if field.type is int else "i"
@@ -73,13 +75,54 @@ def with_key(kind: type[Any]) -> Event:
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 async def test_no_secret_is_published_whatever_the_event(session: HostSession, actor: Actor, kind: type[Any]) -> None:
-    """In any field that holds what somebody wrote, in data as in text."""
-    event = with_key(kind)
-    actor.publish(event)
+    """In any field but the ids the session made: names and paths, in data as in text."""
+    actor.publish(with_key(kind))
     actor.close()
     sent = b"".join(map(encode_event, published(session)))
     assert KEY.encode() not in sent
-    assert (MASK.encode() in sent) == any(field in FREE for field in event.__struct_fields__)
+    assert (MASK.encode() in sent) == (kind is not TurnStarted)
+
+
+async def test_no_secret_is_in_the_path_of_an_agent(session: HostSession, actor: Actor) -> None:
+    """Nor in the events under it, whether it was announced or not."""
+    child = actor.child(KEY, model=KEY)
+    child.publish(Text(".", 1))
+    actor.end_child(child)
+    session.actor("claude", actor.secrets, f"never/{KEY}-1").publish(Text(".", 2))
+    events = published(session)
+    assert KEY.encode() not in b"".join(map(encode_event, events))
+    assert [event.agent for event in events] == ["Explore-1", child.path, "Explore-1", f"never/{MASK}-1"]
+    assert KEY not in "".join(session.agents)
+
+
+async def test_names_are_cut(session: HostSession, actor: Actor) -> None:
+    """Shown and stored alike: a record has a limit, and a name is no text."""
+    long = "n" * 600_000
+    child = actor.child(long, model=long)
+    child.child(long)
+    actor.publish(ToolArgs("c", long, "{}", long))
+    actor.publish(ToolUse("c", long, long, native_id=long))
+    actor.publish(RunEnded(stop_reason=long))
+    actor.publish(Unknown("x", 1, long))
+    events = published(session)
+    lengths = {
+        (type(event), name): len(value)
+        for event in events
+        for name in ("name", "native_name", "model", "stop_reason")
+        if (value := getattr(event, name, ""))
+    }
+    assert set(lengths.values()) == {NAME_AT_MOST}
+    assert [type(event) for event in events] == [AgentStarted, AgentStarted, ToolArgs, ToolUse, RunEnded, Unknown]
+    assert max(len(encode_event(event)) for event in events) < 20_000
+
+
+async def test_two_agents_with_a_long_path_are_two(session: HostSession, actor: Actor) -> None:
+    """A path is cut before its number."""
+    for _ in range(40):
+        actor = actor.child("n" * 300)
+    first, second = actor.child("a"), actor.child("a")
+    assert first.path != second.path
+    assert len(first.path) <= 4096
 
 
 async def test_path_and_source_are_the_actors(session: HostSession, actor: Actor) -> None:

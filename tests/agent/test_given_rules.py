@@ -10,6 +10,7 @@ import pytest
 from sightline.agent import agent_spec
 from sightline.events import Notice, ToolResult
 from sightline.host import Reload, SetApproval, working
+from sightline.journal import SessionTree
 from sightline.settings import StartOptions
 from tests.agent.support import Lab, store_in, write_script
 
@@ -192,6 +193,57 @@ async def test_a_stored_rule_that_cannot_be_read_costs_itself(tmp_path: Path) ->
         await here.run()
         assert here.agent.permissions.policy.deny == ("network",)
         assert any("not a rule: teleport(mars)" in text for text in notices(here))
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        {"allow": ["exec(git *)"], "deny": [5, "exec(git push)"]},
+        {"allow": "exec(git *)", "deny": ["exec(git push)"]},
+        {"allow": ["exec(git *)"], "deny": "exec(git push)"},
+        {"allow": ["exec(git *)"], "deny": ["exec(git push)", "teleport(mars)"]},
+        {"allow": ["exec(git *)"], "deny": ["exec(git push)"], "cwd": 7},
+    ],
+)
+async def test_damaged_rules_deny_what_they_can_and_allow_nothing(tmp_path: Path, damaged: Any) -> None:
+    """A rule that denied something may be missing: so no stored rule allows anything, and a warning has it."""
+    async with session_in(tmp_path, [OK], allow=["exec(echo *)"]) as here:
+        await here.run()
+        session = here.session.id
+        here.agent.memory.note("rules_given", damaged)
+    async with session_in(tmp_path, [OK, bash("git push"), OK], resume=session) as here:
+        await here.run()
+        (pushed,) = here.of(ToolResult)
+        assert "rule: exec(git push)" in pushed.content
+        assert here.agent.permissions.policy.allow == ()
+        warnings = [event.text for event in here.of(Notice) if event.level == "warning"]
+        assert warnings[0].startswith(("rules stored with this session cannot be read", "a rule stored with this"))
+        assert warnings[1].startswith("not used because of that: allow exec(echo *)")
+
+
+@pytest.mark.parametrize("forked", [False, True])
+@pytest.mark.parametrize("damage", ['"custom":5,', '"time":"noon",'])
+async def test_an_entry_of_rules_that_cannot_be_read_is_reported(tmp_path: Path, damage: str, forked: bool) -> None:
+    """It denied something, perhaps: a session without it, or a fork of it, says so and allows nothing."""
+    async with session_in(tmp_path, [OK], allow=["exec"], deny=["exec(git push)"]) as here:
+        await here.run()
+        session = here.session.id
+        here.agent.memory.note("rules_given", {"deny": ["network"]})
+        last = here.agent.memory.tree.leaf
+    store = store_in(tmp_path)
+    journal = store.folder(session) / "journal.jsonl"
+    lines = journal.read_text().splitlines(keepends=True)
+    at = next(at for at, line in enumerate(lines) if f'"id":"{last}"' in line)
+    lines[at] = lines[at].replace('"data":', f'{damage}"data":')
+    journal.write_text("".join(lines))
+    if forked:
+        tree = SessionTree.load(store.folder(session))
+        session = store.fork(session, next(node.id for node in tree.nodes.values() if node.type == "message"))
+    async with session_in(tmp_path, [OK, OK], resume=session) as here:
+        assert here.agent.permissions.policy.deny == ("exec(git push)",)
+        assert here.agent.permissions.policy.allow == ()
+        await here.run()
+        assert any("cannot be read" in text for text in notices(here))
 
 
 async def test_one_of_them_is_not_forgotten(tmp_path: Path) -> None:

@@ -3,14 +3,18 @@
 import base64
 import json
 import re
+from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sightline.conversation import AssistantMessage, CallPart, ToolMessage
+from sightline.events import ToolUse
 from sightline.secrets import Secrets
 from sightline.text import clean_text
+from tests.agent.support import kept, lab
 
 VALUES = ("abcabcabd", "cabcab-long-one", "abcabcabd-and-more", "ß-key-0123", "cab-long")
 SECRETS = Secrets({f"TOKEN_{number}": value for number, value in enumerate(VALUES)})
@@ -317,3 +321,33 @@ def test_what_is_let_out_was_all_there_is_to_see_of_a_value(text: str, places: l
     told += stream.end()
     assert begun.sub("", told) == ONE.masked(text)
     assert at_most is None or all(len(seen) <= at_most for seen in begun.findall(told))
+
+
+async def test_a_secret_as_the_name_of_a_tool_is_in_no_file(tmp_path: Path) -> None:
+    """Nor shown: a model may use any text as a name. The events, the conversation and the catalogue have the mask."""
+    async with lab(tmp_path, [[{"tool": KEY, "args": {}}], [{"text": "ok"}]], environ={"A_TOKEN": KEY}) as here:
+        await here.run()
+        assert KEY not in repr(here.seen)
+        assert KEY not in repr(here.messages)
+        assert [event.name for event in here.of(ToolUse)] == ["[secret A_TOKEN]"]
+        assert "[secret A_TOKEN]" in [each.name for each in here.messages if isinstance(each, ToolMessage)]
+        list(here.store.conversations(None))
+        stored = [path for path in (tmp_path / "home").rglob("*") if path.is_file()]
+        assert [path.name for path in stored if KEY.encode() in path.read_bytes()] == []
+
+
+def test_a_secret_as_an_id_of_a_call_is_masked() -> None:
+    """A server may return any text as one."""
+    message = AssistantMessage([CallPart("c1", KEY, native_id=KEY)])
+    assert KEY not in repr(ONE.masked_message(message))
+
+
+async def test_a_long_name_is_stored_as_it_is_shown(tmp_path: Path) -> None:
+    """No event is too long for a record because of it."""
+    async with lab(tmp_path, [[{"tool": "n" * 600_000, "args": {}}], [{"text": "ok"}]]) as here:
+        await here.run()
+        (use,) = here.of(ToolUse)
+        assert (len(use.name), len(use.native_name)) == (200, 200)
+        assert [event for event in kept(tmp_path, here.session.id) if isinstance(event, ToolUse)] == [use]
+        answers = [each for each in here.messages if isinstance(each, AssistantMessage)]
+        assert [len(call.name) for answer in answers for call in answer.calls] == [200]

@@ -4,6 +4,8 @@ Rules:
 
 - An event leaves with the actor's path and source, without what drives a terminal, without secrets, and no longer than
   a record of the journal.
+- A field without a rule of its own is one line, cleaned, masked and cut: names at `NAME_AT_MOST`, others at
+  `_LINE_AT_MOST`. Only ids that the session made are published as they are.
 - Text is cleaned before it is masked: what is removed may stand within a secret, which would be whole again after it.
 - Words and arguments that come in pieces are masked as if they came whole: what may be the beginning of a secret waits
   for the next piece, words also for whatever else the same actor does, arguments for their call.
@@ -14,12 +16,21 @@ Rules:
 from collections.abc import Callable
 from typing import Any, Literal
 
-from msgspec.structs import replace
+from msgspec.structs import fields, replace
 
 from sightline.actors._approval_details import carried, forget, made_visible
-from sightline.actors._bounds import TEXT_AT_MOST, bounded_prompt, bounded_text, bounded_value, pieces, plain
+from sightline.actors._bounds import (
+    NAME_AT_MOST,
+    TEXT_AT_MOST,
+    bounded_prompt,
+    bounded_text,
+    bounded_value,
+    pieces,
+    plain,
+)
 from sightline.actors._log import Log, RunningCommand
 from sightline.events import (
+    KINDS,
     AgentEnded,
     AgentStarted,
     CallEnding,
@@ -49,11 +60,28 @@ from sightline.text import clean_line, clean_output, clean_text, clean_value, cu
 
 _ARG_AT_MOST = 40  # characters of the preview of a call's arguments
 _MESSAGE_AT_MOST = 10_000  # characters of a notice or an error
+_LINE_AT_MOST = 4096  # characters of a path, a host or another program's id
 _WRITTEN_AT_ONCE = 64 * 1024  # bytes of one event
 _STOPPED = "stopped before it ended; what it had done by then is unknown"
 
 # What comes in pieces: the field with the piece.
 _PIECES: dict[type, str] = {Text: "text", Reasoning: "text", ToolArgs: "delta"}
+
+# Every other field of text is one line: see `_lines_of`.
+_OWN_IDS = {"id", "call", "job", "agent", "source"}
+_TEXTS = {"text", "content", "delta", "raw", "hint", "task", "arg", "reason", "choices"}
+_NAMES = {"name", "native_name", "model", "stop_reason"}
+
+
+def _lines_of(kind: type) -> dict[str, int]:
+    """The fields of an event that are one line, or a list of such, and how long each may be."""
+    lines = (field.name for field in fields(kind) if field.type in (str, list[str]))
+    return {
+        name: NAME_AT_MOST if name in _NAMES else _LINE_AT_MOST for name in lines if name not in _OWN_IDS | _TEXTS
+    }
+
+
+_LINES = {kind: _lines_of(kind) for kind in KINDS.values()}
 
 
 class _CallOutput:
@@ -108,9 +136,9 @@ class Actor:
 
     def __init__(self, log: Log, source: str, secrets: Secrets, path: str = "", shared: _Open | None = None) -> None:
         self.log = log
-        self.path = path
         self.source = source
         self.secrets = secrets
+        self.path = self._line(path, _LINE_AT_MOST)
         self._open = shared or _Open()
 
     def observed_by(self, source: str) -> "Actor":
@@ -119,9 +147,12 @@ class Actor:
 
     def child(self, name: str, *, task: str = "", model: str = "", call: str = "", title: str = "") -> "Actor":
         """A subagent begins. `title`: what it is called, where that is not how its path is made."""
-        path = self.log.new_agent(f"{self.path}/{name}" if self.path else name)
-        self.publish(AgentStarted(path, title or name, task, model, call))
-        child = self._open.children[path] = Actor(self.log, self.source, self.secrets, path)
+        step = self.name(name)
+        # Cut before it gets its number: two long paths are still two.
+        path = self.log.new_agent(self._line(f"{self.path}/{step}" if self.path else step, _LINE_AT_MOST - 20))
+        child = Actor(self.log, self.source, self.secrets, path)
+        self.publish(AgentStarted(child.path, title or name, task, model, call))
+        self._open.children[child.path] = child
         return child
 
     def end_child(self, child: "Actor", *, is_error: bool = False, usage: Usage | None = None) -> None:
@@ -137,6 +168,10 @@ class Actor:
         mine = self._open
         return bool(mine.calls or mine.requests or mine.children or mine.ended or mine.pieces)
 
+    def name(self, text: str) -> str:
+        """The name of a tool, an agent or a model, as it is published and stored."""
+        return self._line(text, NAME_AT_MOST)
+
     def new_call(self) -> str:
         return self.log.new_call()
 
@@ -151,6 +186,7 @@ class Actor:
             self.output(event.id)(event.content, event.stream)
             return
         self._end_pieces_before(event)
+        event = self._with_lines(event)
         if type(event) in _PIECES:
             self._publish_piece(event, _PIECES[type(event)])
             return
@@ -242,8 +278,18 @@ class Actor:
     def _text(self, text: str, most: int = TEXT_AT_MOST) -> str:
         return bounded_text(self.secrets.masked(clean_text(text)), most)
 
-    def _line(self, text: str) -> str:
-        return clean_line(self.secrets.masked(clean_line(text)))
+    def _line(self, text: str, most: int = TEXT_AT_MOST) -> str:
+        line = clean_line(self.secrets.masked(clean_line(text)))
+        return line if len(line) <= most else cut_graphemes(line, most)
+
+    def _with_lines(self, event: Event) -> Event:
+        changed: dict[str, str | list[str]] = {}
+        for name, most in _LINES[type(event)].items():
+            value: str | list[str] = getattr(event, name)
+            line = self._line(value, most) if isinstance(value, str) else [self._line(each, most) for each in value]
+            if line != value:
+                changed[name] = line
+        return replace(event, **changed) if changed else event
 
     def _value(self, value: object) -> Any:
         if value is None or isinstance(value, bool | int | float):
@@ -292,7 +338,7 @@ class Actor:
         return replace(event, content=self.secrets.masked(event.content))
 
     def _prepare_tool_connection(self, event: ToolConnection) -> Event:
-        return replace(event, rule=self._line(event.rule), reason=self._text(event.reason))
+        return replace(event, reason=self._text(event.reason))
 
     def _prepare_agent_started(self, event: AgentStarted) -> Event:
         return replace(event, task=self._text(event.task))
@@ -319,7 +365,7 @@ class Actor:
         return replace(event, answer=self._value(event.answer))
 
     def _prepare_unknown(self, event: Unknown) -> Event:
-        return replace(event, raw=self.secrets.masked(event.raw))
+        return replace(event, raw=self.secrets.masked(event.raw), reason=self._text(event.reason, _MESSAGE_AT_MOST))
 
 
 def _is_next_piece(event: Event, after: Event) -> bool:

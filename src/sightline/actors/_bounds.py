@@ -10,6 +10,7 @@ import msgspec
 from sightline.conversation import CallPart
 from sightline.text import clean_line, clean_text, clean_value, cut_graphemes
 
+NAME_AT_MOST = 200  # characters of the name of a tool, an agent or a model
 TEXT_AT_MOST = 150_000  # characters of one text
 _PROMPT_AT_MOST = 400_000  # of a prompt in ASCII, of which a record has at most two bytes a character
 VALUE_AT_MOST = 256 * 1024  # bytes of a value, as JSON

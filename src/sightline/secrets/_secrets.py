@@ -149,7 +149,13 @@ class Secrets:
         if isinstance(part, TextPart):
             return TextPart(self.masked(part.text))
         if isinstance(part, CallPart):
-            return msgspec.structs.replace(part, args=self.masked_value(part.args), broken=self.masked(part.broken))
+            return msgspec.structs.replace(
+                part,
+                name=self.masked(part.name),
+                args=self.masked_value(part.args),
+                native_id=self.masked(part.native_id),
+                broken=self.masked(part.broken),
+            )
         if isinstance(part, ReasoningPart) and not part.signature and part.opaque is None:
             return msgspec.structs.replace(part, text=self.masked(part.text))
         return part

@@ -70,8 +70,12 @@ class AgentConversation:
         """Store an answer of the model."""
         message = self._secrets.masked_message(message)
         error = self._secrets.masked(message.error)
-        parts = [encodable_call(part) if isinstance(part, CallPart) else part for part in message.parts]
-        self.memory.add(msgspec.structs.replace(message, parts=parts, error=error))
+        parts = [self._storable(part) if isinstance(part, CallPart) else part for part in message.parts]
+        model = self._actor.name(message.model)
+        self.memory.add(msgspec.structs.replace(message, parts=parts, error=error, model=model))
+
+    def _storable(self, call: CallPart) -> CallPart:
+        return encodable_call(msgspec.structs.replace(call, name=self._actor.name(call.name)))
 
     def store_value(self, name: str, value: object, shown: StateFact | None = None) -> None:
         """Store a value with the conversation, for a tool or an extension: plain data. `shown`: what views receive."""

@@ -242,7 +242,8 @@ class CallRunner:
             text = f"{text[:_TEXT_AT_MOST]}\n[{len(text) - _TEXT_AT_MOST:,} more characters are left out]"
         parts: list[Content] = [TextPart(text)] if text or not outcome.images else []
         parts += [self._stored_image(call, number, image) for number, image in enumerate(outcome.images)]
-        return ToolMessage(call.id, call.name, parts, call.native_id, outcome.is_error, _ending(outcome))
+        name, native_id = self._actor.name(call.name), self._secrets.masked(call.native_id)
+        return ToolMessage(call.id, name, parts, native_id, outcome.is_error, _ending(outcome))
 
     def _stored_image(self, call: CallPart, number: int, image: Image) -> Content:
         name = f"{call.id}-image{number}.{image.media_type.rpartition('/')[2]}"

@@ -6,6 +6,8 @@ Rules:
   What is given at a resume is added, and stored too. No answer and no setting takes one away.
 - A relative rule is about the folder it was given in. Resumed in another folder, the session has the rule with that
   folder named. A deny rule is about both folders then.
+- Where something of the stored rules cannot be read, a deny rule may be missing: that is reported, every deny rule that
+  can be read applies, and no stored allow rule does.
 - A rule that cannot be stored as it is (a secret in it, bytes that are not text) is reported and not stored: part of it
   would be another rule.
 """
@@ -27,6 +29,9 @@ from sightline.settings import RuleMistake, anchored, parse_rule, shown_rule
 _SHOWN = 5  # rules in a notice
 
 
+_UNREADABLE = "rules stored with this session cannot be read: one that denied something may be missing"
+
+
 class GivenRules(msgspec.Struct, frozen=True):
     """The data of a `rules_given` entry; `cwd` is the folder they were given in."""
 
@@ -35,12 +40,18 @@ class GivenRules(msgspec.Struct, frozen=True):
     cwd: str = ""
 
 
+class _StoredRules(msgspec.Struct, frozen=True):
+    entries: list[GivenRules]
+    is_whole: bool  # everything that was stored could be read
+
+
 def with_stored_rules(spec: AgentSpec, tree: SessionTree) -> AgentSpec:
     """The same, with what the command lines of this session gave before."""
     given_now = {(each.rule, each.verdict) for each in spec.rules if each.origin == "flag"}
     restored: list[KnownRule] = []
-    notices: list[str] = []
-    for rule, verdict in dict.fromkeys(_stored(tree, spec.cwd)):
+    stored = _read(tree)
+    notices = [] if stored.is_whole else [_UNREADABLE]
+    for rule, verdict in dict.fromkeys(_each_here(stored, spec.cwd)):
         if (rule, verdict) in given_now:
             continue
         try:
@@ -50,6 +61,9 @@ def with_stored_rules(spec: AgentSpec, tree: SessionTree) -> AgentSpec:
             notices.append(f"a rule stored with this session is not used: {mistake.message}")
     if not restored and not notices:
         return spec
+    if notices and (unused := [each for each in restored if each.verdict == "allow"]):
+        notices.append(f"not used because of that: {_shown(unused)}")
+        restored = [each for each in restored if each.verdict == "deny"]
     allow, deny = _of("allow", restored), _of("deny", restored)
     policy = spec.policy
     return msgspec.structs.replace(
@@ -63,7 +77,7 @@ def with_stored_rules(spec: AgentSpec, tree: SessionTree) -> AgentSpec:
 def begin_with_rules(memory: Memory, actor: Actor, spec: AgentSpec) -> None:
     """Store what was given now, and report what returned."""
     cwd = str(spec.cwd)
-    here = [given for given in _entries(memory.tree) if given.cwd == cwd]
+    here = [given for given in _read(memory.tree).entries if given.cwd == cwd]
     known = {each for given in here for each in _each(given)}
     new = [each for each in spec.rules if each.origin == "flag" and (each.rule, each.verdict) not in known]
     storable = [each for each in new if _is_storable(actor, each.rule) and _is_storable(actor, cwd)]
@@ -91,9 +105,9 @@ def _is_storable(actor: Actor, text: str) -> bool:
     return encodable(text) == text == actor.secrets.masked(text)
 
 
-def _stored(tree: SessionTree, cwd: Path) -> Iterator[tuple[str, Verdict]]:
+def _each_here(stored: _StoredRules, cwd: Path) -> Iterator[tuple[str, Verdict]]:
     """As they are meant in this folder."""
-    for given in _entries(tree):
+    for given in stored.entries:
         elsewhere = bool(given.cwd) and os.path.realpath(given.cwd) != os.path.realpath(cwd)
         for rule, verdict in _each(given):
             if not elsewhere or verdict == "deny":
@@ -109,13 +123,28 @@ def _anchored(rule: str, verdict: Verdict, cwd: str) -> str:
         return rule  # reported where it is read
 
 
-def _entries(tree: SessionTree) -> Iterator[GivenRules]:
+def _read(tree: SessionTree) -> _StoredRules:
     nodes = [node for node in tree.nodes.values() if node.type == "rules_given"]
-    for entry in tree.read(nodes):
+    entries: list[GivenRules] = []
+    is_whole = not tree.lost_rules
+    for entry in (found := list(tree.read(nodes))):
         try:
-            yield msgspec.convert(entry.data, GivenRules)
+            entries.append(msgspec.convert(entry.data, GivenRules))
         except msgspec.ValidationError:
-            continue
+            is_whole = False
+            entries.append(_deny_rules_in(entry.data))
+    return _StoredRules(entries, is_whole and len(found) == len(nodes))
+
+
+def _deny_rules_in(data: object) -> GivenRules:
+    """What can be read of an entry that is damaged."""
+    if not isinstance(data, dict):
+        return GivenRules()
+    deny, cwd = data.get("deny"), data.get("cwd")
+    rules = deny if isinstance(deny, list) else [deny]
+    return GivenRules(
+        deny=[rule for rule in rules if isinstance(rule, str)], cwd=cwd if isinstance(cwd, str) else ""
+    )
 
 
 def _each(given: GivenRules) -> Iterator[tuple[str, Verdict]]:

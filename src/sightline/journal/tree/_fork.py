@@ -66,12 +66,16 @@ def fork(store: "Store", session: str, leaf: str = "") -> str:
 
 def _permissions_left(tree: SessionTree, leaf: str) -> list[Entry]:
     """The level that was chosen last and every rule that was given, as entries after the leaf, where the way to it does
-    not have them."""
+    not have them. An entry of rules that cannot be read becomes an empty one: the fork reports it, too."""
     given = [node for node in tree.nodes.values() if node.type == "rules_given"]
     chosen = [node for node in tree.nodes.values() if node.type == "approval_change"]
     on_path = {node.id for node in tree.path(leaf)}
     entries: list[Entry] = []
-    for entry in tree.read([node for node in (*given, *chosen[-1:]) if node.id not in on_path]):
+    missing = [node for node in (*given, *chosen[-1:]) if node.id not in on_path]
+    found = list(tree.read(missing))
+    if tree.lost_rules or len(found) < len(missing):
+        found.append(Entry(id="", type="rules_given", time=tree.node(leaf).time))
+    for entry in found:
         parent = entries[-1].id if entries else leaf
         copied = msgspec.structs.replace(entry, id=tree.next_id(len(entries)), parent=parent, seq=tree.node(leaf).seq)
         entries.append(copied)

@@ -57,6 +57,7 @@ class SessionTree:
         self.last_seq = 0  # of the last event that is known of
         self.torn_at: int | None = None  # where an unfinished last line begins
         self.unreadable = 0  # entries that are damaged
+        self.lost_rules = False  # one of them had rules for the session
         self._journal = journal
         self._children: dict[str, list[SessionNode]] = {}
         self._unstored: dict[str, Entry] = {}
@@ -76,6 +77,7 @@ class SessionTree:
                 meta = meta_of_line(line)
                 if meta is None:
                     tree.unreadable += 1
+                    tree.lost_rules = tree.lost_rules or b'"rules_given"' in line
                 else:
                     tree._take(meta, offset, len(line))
             tree.last_seq = max(tree.last_seq, last_seq(fd, end))
