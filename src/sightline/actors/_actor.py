@@ -76,9 +76,7 @@ _NAMES = {"name", "native_name", "model", "stop_reason"}
 def _lines_of(kind: type) -> dict[str, int]:
     """The fields of an event that are one line, or a list of such, and how long each may be."""
     lines = (field.name for field in fields(kind) if field.type in (str, list[str]))
-    return {
-        name: NAME_AT_MOST if name in _NAMES else _LINE_AT_MOST for name in lines if name not in _OWN_IDS | _TEXTS
-    }
+    return {name: NAME_AT_MOST if name in _NAMES else _LINE_AT_MOST for name in lines if name not in _OWN_IDS | _TEXTS}
 
 
 _LINES = {kind: _lines_of(kind) for kind in KINDS.values()}

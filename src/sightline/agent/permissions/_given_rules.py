@@ -142,9 +142,7 @@ def _deny_rules_in(data: object) -> GivenRules:
         return GivenRules()
     deny, cwd = data.get("deny"), data.get("cwd")
     rules = deny if isinstance(deny, list) else [deny]
-    return GivenRules(
-        deny=[rule for rule in rules if isinstance(rule, str)], cwd=cwd if isinstance(cwd, str) else ""
-    )
+    return GivenRules(deny=[rule for rule in rules if isinstance(rule, str)], cwd=cwd if isinstance(cwd, str) else "")
 
 
 def _each(given: GivenRules) -> Iterator[tuple[str, Verdict]]:
