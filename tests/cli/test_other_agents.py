@@ -87,6 +87,38 @@ def test_a_headless_conversation_is_a_session(program: Path, form: str) -> None:
     assert sum(isinstance(event, RunEnded) for event in told) == 1
 
 
+@pytest.mark.parametrize("form", [("--output-format", "text"), ("--output-format", "events"), ("-v",)])
+def test_what_it_prints_has_no_secret(program: Path, monkeypatch: pytest.MonkeyPatch, form: tuple[str, ...]) -> None:
+    """As what is stored has none: in words that come in pieces, in calls and their names, in results and ids."""
+    key = "k3y-that-stays-here"
+    monkeypatch.setenv("SOME_API_KEY", key)
+    deltas = [
+        {"type": "stream_event", "event": {"type": "message_start"}},
+        {
+            "type": "stream_event",
+            "event": {"type": "content_block_start", "index": 0, "content_block": {"type": "text"}},
+        },
+        *(
+            {
+                "type": "stream_event",
+                "event": {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": piece}},
+            }
+            for piece in ("It is k3y-that", "-stays-here", ", yes. k3y")
+        ),
+    ]
+    call = {"type": "tool_use", "id": key, "name": key, "input": {"command": f"echo {key}"}}
+    result = {"type": "tool_result", "tool_use_id": key, "content": f"got {key}"}
+    said = [{**INIT, "model": key}, *deltas]
+    said += [{"type": "assistant", "message": {"content": [call]}}, {"type": "user", "message": {"content": [result]}}]
+    (program / "says.jsonl").write_bytes(lines(*said, SAYS, DONE))
+    done = claude(*form)
+    assert done.returncode == 0
+    assert key.encode() not in done.stdout + done.stderr
+    assert b"It is [secret SOME_API_KEY], yes. k3y" in done.stdout or "events" in form
+    stored = [path for path in Path(os.environ["SIGHTLINE_HOME"]).rglob("*.jsonl")]
+    assert [path.name for path in stored if key.encode() in path.read_bytes()] == []
+
+
 @pytest.mark.parametrize("who", [(), ("--provider", "claude")])
 @pytest.mark.parametrize("way", ["--continue", "--resume", "their id"])
 def test_a_session_keeps_its_agent(program: Path, who: tuple[str, ...], way: str) -> None:

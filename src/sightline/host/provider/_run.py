@@ -2,8 +2,9 @@
 
 Rules:
 
-- The reader gets the events of the provider's run unchanged. The session has them masked and under its own ids, so that
-  it is listed, found and resumed from anywhere.
+- The reader gets the events of the provider's run, masked, under the provider's ids. The session has them masked and
+  under its own ids, so that it is listed, found and resumed from anywhere.
+- The provider's own lines are forwarded byte for byte.
 - The provider's program starts at once; the journal is opened while it does.
 - A batch is in the journal before the reader gets it.
 - A new session that cannot be stored is no reason not to run: that is reported, and the run goes unrecorded.
@@ -33,7 +34,7 @@ from sightline.providers import (
     ProviderWords,
     Run,
 )
-from sightline.secrets import Secrets
+from sightline.secrets import MaskedEvents, Secrets
 from sightline.settings import keys_notice, stored_keys
 from sightline.text import clean_line, clean_text, cut_graphemes, first_line, without_credentials
 
@@ -60,17 +61,22 @@ class ProviderRun:
         await self._run.cancel()
 
     async def events(self) -> AsyncGenerator[list[Event], None]:
-        async with self._recorded() as (recording, first), aclosing(self._run.events()) as batches:
+        secrets = _known_secrets()
+        shown = MaskedEvents(secrets)
+        async with self._recorded(secrets) as (recording, first), aclosing(self._run.events()) as batches:
             if first:
                 yield [msgspec.structs.replace(event, seq=0) for event in first]
             async for batch in batches:
                 if recording is not None:  # the session numbers its own copies
                     recording.add([msgspec.structs.replace(event) for event in batch])
-                yield batch
+                if masked := shown.mask(batch):
+                    yield masked
+            if rest := shown.end():
+                yield rest
 
     async def raw(self) -> AsyncGenerator[bytes, None]:
         """Its lines, unread. They are read for the record only: a bug there costs the record, never a line."""
-        async with self._recorded() as (recording, _), aclosing(self._run.raw()) as chunks:
+        async with self._recorded(_known_secrets()) as (recording, _), aclosing(self._run.raw()) as chunks:
             stream: EventStream | None = None
             with _reported():
                 if recording is not None and self._provider.source is not None:
@@ -85,9 +91,8 @@ class ProviderRun:
                     recording.add(stream.end())
 
     @asynccontextmanager
-    async def _recorded(self) -> AsyncIterator[tuple["_Recording | None", list[Event]]]:
+    async def _recorded(self, secrets: Secrets) -> AsyncIterator[tuple["_Recording | None", list[Event]]]:
         """The recording, if it can be stored; and what the reader gets before the run's own events."""
-        secrets = Secrets(dict(os.environ), stored_keys())
         prompt = clean_text(secrets.masked(self._ask.prompt))
         title = without_credentials(cut_graphemes(clean_line(first_line(prompt)), _TITLE))
         try:
@@ -116,6 +121,10 @@ class ProviderRun:
                 yield recording, changed
             finally:
                 recording.end(self._run)
+
+
+def _known_secrets() -> Secrets:
+    return Secrets(dict(os.environ), stored_keys())
 
 
 @contextmanager
@@ -167,7 +176,7 @@ class _Recording:
             self._actor.publish(RunEnded(None, None, reason, failed, outcome.native_exit_code))
         self._memory.answered(
             self._secrets.masked(outcome.text or self._words.text),
-            self._model,
+            self._actor.name(self._model),
             cancelled=outcome.cancelled,
             error=self._secrets.masked(outcome.error.text) if outcome.error is not None else "",
         )

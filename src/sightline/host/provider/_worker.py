@@ -439,7 +439,7 @@ class ProviderWorker:
         error = problem or (outcome.error if outcome is not None else None)
         self._memory.answered(
             self._secrets.masked(outcome.text) if outcome is not None else "",
-            self._model,
+            self._actor.name(self._model),
             cancelled=outcome.cancelled if outcome is not None else self._stopped,
             error=self._secrets.masked(error.text) if error is not None else "",
         )
