@@ -336,14 +336,15 @@ async def test_https(secure: tuple[ssl.SSLContext, Path], monkeypatch: pytest.Mo
 class Proxy:
     """Tunnels to a port of this machine, whatever host it is asked for."""
 
-    def __init__(self, port: int, status: int = 200) -> None:
+    def __init__(self, port: int, status: int = 200, extra: bytes = b"") -> None:
         self._port = port
         self._status = status
+        self._extra = extra  # sent behind the answer
         self.asked: list[str] = []
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.asked.append((await reader.readuntil(b"\r\n\r\n")).decode())
-        writer.write(b"HTTP/1.1 %d Said\r\nX-Proxy: y\r\n\r\n" % self._status)
+        writer.write(b"HTTP/1.1 %d Said\r\nX-Proxy: y\r\n\r\n%s" % (self._status, self._extra))
         there = await asyncio.open_connection("127.0.0.1", self._port)
         await asyncio.gather(self._pass(reader, there[1]), self._pass(there[0], writer))
 
@@ -389,3 +390,46 @@ async def test_a_proxy_that_refuses_the_tunnel(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.delenv("no_proxy", raising=False)
         with pytest.raises(HttpUnconnected, match="407"):
             await asked(client_of("https://safe.test"), "https://safe.test/")
+
+
+def use_proxy(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    for name in ("http_proxy", "https_proxy"):
+        monkeypatch.setenv(name, address)
+    monkeypatch.delenv("no_proxy", raising=False)
+
+
+@pytest.mark.needs("openssl")
+@pytest.mark.parametrize("extra", [OK + b"Content-Length: 6\r\n\r\nforged", b"x"])
+async def test_bytes_behind_the_answer_to_connect_are_not_the_servers(
+    extra: bytes, secure: tuple[ssl.SSLContext, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a proxy sends before the TLS stream never reads as the answer of the https server."""
+    context, certificate = secure
+    server = Server([OK + b"Content-Length: 7\r\n\r\ngenuine"])
+    async with listening(server.serve, context) as port:
+        proxy = Proxy(port, extra=extra)
+        async with listening(proxy.serve) as proxy_port:
+            monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+            use_proxy(monkeypatch, f"http://127.0.0.1:{proxy_port}")
+            with pytest.raises(HttpUnconnected, match="proxy"):
+                await asked(client_of("https://safe.test"), "https://safe.test/v1")
+    assert server.heads == []
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\n", b"H" * 600_000, b"SSH-2.0\r\n"])
+async def test_a_proxy_that_breaks_off_at_connect(answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It closes or sends no HTTP: there is no connection, as with any other."""
+    async with listening(Server([answer], closes=True).serve) as port:
+        use_proxy(monkeypatch, f"http://127.0.0.1:{port}")
+        with pytest.raises(HttpUnconnected, match="proxy"):
+            await asked(client_of("https://safe.test"), "https://safe.test/")
+
+
+@pytest.mark.parametrize("mark", ["#", "/", "?", "[", "℀", ""])
+@pytest.mark.parametrize("password", ["hunter2secret", "1234"])
+async def test_a_proxy_address_is_never_shown(mark: str, password: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A password with a character that ends the host is a mistake, and no part of the address is in its text."""
+    use_proxy(monkeypatch, f"http://me:{password}{mark}x@127.0.0.1:{'99999' if not mark else 1}")
+    with pytest.raises(HttpUnusable, match=r"^the proxy has no usable address$") as caught:
+        await asked(client_of("http://models.invalid"), "http://models.invalid/")
+    assert caught.value.__cause__ is None

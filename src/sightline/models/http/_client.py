@@ -212,12 +212,12 @@ class HttpClient:
                 )
                 connection = _Connection(reader, writer)
                 if way.proxy is not None and way.address.scheme == "https":
-                    await connection.tunnel(way)
+                    await connection.tunnel(way, self._connect_seconds)
         except TimeoutError:
             raise HttpUnconnected(f"it took more than {self._connect_seconds:g} seconds") from None
         except OSError as problem:
             raise HttpUnconnected(_reason(problem)) from None
-        except UnicodeError:
+        except ValueError:
             raise HttpUnusable("this is not the name of a host") from None
         return connection
 
@@ -257,21 +257,44 @@ class _Connection:
                 return HttpAnswer(self._reader, silence, head)
         raise HttpBroken("no answer follows")
 
-    async def tunnel(self, way: "_Way") -> None:
+    async def tunnel(self, way: "_Way", seconds: float) -> None:
         """Through the proxy to the server."""
         try:
             host = f"{_host(way.address)}:{_port(way.address)}"
             self._writer.write(
                 _encoded(f"CONNECT {host} HTTP/1.1", {"host": host, **_authorization(way.proxy, "proxy-")})
             )
-            head = await _head(self._reader)
+            head = await _heard(_head(self._reader), seconds)
             if head.status != 200:
                 raise HttpUnconnected(f"the proxy refused: {head.status}")
             assert way.certificates is not None
+            self._check_quiet()
             await self._writer.start_tls(way.certificates, server_hostname=way.address.hostname)
+            self._check_quiet()  # the TLS stream has the same reader: what the proxy left in it would be an answer
+        except HttpBroken as problem:
+            self.abort()
+            raise HttpUnconnected(f"the proxy: {problem}") from None
         except BaseException:
             self.abort()
             raise
+
+    def _check_quiet(self) -> None:
+        if not _is_quiet(self._reader):
+            raise HttpBroken("it closed, or sent more than its answer")
+
+
+def _is_quiet(reader: asyncio.StreamReader) -> bool:
+    """Whether nothing is there to be read: no byte, no end, no error.
+
+    The buffer of a `StreamReader` is private, but the first step of a read either waits or does not.
+    """
+    reading = reader.read(1)
+    try:
+        reading.send(None)
+    except (StopIteration, OSError):
+        return False
+    reading.close()
+    return True
 
 
 async def _heard(reading: Awaitable[T], seconds: float) -> T:
@@ -341,8 +364,8 @@ def _authorization(address: SplitResult | None, prefix: str = "") -> dict[str, s
         return {}
     from base64 import b64encode
 
-    pair = f"{unquote(address.username or '')}:{unquote(address.password or '')}"
-    return {f"{prefix}authorization": f"Basic {b64encode(pair.encode()).decode()}"}
+    pair = f"{unquote(address.username or '')}:{unquote(address.password or '')}".encode(errors="surrogateescape")
+    return {f"{prefix}authorization": f"Basic {b64encode(pair).decode()}"}
 
 
 def _authority(address: SplitResult) -> str:
@@ -382,10 +405,15 @@ def _proxy(address: SplitResult) -> SplitResult | None:
     url = proxies.get(address.scheme) or proxies.get("all") or ""
     if not url or proxy_bypass(_authority(address)):
         return None
-    proxy = urlsplit(url if "://" in url else f"http://{url}")
-    if proxy.scheme not in _PORTS or not proxy.hostname or proxy.port == 0:
-        raise ValueError("the proxy has no usable address")
-    return proxy
+    try:
+        proxy = urlsplit(url if "://" in url else f"http://{url}")
+        # An @ behind the host: the password has a character that ends a host, and the user's name looks like one.
+        is_cut = "@" in proxy.path + proxy.query + proxy.fragment
+        if proxy.scheme in _PORTS and proxy.hostname and proxy.port != 0 and not is_cut:
+            return proxy
+    except ValueError:  # its text quotes the address, and so the password
+        pass
+    raise ValueError("the proxy has no usable address")
 
 
 def _certificates() -> "ssl.SSLContext":
