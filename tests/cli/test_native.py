@@ -122,7 +122,7 @@ def test_exit_codes(work: Path, turns: list[Any], words: tuple[str, ...], code: 
     if code == 3 and form == "text":
         assert b"warning: refused" in done.stderr
         assert (
-            b"--al" in done.stderr or b"--approval edit" in done.stderr or b"rule exec(true) denies it" in done.stderr
+            b"--al" in done.stderr or b"--approval auto" in done.stderr or b"rule exec(true) denies it" in done.stderr
         )
 
 

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from sightline.conversation import ToolMessage
+from sightline.conversation import ToolMessage, text_of
 from sightline.events import Event, RunEnded, RunStarted, ToolOutput, ToolResult, ToolUse, User
 from sightline.host import CancelJob, connect
 from sightline.journal import SessionTree
@@ -56,8 +56,8 @@ def assert_calls_but_jobs(events: list[Event]) -> None:
     assert len(ended) == 1
 
 
-async def test_a_job_that_is_cancelled_is_told(tmp_path: Path) -> None:
-    """By a command from outside: it ends once, as cancelled, and the model hears of it."""
+async def test_a_job_that_is_cancelled_ends_once(tmp_path: Path) -> None:
+    """By a command from outside: as cancelled, and the model reads of it with its next request."""
     turns = [[bash("echo $$ > pid; echo on; sleep 60", **{"async": True})], [{"text": "waiting"}], [{"text": "heard"}]]
     async with lab(tmp_path, turns) as here:
         await here.run()
@@ -65,9 +65,9 @@ async def test_a_job_that_is_cancelled_is_told(tmp_path: Path) -> None:
         client = await connect(here.session.id)
         assert (await client.submit(CancelJob(job))).ok
         await here.first(ToolResult, lambda result: result.id == job)
-        await here.until(lambda: any("has ended" in event.text for event in here.of(User)))
-        while here.agent.busy:
-            await here.ended()
+        await until(lambda: "has ended: cancelled" in text_of(here.messages[-1]), "the job's end in the conversation")
+        assert (await here.run("and now?")).text == "heard"
+        assert not any("has ended" in event.text for event in here.of(User))
         assert_sound(here.seen)
         client.close()
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+import tracemalloc
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -21,6 +22,7 @@ from sightline.conversation import (
     ToolMessage,
     UserMessage,
 )
+from sightline.exceptions import UserMistake
 from sightline.models import Done, ModelError, ModelFacts, ModelRequest, Piece, Retrying, TextDelta, ToolSpec
 from sightline.models._anthropic import AnthropicModel
 from sightline.models._anthropic._request import encoded as for_anthropic
@@ -336,6 +338,21 @@ def test_an_event_of_empty_lines_has_an_end() -> None:
         splitter.feed(b"data:\n")
 
 
+@pytest.mark.parametrize("chunk", [b"data:\n" * 1000, b"x" * 1], ids=["lines", "pieces of a line"])
+def test_an_event_takes_no_more_memory_than_its_length(chunk: bytes) -> None:
+    """Neither empty lines nor pieces of one line cost more than their bytes: the bound of an event is one of memory."""
+    splitter = Splitter()
+    tracemalloc.start()
+    try:
+        for _ in range(200_000 // chunk.count(b"\n") if b"\n" in chunk else 200_000):
+            splitter.feed(chunk)
+        splitter.feed(b"\n\n")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 2_000_000
+
+
 async def test_many_lines_of_one_event_cost_their_length() -> None:
     """Two million lines: what is counted anew with each piece would be minutes."""
     splitter = Splitter()
@@ -436,6 +453,27 @@ async def test_a_server_that_only_pings_is_not_waited_for_for_ever(ping: bytes) 
         await model.close()
     assert isinstance(error, ModelError)
     assert error.kind == "cut"
+
+
+@EACH
+async def test_one_body_that_never_ends_is_not_waited_for_for_ever(api: str) -> None:
+    """A server that does not stream has to come to an end too."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+    async with raw_server(head, b" ", every=0.02) as url:
+        model = model_at(url, api, silence_seconds=5, pinged_seconds=0.3)
+        _, error = await asyncio.wait_for(outcome(model, ASK), 20)
+        await model.close()
+    assert isinstance(error, ModelError)
+    assert error.kind == "cut"
+
+
+@pytest.mark.parametrize("name", ["x-a\r\nInjected: yes", "x: y", "x y", "", "nön", "x\x1b[2J"], ids=ascii)
+def test_a_header_whose_name_cannot_be_sent(name: str) -> None:
+    """It is a mistake in the settings, and the message has nothing in it that a terminal acts upon."""
+    with pytest.raises(UserMistake, match="header") as caught:
+        Transport("http://127.0.0.1:1", {name: "v"})
+    assert caught.value.message.isprintable()
+    assert "headers" in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """HTTP/1.1 as servers speak it: each answer is read to its end, or fails and says why."""
 
 import asyncio
+import gzip
 import itertools
 import ssl
 import subprocess
@@ -17,6 +18,7 @@ from sightline.models.http import _client
 from sightline.models.http._client import HttpAnswer, HttpBroken, HttpClient, HttpUnconnected, HttpUnusable
 
 OK = b"HTTP/1.1 200 OK\r\n"
+GZIPPED = gzip.compress(b"", mtime=0)
 
 
 class Server:
@@ -336,14 +338,15 @@ async def test_https(secure: tuple[ssl.SSLContext, Path], monkeypatch: pytest.Mo
 class Proxy:
     """Tunnels to a port of this machine, whatever host it is asked for."""
 
-    def __init__(self, port: int, status: int = 200) -> None:
+    def __init__(self, port: int, status: int = 200, extra: bytes = b"") -> None:
         self._port = port
         self._status = status
+        self._extra = extra  # sent behind the answer
         self.asked: list[str] = []
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.asked.append((await reader.readuntil(b"\r\n\r\n")).decode())
-        writer.write(b"HTTP/1.1 %d Said\r\nX-Proxy: y\r\n\r\n" % self._status)
+        writer.write(b"HTTP/1.1 %d Said\r\nX-Proxy: y\r\n\r\n%s" % (self._status, self._extra))
         there = await asyncio.open_connection("127.0.0.1", self._port)
         await asyncio.gather(self._pass(reader, there[1]), self._pass(there[0], writer))
 
@@ -389,3 +392,171 @@ async def test_a_proxy_that_refuses_the_tunnel(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.delenv("no_proxy", raising=False)
         with pytest.raises(HttpUnconnected, match="407"):
             await asked(client_of("https://safe.test"), "https://safe.test/")
+
+
+def use_proxy(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    for name in ("http_proxy", "https_proxy"):
+        monkeypatch.setenv(name, address)
+    monkeypatch.delenv("no_proxy", raising=False)
+
+
+@pytest.mark.needs("openssl")
+@pytest.mark.parametrize("extra", [OK + b"Content-Length: 6\r\n\r\nforged", b"x"])
+async def test_bytes_behind_the_answer_to_connect_are_not_the_servers(
+    extra: bytes, secure: tuple[ssl.SSLContext, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a proxy sends before the TLS stream never reads as the answer of the https server."""
+    context, certificate = secure
+    server = Server([OK + b"Content-Length: 7\r\n\r\ngenuine"])
+    async with listening(server.serve, context) as port:
+        proxy = Proxy(port, extra=extra)
+        async with listening(proxy.serve) as proxy_port:
+            monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+            use_proxy(monkeypatch, f"http://127.0.0.1:{proxy_port}")
+            with pytest.raises(HttpUnconnected, match="proxy"):
+                await asked(client_of("https://safe.test"), "https://safe.test/v1")
+    assert server.heads == []
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\n", b"H" * 600_000, b"SSH-2.0\r\n"])
+async def test_a_proxy_that_breaks_off_at_connect(answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It closes or sends no HTTP: there is no connection, as with any other."""
+    async with listening(Server([answer], closes=True).serve) as port:
+        use_proxy(monkeypatch, f"http://127.0.0.1:{port}")
+        with pytest.raises(HttpUnconnected, match="proxy"):
+            await asked(client_of("https://safe.test"), "https://safe.test/")
+
+
+@pytest.mark.parametrize("mark", ["#", "/", "?", "[", "℀", ""])
+@pytest.mark.parametrize("password", ["hunter2secret", "1234"])
+async def test_a_proxy_address_is_never_shown(mark: str, password: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A password with a character that ends the host is a mistake, and no part of the address is in its text."""
+    use_proxy(monkeypatch, f"http://me:{password}{mark}x@127.0.0.1:{'99999' if not mark else 1}")
+    with pytest.raises(HttpUnusable, match=r"^the proxy has no usable address$") as caught:
+        await asked(client_of("http://models.invalid"), "http://models.invalid/")
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        OK + b"a:\n" * 80_000 + b"Content-Length: 0\r\n\r\n",
+        (b"HTTP/1.1 100 Continue\r\n" + b"a: b\r\n" * 400 + b"\r\n") * 3 + OK + b"Content-Length: 0\r\n\r\n",
+        OK + b"Transfer-Encoding: chunked\r\n\r\n0\r\n" + b"a: b\r\n" * 1100 + b"\r\n",
+    ],
+    ids=["one head", "several heads", "trailers"],
+)
+async def test_too_many_header_lines(answer: bytes) -> None:
+    """They are counted over all heads of an answer, however short they are."""
+    with pytest.raises(HttpBroken):
+        await answer_to(answer)
+
+
+async def test_a_header_that_is_repeated_is_one_list() -> None:
+    _, headers, _ = await answer_to(OK + b"A: 1\r\na:2\r\nB: x\r\nA: 3\r\nContent-Length: 0\r\n\r\n")
+    assert headers == {"a": "1, 2, 3", "b": "x", "content-length": "0"}
+
+
+async def test_bytes_behind_an_answer_are_not_the_next_answer() -> None:
+    """A connection with anything unread is not used again."""
+    stale = OK + b"Content-Length: 5\r\n\r\nstale"
+    server = Server([OK + b"Content-Length: 3\r\n\r\none" + stale, OK + b"Content-Length: 3\r\n\r\ntwo"])
+    async with listening(server.serve) as port:
+        url = f"http://127.0.0.1:{port}"
+        client = client_of(url)
+        assert [(await asked(client, url))[2] for _ in range(2)] == [b"one", b"two"]
+        await client.close()
+    assert server.connections == 2
+
+
+async def test_bytes_that_come_while_a_connection_is_idle() -> None:
+    """They are looked for again when the connection is taken."""
+    answers = [b"one", b"two"]
+    idle = asyncio.Event()
+    came = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n{}")
+        writer.write(OK + b"Content-Length: 3\r\n\r\n" + answers.pop(0))
+        await idle.wait()
+        writer.write(OK + b"Content-Length: 5\r\n\r\nstale")
+        await reader.read()
+
+    def note(reader: asyncio.StreamReader, data: bytes) -> None:
+        fed(reader, data)
+        if b"stale" in data:
+            came.set()
+
+    fed = asyncio.StreamReader.feed_data
+    async with listening(serve) as port:
+        url = f"http://127.0.0.1:{port}"
+        client = client_of(url)
+        assert (await asked(client, url))[2] == b"one"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(asyncio.StreamReader, "feed_data", note)
+            idle.set()
+            await asyncio.wait_for(came.wait(), 20)
+        idle.clear()
+        assert (await asked(client, url))[2] == b"two"
+        await client.close()
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("localhost", "localhost.", "box.localhost", "a.b.localhost.", "127.0.0.1", "127.1", "127.9.9.9", "0.0.0.0"),
+        *("2130706433", "0x7f000001", "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:0:0]", "LOCALHOST"),
+    ],
+)
+async def test_this_machine_is_reached_without_a_proxy(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By whatever name or number."""
+    use_proxy(monkeypatch, "http://127.0.0.1:1")
+    assert (await client_of(f"http://{host}:8080")._found_way()).proxy is None
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.example.com",
+        "localhost.example.com",
+        "notlocalhost",
+        "10.0.0.1",
+        "[::2]",
+        "[::ffff:10.0.0.1]",
+        "1270",
+        "ä.de",
+    ],
+)
+async def test_another_machine_is_reached_through_the_proxy(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_proxy(monkeypatch, "http://127.0.0.1:1")
+    assert (await client_of(f"http://{host}:8080")._found_way()).proxy is not None
+
+
+@pytest.mark.parametrize(
+    "headers", [{"x\r\ny": "v"}, {"x: y": "v"}, {"": "v"}, {"nön": "v"}, {"x": "…"}, {"x": "a\r\nb: c"}]
+)
+async def test_headers_that_cannot_be_sent(headers: dict[str, str]) -> None:
+    """Nothing is sent of such a request."""
+    server = Server([OK + b"Content-Length: 0\r\n\r\n"])
+    async with listening(server.serve) as port:
+        url = f"http://127.0.0.1:{port}"
+        with pytest.raises(HttpUnusable):
+            async with client_of(url).answer("GET", url, headers):
+                pass
+    assert server.connections == 0
+
+
+@pytest.mark.parametrize("missing", [1, 8, 20])
+async def test_gzip_that_ends_early(missing: int) -> None:
+    """All of its length has come, but not all of what is in it."""
+    packed = gzip.compress(b'{"a":1}' * 1000)[:-missing]
+    head = OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed)
+    with pytest.raises(HttpBroken):
+        await answer_to(head + packed)
+
+
+@pytest.mark.parametrize("packed", [b"", GZIPPED, GZIPPED + b"\0" * 300_000], ids=["no bytes", "whole", "more"])
+async def test_gzip_of_nothing(packed: bytes) -> None:
+    """What stands behind its end is passed over."""
+    head = OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed)
+    assert (await answer_to(head + packed))[2] == b""

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sightline.tty.frame._display import RedrawLog
+from sightline.tty.frame._redraw_log import RedrawLog
 from tests.tty.paper import Paper
 from tests.tty.support import Lines, a_display
 

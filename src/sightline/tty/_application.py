@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 from sightline.tty._component import Input
 from sightline.tty._images import ImageStore
 from sightline.tty._linear import LinearDisplay
-from sightline.tty.frame._display import Display, RedrawLog
+from sightline.tty.frame._display import Display
+from sightline.tty.frame._redraw_log import RedrawLog
 from sightline.tty.input._bindings import Bindings
 from sightline.tty.input._keys import Key
 from sightline.tty.terminal._capabilities import Capabilities

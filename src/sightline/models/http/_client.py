@@ -6,7 +6,7 @@ It is our own because of the start: importing a whole HTTP client took a third o
 Rules:
 
 - One request at a time on a connection. A connection whose answer was read to its end serves the next request, for
-  `IDLE_SECONDS`; one that the server closed meanwhile is replaced at once.
+  `IDLE_SECONDS`; one that the server closed meanwhile, or on which anything came unasked, is replaced at once.
 - A body ends with its length, with its last chunk, or with the connection. One that ends before that is `HttpBroken`.
 - Nothing is decoded but the chunks, and gzip from a server that compresses unasked.
 - The request is written whole and not waited for: a server may answer before it has read it.
@@ -33,9 +33,11 @@ _SECOND_ADDRESS_SECONDS = 0.25  # a host's next address is tried when the first 
 _BUFFER = 256 * 1024  # also the most a head may take
 _PORTS = {"http": 80, "https": 443}
 _INTERIM_AT_MOST = 10  # heads (1xx) that an answer follows
+_HEADER_LINES = 1000  # in all heads of an answer
 _NO_BODY = frozenset({204, 304})
 _PACKED = frozenset({"gzip", "x-gzip", "deflate"})
 _VISIBLE = "".join(map(chr, range(33, 127)))
+_IN_HEADER_NAME = frozenset(_VISIBLE) - frozenset('"(),/:;<=>?@[\\]{}')
 # For a Python whose own places for certificates are those of the machine it was built on.
 _CERTIFICATES = (
     "/etc/ssl/certs/ca-certificates.crt",
@@ -110,8 +112,7 @@ class HttpAnswer:
             line = await self._reader.readuntil(b"\n")
             self._left = _number(line.partition(b";")[0].decode("latin-1"), 16)
             if self._left == 0:
-                while (await self._reader.readuntil(b"\n")).strip():
-                    pass
+                await _header_lines(self._reader, _HEADER_LINES)  # trailers
                 return b""
         return await self._some()
 
@@ -145,7 +146,7 @@ class HttpClient:
         try:
             yield answer
         finally:
-            if answer.serves_again and connection.has_sent and connection in self._open:
+            if answer.serves_again and connection.is_reusable and connection in self._open:
                 connection.idle_since = asyncio.get_running_loop().time()
                 self._idle.append(connection)
             else:
@@ -184,7 +185,7 @@ class HttpClient:
         expired = asyncio.get_running_loop().time() - IDLE_SECONDS
         while self._idle:
             connection = self._idle.pop()
-            if connection.idle_since > expired:
+            if connection.idle_since > expired and connection.is_reusable:
                 return connection
             self._drop(connection)
         return None
@@ -212,12 +213,12 @@ class HttpClient:
                 )
                 connection = _Connection(reader, writer)
                 if way.proxy is not None and way.address.scheme == "https":
-                    await connection.tunnel(way)
+                    await connection.tunnel(way, self._connect_seconds)
         except TimeoutError:
             raise HttpUnconnected(f"it took more than {self._connect_seconds:g} seconds") from None
         except OSError as problem:
             raise HttpUnconnected(_reason(problem)) from None
-        except UnicodeError:
+        except ValueError:
             raise HttpUnusable("this is not the name of a host") from None
         return connection
 
@@ -233,6 +234,7 @@ class _Way(msgspec.Struct, frozen=True):
 class _Head(msgspec.Struct, frozen=True):
     status: int
     headers: dict[str, str]
+    lines: int
     persists: bool
 
 
@@ -243,35 +245,61 @@ class _Connection:
         self.idle_since = 0.0
 
     @property
-    def has_sent(self) -> bool:
-        return self._writer.transport.get_write_buffer_size() == 0
+    def is_reusable(self) -> bool:
+        """The request was sent to its end, and nothing follows its answer."""
+        return self._writer.transport.get_write_buffer_size() == 0 and _is_quiet(self._reader)
 
     def abort(self) -> None:
         self._writer.transport.abort()
 
     async def ask(self, request: bytes, silence: float) -> HttpAnswer:
         self._writer.write(request)
+        lines = _HEADER_LINES
         for _ in range(_INTERIM_AT_MOST + 1):
-            head = await _heard(_head(self._reader), silence)
+            head = await _heard(_head(self._reader, lines), silence)
             if head.status >= 200:
                 return HttpAnswer(self._reader, silence, head)
+            lines -= head.lines
         raise HttpBroken("no answer follows")
 
-    async def tunnel(self, way: "_Way") -> None:
+    async def tunnel(self, way: "_Way", seconds: float) -> None:
         """Through the proxy to the server."""
         try:
             host = f"{_host(way.address)}:{_port(way.address)}"
             self._writer.write(
                 _encoded(f"CONNECT {host} HTTP/1.1", {"host": host, **_authorization(way.proxy, "proxy-")})
             )
-            head = await _head(self._reader)
+            head = await _heard(_head(self._reader), seconds)
             if head.status != 200:
                 raise HttpUnconnected(f"the proxy refused: {head.status}")
             assert way.certificates is not None
+            self._check_quiet()
             await self._writer.start_tls(way.certificates, server_hostname=way.address.hostname)
+            self._check_quiet()  # the TLS stream has the same reader: what the proxy left in it would be an answer
+        except HttpBroken as problem:
+            self.abort()
+            raise HttpUnconnected(f"the proxy: {problem}") from None
         except BaseException:
             self.abort()
             raise
+
+    def _check_quiet(self) -> None:
+        if not _is_quiet(self._reader):
+            raise HttpBroken("it closed, or sent more than its answer")
+
+
+def _is_quiet(reader: asyncio.StreamReader) -> bool:
+    """Whether nothing is there to be read: no byte, no end, no error.
+
+    The buffer of a `StreamReader` is private, but the first step of a read either waits or does not.
+    """
+    reading = reader.read(1)
+    try:
+        reading.send(None)
+    except (StopIteration, OSError):
+        return False
+    reading.close()
+    return True
 
 
 async def _heard(reading: Awaitable[T], seconds: float) -> T:
@@ -288,35 +316,48 @@ async def _heard(reading: Awaitable[T], seconds: float) -> T:
         raise HttpBroken(_reason(problem)) from None
 
 
-async def _head(reader: asyncio.StreamReader) -> _Head:
+async def _head(reader: asyncio.StreamReader, most_lines: int = _HEADER_LINES) -> _Head:
     version, _, status = (await reader.readuntil(b"\n")).partition(b" ")
     if not version.startswith(b"HTTP/1.") or not status[:3].isdigit():
         raise HttpBroken("what came is not HTTP")
-    headers: dict[str, str] = {}
+    lines = await _header_lines(reader, most_lines)
+    values: dict[str, list[str]] = {}
+    for line in lines:
+        name, _, value = line.partition(":")
+        values.setdefault(name.strip().lower(), []).append(value.strip())
+    headers = {name: ", ".join(repeated) for name, repeated in values.items()}
+    stays = version == b"HTTP/1.1" and "close" not in headers.get("connection", "").lower()
+    return _Head(int(status[:3]), headers, len(lines), stays)
+
+
+async def _header_lines(reader: asyncio.StreamReader, at_most: int) -> list[str]:
+    """The lines up to a blank one."""
+    lines: list[str] = []
     taken = 0
     while line := (await reader.readuntil(b"\n")).decode("latin-1").rstrip("\r\n"):
+        lines.append(line)
         taken += len(line)
-        if taken > _BUFFER:
+        if taken > _BUFFER or len(lines) > at_most:
             raise HttpBroken("its headers are too long")
-        name, _, value = line.partition(":")
-        name, value = name.strip().lower(), value.strip()
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    stays = version == b"HTTP/1.1" and "close" not in headers.get("connection", "").lower()
-    return _Head(int(status[:3]), headers, stays)
+    return lines
 
 
 async def _unpacked(raw: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
     import zlib
 
     unpacking = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    is_empty = True
     async with aclosing(raw) as chunks:
         async for chunk in chunks:
-            while chunk:
+            is_empty = False
+            while chunk and not unpacking.eof:
                 try:
                     yield unpacking.decompress(chunk, _BUFFER)
                 except zlib.error as problem:
                     raise HttpBroken(str(problem)) from None
                 chunk = unpacking.unconsumed_tail
+    if not (unpacking.eof or is_empty):
+        raise HttpBroken("what is compressed in it ends too early")
 
 
 def _request(method: str, way: _Way, url: SplitResult, headers: Mapping[str, str], body: bytes) -> bytes:
@@ -331,7 +372,14 @@ def _request(method: str, way: _Way, url: SplitResult, headers: Mapping[str, str
     return _encoded(f"{method} {target} HTTP/1.1", given) + body
 
 
+def is_header_name(name: str) -> bool:
+    return bool(name) and _IN_HEADER_NAME.issuperset(name)
+
+
 def _encoded(first: str, headers: Mapping[str, str]) -> bytes:
+    for name, value in headers.items():
+        if not (is_header_name(name) and value.isascii() and value.isprintable()):
+            raise HttpUnusable("a header has a character that cannot be sent")
     lines = [first, *(f"{name}: {value}" for name, value in headers.items())]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
@@ -341,8 +389,8 @@ def _authorization(address: SplitResult | None, prefix: str = "") -> dict[str, s
         return {}
     from base64 import b64encode
 
-    pair = f"{unquote(address.username or '')}:{unquote(address.password or '')}"
-    return {f"{prefix}authorization": f"Basic {b64encode(pair.encode()).decode()}"}
+    pair = f"{unquote(address.username or '')}:{unquote(address.password or '')}".encode(errors="surrogateescape")
+    return {f"{prefix}authorization": f"Basic {b64encode(pair).decode()}"}
 
 
 def _authority(address: SplitResult) -> str:
@@ -365,7 +413,20 @@ def _port(address: SplitResult) -> int:
 
 
 def _is_this_machine(host: str) -> bool:
-    return host in ("localhost", "::1") or host.startswith("127.")
+    """By its name, or by an address in any of the forms that connecting takes: 127.1 and 2130706433 too."""
+    if f".{host.removesuffix('.')}".endswith(".localhost"):
+        return True
+    if ":" not in host and not host[:1].isdecimal():
+        return False
+    import ipaddress
+    import socket
+
+    try:
+        address = ipaddress.ip_address(host if ":" in host else socket.inet_aton(host))
+    except (OSError, ValueError):
+        return False
+    address = getattr(address, "ipv4_mapped", None) or address
+    return address.is_loopback or address.is_unspecified
 
 
 def _way(address: SplitResult, *, proxied: bool) -> _Way:
@@ -382,10 +443,15 @@ def _proxy(address: SplitResult) -> SplitResult | None:
     url = proxies.get(address.scheme) or proxies.get("all") or ""
     if not url or proxy_bypass(_authority(address)):
         return None
-    proxy = urlsplit(url if "://" in url else f"http://{url}")
-    if proxy.scheme not in _PORTS or not proxy.hostname or proxy.port == 0:
-        raise ValueError("the proxy has no usable address")
-    return proxy
+    try:
+        proxy = urlsplit(url if "://" in url else f"http://{url}")
+        # An @ behind the host: the password has a character that ends a host, and the user's name looks like one.
+        is_cut = "@" in proxy.path + proxy.query + proxy.fragment
+        if proxy.scheme in _PORTS and proxy.hostname and proxy.port != 0 and not is_cut:
+            return proxy
+    except ValueError:  # its text quotes the address, and so the password
+        pass
+    raise ValueError("the proxy has no usable address")
 
 
 def _certificates() -> "ssl.SSLContext":

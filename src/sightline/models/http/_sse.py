@@ -26,40 +26,37 @@ class ServerEvent(msgspec.Struct, frozen=True, gc=False):
 
 
 class Splitter:
-    """One stream. The cost of a long event is its length, however it is cut."""
+    """One stream. The cost of a long event is its length, however it is cut.
+
+    That holds for memory as well: a list of its lines, or of pieces of a line, would take a hundred times as much.
+    """
 
     def __init__(self, limit: int = EVENT_LIMIT) -> None:
         self.found = False  # whether there was any event
         self._limit = limit
         self._started = False
         self._after_cr = False
-        self._line: list[bytes] = []  # pieces of a line whose end has not come
-        self._size = 0  # of the line whose end has not come
-        self._taken = 0  # of the data of the event that has not ended, line ends counted
+        self._line = bytearray()  # its end has not come
         self._event = ""
-        self._data: list[bytes] = []
+        self._data = bytearray()  # of the event that has not ended, each line with its end
 
     def feed(self, chunk: bytes) -> list[ServerEvent]:
         chunk = self._with_plain_line_ends(chunk)
-        self._size += len(chunk)
-        first, found, rest = chunk.partition(b"\n")
-        if not found:
-            self._line.append(chunk)
-            self._check_size()
-            return []
-        lines = rest.split(b"\n")
-        self._line.append(first)
-        lines.insert(0, b"".join(self._line))
-        self._line = [lines.pop()]
-        events = [event for line in lines if (event := self._take(line)) is not None]
-        self._size = len(self._line[0])
-        self._check_size()
+        first, *lines = chunk.split(b"\n")
+        self._line += first
+        events: list[ServerEvent] = []
+        if lines:
+            lines.insert(0, bytes(self._line))
+            self._line = bytearray(lines.pop())
+            events = [event for line in lines if (event := self._take(line)) is not None]
+        if len(self._line) + len(self._data) > self._limit:
+            raise EventTooLong
         return events
 
     def end(self) -> ServerEvent | None:
         """The stream is over: what is left of it, if that is an event all the same."""
-        if line := b"".join(self._line):
-            self._take(line)
+        if self._line:
+            self._take(bytes(self._line))
         event = self._dispatch()
         return event if event is not None and _is_whole(event.data) else None
 
@@ -80,23 +77,20 @@ class Splitter:
             return self._dispatch()
         field, _, value = line.partition(b":")
         if field == b"data":
-            self._data.append(value.removeprefix(b" "))
-            self._taken += len(self._data[-1]) + 1
+            self._data += value.removeprefix(b" ")
+            self._data += b"\n"
         elif field == b"event":
             self._event = value.removeprefix(b" ").decode("utf-8", "replace")
         return None
 
     def _dispatch(self) -> ServerEvent | None:
         event, data = self._event, self._data
-        self._event, self._data, self._taken = "", [], 0
+        self._event, self._data = "", bytearray()
         if not data:
             return None
         self.found = True
-        return ServerEvent(event, b"\n".join(data))
-
-    def _check_size(self) -> None:
-        if self._size + self._taken > self._limit:
-            raise EventTooLong
+        data.pop()  # the last line end
+        return ServerEvent(event, bytes(data))
 
 
 def _is_whole(data: bytes) -> bool:

@@ -5,7 +5,8 @@
 - Certificates are loaded at the first request, in a thread, and not for an http:// server. Connections are reused.
 - What fails is a `ModelError`: `network` before an answer began, `cut` within one, otherwise what `classify` makes of
   the server's reply. The values of the headers given here, which hold the key, are masked in each of them.
-- A server that only sends pings is waited for longer than one that sends nothing, but not for ever.
+- A server that only sends pings is waited for longer than one that sends nothing, but not for ever. That is also the
+  time for an answer that is no stream.
 - Who stops iterating closes the connection (use `aclosing`); who is cancelled has closed it.
 """
 
@@ -17,7 +18,15 @@ from urllib.parse import SplitResult, urlsplit
 
 from sightline.exceptions import UserMistake
 from sightline.models._api import ErrorKind, ModelError
-from sightline.models.http._client import HttpAnswer, HttpClient, HttpFailure, HttpSilent, HttpUnconnected, HttpUnusable
+from sightline.models.http._client import (
+    HttpAnswer,
+    HttpClient,
+    HttpFailure,
+    HttpSilent,
+    HttpUnconnected,
+    HttpUnusable,
+    is_header_name,
+)
 from sightline.models.http._sse import EVENT_LIMIT, LAST, EventTooLong, ServerEvent, Splitter
 from sightline.settings import RetrySettings
 from sightline.text import clean_line, without_credentials
@@ -82,7 +91,7 @@ class Transport:
         request_headers = {"content-type": "application/json", "accept": "text/event-stream", **(headers or {})}
         async with self._answer("POST", path, classify, request_headers, body) as response:
             if _is_one_body(response):
-                yield ServerEvent("", await _beginning(response, EVENT_LIMIT))
+                yield ServerEvent("", await self._beginning(response, EVENT_LIMIT))
                 return
             splitter = Splitter()
             first = b""
@@ -106,7 +115,7 @@ class Transport:
     async def get(self, path: str, *, classify: Classify) -> bytes:
         """A small reply, whole."""
         async with self._answer("GET", path, classify, {"accept": "application/json"}) as response:
-            reply = await _beginning(response, _REPLY_LIMIT + 1)
+            reply = await self._beginning(response, _REPLY_LIMIT + 1)
             if len(reply) > _REPLY_LIMIT:
                 raise ModelError("protocol", f"the reply of {self.where} to {path} is too long")
             return reply
@@ -136,7 +145,7 @@ class Transport:
                 method, self.base_url + path, {**self._headers, **headers}, body
             ) as response:
                 if response.status != 200:
-                    error_body = await _beginning(response, _ERROR_BODY_LIMIT)
+                    error_body = await self._beginning(response, _ERROR_BODY_LIMIT)
                     raise self.masked_error(classify(response.status, response.headers, error_body))
                 answering = True
                 yield response
@@ -144,6 +153,18 @@ class Transport:
             raise ModelError("protocol", f"{self.where} sent an event of more than 64 MiB") from None
         except HttpFailure as problem:
             raise self.masked_error(_failure(problem, self.where, answering=answering)) from None
+
+    async def _beginning(self, response: HttpAnswer, limit: int) -> bytes:
+        body = bytearray()
+        try:
+            async with asyncio.timeout(self._pinged_seconds), aclosing(response.chunks()) as chunks:
+                async for chunk in chunks:
+                    body += chunk
+                    if len(body) >= limit:
+                        break
+        except TimeoutError:
+            raise HttpSilent(f"it did not end within {self._pinged_seconds:g} seconds") from None
+        return bytes(body[:limit])
 
 
 def _address(base_url: str) -> SplitResult:
@@ -159,6 +180,9 @@ def _address(base_url: str) -> SplitResult:
 def _checked(headers: Mapping[str, str]) -> dict[str, str]:
     checked = {}
     for name, value in headers.items():
+        if not is_header_name(name):  # not quoted: a colon in it is often followed by a key
+            hint = "check the headers of your servers in the settings (models.servers)"
+            raise UserMistake("the name of a header has a character that cannot be sent", hint)
         value = value.strip()  # a key is often read from a file, with its line end
         if not value.isascii() or not value.isprintable():
             raise UserMistake(f"the header {name} has a character that cannot be sent", "copy the key once more")
@@ -186,16 +210,6 @@ async def _drained(chunks: AsyncGenerator[bytes, None]) -> None:
                 pass
     except (TimeoutError, HttpFailure):
         pass
-
-
-async def _beginning(response: HttpAnswer, limit: int) -> bytes:
-    body = bytearray()
-    async with aclosing(response.chunks()) as chunks:
-        async for chunk in chunks:
-            body += chunk
-            if len(body) >= limit:
-                break
-    return bytes(body[:limit])
 
 
 def _not_events(where: str, body: bytes) -> ModelError:

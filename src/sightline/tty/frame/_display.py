@@ -5,9 +5,8 @@ mark out; lay overlays over the window; paint. Nothing here asks where the termi
 on which terminal it is, except that history is written anew when the size changes, but not in a multiplexer.
 """
 
-import os
 from collections.abc import Callable
-from typing import Protocol, TextIO
+from typing import Protocol
 
 from sightline.tty._component import CURSOR, Component, Input
 from sightline.tty._images import ImageStore
@@ -17,26 +16,10 @@ from sightline.tty.frame._cursor import Place, drawn, take_mark
 from sightline.tty.frame._ledger import Ledger, first_changed, first_moved
 from sightline.tty.frame._overlays import Overlay, OverlayHandle, composite
 from sightline.tty.frame._painter import Painter
+from sightline.tty.frame._redraw_log import RedrawLog
 from sightline.tty.frame._scheduler import LONGEST_HOLD, RESIZE_SETTLE, TMUX_LONGEST_HOLD, TMUX_SETTLE, Clock, Scheduler
 from sightline.tty.input._focus import Focus
 from sightline.tty.terminal._capabilities import Capabilities
-
-
-class RedrawLog:
-    """One line for each frame, for debugging, in a file only its owner can read. A full disk costs the log alone."""
-
-    def __init__(self, path: str) -> None:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        self._file: TextIO = os.fdopen(descriptor, "w", encoding="utf-8", buffering=1)
-
-    def add(self, what: str, **numbers: int) -> None:
-        try:
-            self._file.write(" ".join([what, *(f"{name}={number}" for name, number in numbers.items())]) + "\n")
-        except OSError:
-            pass
-
-    def close(self) -> None:
-        self._file.close()
 
 
 class Surface(Protocol):

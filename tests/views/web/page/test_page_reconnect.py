@@ -76,7 +76,7 @@ async def test_what_a_person_did_survives_a_reconnect(page_server, open_page):
     await block.locator(".screen").press("Home")
     await block.locator(".screen").press("/")
     await block.get_by_role("searchbox").fill("50")
-    await expect(block.locator(".told")).to_have_text("1 of 6")
+    await expect(block.locator(".matches")).to_have_text("1 of 6")
     await page_server.down()
     await expect(page.locator("#banner")).to_be_visible()
     await page_server.up()

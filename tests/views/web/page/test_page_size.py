@@ -125,7 +125,7 @@ async def test_search_finds_in_all_of_the_output(page_server, open_page):
     await block.locator(".screen").press("Home")
     await block.get_by_role("button", name="Search").click()
     await block.get_by_role("searchbox").fill("7777")
-    told = block.locator(".told")
+    told = block.locator(".matches")
     await expect(told).to_have_text("1 of 19")
     await moves_to(block, 7777)
     await expect(block.locator(".row.found mark")).to_have_text("7777")
@@ -153,12 +153,12 @@ async def test_search_marks_across_colours_and_goes_on_while_running(page_server
     block = block_of(page, "tests")
     await block.get_by_role("button", name="Search").click()
     await block.get_by_role("searchbox").fill("failed")
-    await expect(block.locator(".told")).to_have_text("1 of 1")
+    await expect(block.locator(".matches")).to_have_text("1 of 1")
     assert "".join(await block.locator("mark").all_text_contents()) == "FAILED"
     await page_server.write(job, "failed two\n")
     await expect(block.locator(".row")).to_have_count(3)
     await page.keyboard.press("Enter")
-    await expect(block.locator(".told")).to_have_text("2 of 2")
+    await expect(block.locator(".matches")).to_have_text("2 of 2")
 
 
 async def test_rows_too_long_for_one_answer_are_fetched_in_several(page_server, open_page):

@@ -31,7 +31,7 @@ async def test_everything_is_done_by_keyboard(machine, open_page):
     assert page.url.endswith(f"#{session_of(older)}")
     await page.keyboard.press("/")
     await page.keyboard.type("123")
-    await expect(block.locator(".told")).to_have_text("1 of 1")
+    await expect(block.locator(".matches")).to_have_text("1 of 1")
     await moves_to(block, 123)
     await page.keyboard.press("Escape")
     await expect(block.locator(".screen")).to_be_focused()

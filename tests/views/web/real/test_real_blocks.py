@@ -41,7 +41,7 @@ async def test_search_finds_in_all_of_a_long_output(machine, open_page):
     await moves_to(block, 1)
     await block.get_by_role("button", name="Search").click()
     await page.keyboard.type("77777")
-    told = block.locator(".told")
+    told = block.locator(".matches")
     for key, index, row in [("", 1, 77_777), ("Enter", 2, 177_777), ("Enter", 1, 77_777), ("Shift+Enter", 2, 177_777)]:
         if key:
             await page.keyboard.press(key)
