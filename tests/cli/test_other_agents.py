@@ -115,7 +115,7 @@ def test_what_it_prints_has_no_secret(program: Path, monkeypatch: pytest.MonkeyP
     assert done.returncode == 0
     assert key.encode() not in done.stdout + done.stderr
     assert b"It is [secret SOME_API_KEY], yes. k3y" in done.stdout or "events" in form
-    stored = [path for path in Path(os.environ["SIGHTLINE_HOME"]).rglob("*.jsonl")]
+    stored = list(Path(os.environ["SIGHTLINE_HOME"]).rglob("*.jsonl"))
     assert [path.name for path in stored if key.encode() in path.read_bytes()] == []
 
 
