@@ -5,7 +5,7 @@ import gzip
 import itertools
 import ssl
 import subprocess
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -560,3 +560,23 @@ async def test_gzip_of_nothing(packed: bytes) -> None:
     """What stands behind its end is passed over."""
     head = OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed)
     assert (await answer_to(head + packed))[2] == b""
+
+
+async def test_much_that_is_unpacked_from_little_leaves_the_loop_free() -> None:
+    """Other tasks run between its pieces, timeouts among them."""
+
+    async def raw() -> AsyncGenerator[bytes, None]:
+        yield gzip.compress(b"\n" * (20 * _client._BUFFER))
+
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.ensure_future(count())
+    pieces = [piece async for piece in _client._unpacked(raw())]
+    counting.cancel()
+    assert turns >= len(pieces) - 1 >= 19

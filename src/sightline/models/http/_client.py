@@ -356,6 +356,7 @@ async def _unpacked(raw: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, N
                 except zlib.error as problem:
                     raise HttpBroken(str(problem)) from None
                 chunk = unpacking.unconsumed_tail
+                await asyncio.sleep(0)  # a little may unpack to a lot, and others have work too
     if not (unpacking.eof or is_empty):
         raise HttpBroken("what is compressed in it ends too early")
 
