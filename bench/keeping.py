@@ -24,8 +24,8 @@ RESUME = """
 import resource, sys, time
 from pathlib import Path
 start = time.perf_counter()
-from sightline.journal import Tree
-tree = Tree.load(Path(sys.argv[1]))
+from sightline.journal import SessionTree
+tree = SessionTree.load(Path(sys.argv[1]))
 assert len(tree.messages()) == len(tree.nodes) > 1000 and tree.last_seq and tree.torn_at is not None
 print((time.perf_counter() - start) * 1000, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """

@@ -1,6 +1,7 @@
 """Rules about the source as a whole: one name, one meaning; no crowded room; types and plain words."""
 
 import ast
+import importlib.util
 import io
 import re
 import tokenize
@@ -79,3 +80,24 @@ def test_values_have_types() -> None:
     """What comes from outside is `object` until a guard has looked at it."""
     mentions = sum(len(re.findall(r"\bAny\b", path.read_text())) for path in _modules())
     assert mentions <= ANY_AT_MOST
+
+
+def test_programs_in_strings_import_what_there_is() -> None:
+    """Benches and tests start small programs that no type checker reads: a rename has to reach them too."""
+    missing = []
+    for folder in ("bench", "tests", "tools", "src/sightline"):
+        for path in sorted((SOURCE.parents[1] / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    for module, names in re.findall(r"from (sightline[\w.]*) import ([\w, ]+)", node.value):
+                        missing += [f"{path}:{node.lineno}: {module}.{name}" for name in _missing(module, names)]
+    assert not missing
+
+
+def _missing(module: str, names: str) -> list[str]:
+    room = importlib.import_module(module)
+    found = []
+    for name in (part.split(" as ")[0].strip() for part in names.split(",")):
+        if name and not hasattr(room, name) and importlib.util.find_spec(f"{module}.{name}") is None:
+            found.append(name)
+    return found

@@ -273,6 +273,8 @@ class CallEnding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     by: Literal["", "user", "rule", "level", "nobody"] = ""  # refused: by whom; `nobody`: no user was present to ask
     rule: str = ""  # refused: the rule that denies it
     reason: str = ""  # refused: the words of the user
+    problem: str = ""  # spawn: what is wrong
+    hint: str = ""  # spawn: what to try
     outcome_lines: list[str] | None = msgspec.field(default=None, name="told")  # of the content, about how it ended
     cut: bool = False  # the content has the end of the output alone
     signal: int | None = None

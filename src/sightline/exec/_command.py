@@ -106,14 +106,13 @@ class Command:
         try:
             self._start()
         except CannotStart as problem:
-            return self._result("spawn", problem.exit_code, problem.text)
+            return self._not_started(problem)
         except SightlineError as problem:
-            text = f"{problem.message}; {problem.hint}" if problem.hint else problem.message
-            return self._result("spawn", _NOT_STARTED, clean_line(text))
+            return self._not_started(CannotStart(_NOT_STARTED, clean_line(problem.message), clean_line(problem.hint)))
         except Exception as problem:  # whatever it is, a call that began has its end
             if self._spawned is not None:
                 self._spawned.process.kill()
-            return self._result("spawn", _NOT_STARTED, clean_line(f"it could not be started: {problem}"))
+            return self._not_started(CannotStart(_NOT_STARTED, clean_line(f"it could not be started: {problem}")))
         return None
 
     def _start(self) -> None:
@@ -376,7 +375,7 @@ class Command:
             _orphans.forget(self._spawned.process.pid)
         _orphans.collect()
         if is_refused:
-            return self._result("spawn", _NOT_STARTED, self._refusal())
+            return self._not_started(CannotStart(_NOT_STARTED, self._refusal()))
         if self._stopped == "timeout":
             return self._result("timeout", _TIMED_OUT, f"timed out after {self._spec.timeout:g} s", returned)
         if self._stopped:
@@ -384,12 +383,19 @@ class Command:
         code = 1 if returned is None else returned if returned >= 0 else 128 - returned
         return self._result("exit", code, "", returned)
 
-    def _result(self, ended: str, exit_code: int, text: str, returned: int | None = None) -> ToolResult:
+    def _not_started(self, why: CannotStart) -> ToolResult:
+        return self._result("spawn", why.exit_code, why.text, problem=why.problem, hint=why.hint)
+
+    def _result(
+        self, ended: str, exit_code: int, text: str, returned: int | None = None, *, problem: str = "", hint: str = ""
+    ) -> ToolResult:
         self._output.finish()
         if self._spec.sandbox is not None and self._spec.sandbox.entrance is not None:
             self._spec.sandbox.entrance.leave()  # before the end is published: nothing of a call follows that
         fact = CommandFact(
             ended=ended,
+            problem=problem,
+            hint=hint,
             outcome_lines=[text] if ended == "cancelled" else None,
             artifact=self._artifact,
             bytes=self._sink.size,

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from sightline.events import Event, Notice, Text
+from sightline.journal import Store
 from sightline.views.console.session._link import AT_ONCE, Link, _parts
 from tests.agent.support import lab
 from tests.host.support import until
@@ -36,6 +37,28 @@ async def test_one_that_is_cancelled_reads_nothing(tmp_path: Path) -> None:
         assert reading()
         following.cancel()
         await asyncio.wait([following])
+        await until(lambda: not reading(), "the end of reading")
+
+
+async def test_a_host_that_is_ending_is_waited_for(tmp_path: Path) -> None:
+    """It has no socket any more and still holds its session: resumed at that moment, the session gets a new host."""
+    store = Store(tmp_path / "data")
+    ending = store.create()
+    ended: list[str] = []
+    link = Link(store, on_end=ended.append)
+    connecting = asyncio.create_task(link.connect(ending.folder.name))
+    done, _ = await asyncio.wait([connecting], timeout=0.1)
+    assert not done
+    ending.close()
+    assert await asyncio.wait_for(connecting, 10) is False
+    assert not ended
+
+
+async def test_what_is_left_while_it_connects_is_left(tmp_path: Path) -> None:
+    async with lab(tmp_path, []) as here:
+        link = Link(here.store)
+        link.close()
+        assert await link.connect(here.session.id)
         await until(lambda: not reading(), "the end of reading")
 
 

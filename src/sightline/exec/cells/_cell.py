@@ -45,7 +45,7 @@ class Cells:
             loop = asyncio.get_running_loop()
             began = loop.time()
             output = _TimedOutput(OutputPublisher(id, sink, emit, began), loop)
-            ended, exit_code, text = "cancelled", _CANCELLED, ""
+            ended, exit_code, text, lines = "cancelled", _CANCELLED, "", None
             self._now = id
             try:
                 if id not in self._cancelled and not self._closed:
@@ -57,9 +57,10 @@ class Cells:
                 output.finish()
             if id in self._cancelled:
                 self._cancelled.discard(id)
-                ended, exit_code, text = "cancelled", _CANCELLED, text or _STORED
+                ended, exit_code = "cancelled", _CANCELLED
+                if not text:
+                    text, lines = _STORED, [_STORED]
             failed = exit_code != 0 and ended != "cancelled"
-            lines = [_STORED] if text == _STORED else None
             fact = CommandFact(ended=ended, outcome_lines=lines, bytes=sink.size, stored=sink.stored)
             return ToolResult(id, text, fact.as_details(), failed, exit_code, loop.time() - began)
 

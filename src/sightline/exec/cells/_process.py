@@ -182,8 +182,8 @@ def python(env: Mapping[str, str]) -> str:
         if not is_trusted(real) and real != os.path.realpath(sys.executable):
             raise CannotStart(
                 126,
-                f"Python is not run from {clean_line(real)}: the agent's commands can write there; make the "
-                "environment with links (python -m venv --symlinks), or deactivate it",
+                f"Python is not run from {clean_line(real)}: the agent's commands can write there",
+                "make the environment with links (python -m venv --symlinks), or deactivate it",
             )
         return active
     try:

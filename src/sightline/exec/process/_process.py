@@ -137,7 +137,9 @@ class Process:
         await asyncio.shield(self._ending)
 
     def close(self) -> None:
-        """Release everything. The process must have ended."""
+        """Release everything. The process must have ended. A second time does nothing."""
+        if self._stdout.closed:
+            return
         if self._loop is not None:
             for pipe in (self._stdout, self._stderr):
                 self._loop.remove_reader(pipe.fileno())

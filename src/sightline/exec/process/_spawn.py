@@ -36,12 +36,12 @@ class Spawned(msgspec.Struct):
 
 
 class CannotStart(Exception):
-    """With the exit code a shell would give, and a message."""
+    """With the exit code a shell would give, what is wrong, and what to try."""
 
-    def __init__(self, exit_code: int, text: str) -> None:
-        super().__init__(text)
-        self.exit_code = exit_code
-        self.text = text
+    def __init__(self, exit_code: int, problem: str, hint: str = "") -> None:
+        self.exit_code, self.problem, self.hint = exit_code, problem, hint
+        self.text = f"{problem}; {hint}" if hint else problem
+        super().__init__(self.text)
 
 
 def spawn(
@@ -192,26 +192,29 @@ def _explained(error: Exception, argv: Sequence[str], cwd: str) -> CannotStart:
     path = os.path.join(cwd, argv[0]) if isinstance(error, OSError) and "/" in name else ""
     number = error.errno if isinstance(error, OSError) else None
     if number is not None and cwd and not os.path.isdir(cwd):
-        return CannotStart(126, f"cannot start in {clean_line(cwd)}: no such folder; create it or name another")
+        return CannotStart(126, f"cannot start in {clean_line(cwd)}: no such folder", "create it or name another")
     if number == errno.ENOENT:
-        return CannotStart(127, f"cannot start {name}: {_what_is_missing(name, path)}")
+        return CannotStart(127, *_missing(name, path))
     if number == errno.EACCES:
         if os.path.isdir(path):
-            return CannotStart(126, f"cannot start {name}: it is a folder; name the program in it")
-        return CannotStart(126, f"cannot start {name}: it is not executable; try chmod +x {shlex.quote(name)}")
+            return CannotStart(126, f"cannot start {name}: it is a folder", "name the program in it")
+        return CannotStart(126, f"cannot start {name}: it is not executable", f"try chmod +x {shlex.quote(name)}")
     if number == errno.ENOEXEC:
-        return CannotStart(126, f"cannot start {name}: it has no `#!` line; start it with its interpreter, such as sh")
+        hint = "start it with its interpreter, such as sh"
+        return CannotStart(126, f"cannot start {name}: it has no `#!` line", hint)
     if number == errno.E2BIG:
-        return CannotStart(126, f"cannot start {name}: its arguments are too long; pass them in a file")
+        return CannotStart(126, f"cannot start {name}: its arguments are too long", "pass them in a file")
     reason = clean_line(getattr(error, "strerror", None) or str(error))
     return CannotStart(126, f"cannot start {name}: {reason}" if name else f"nothing to start: {reason}")
 
 
-def _what_is_missing(name: str, path: str) -> str:
+def _missing(name: str, path: str) -> tuple[str, str]:
+    """What is missing, and what to do about it."""
+    what, hint = "no such program on the PATH", "check its name or install it"
     if path and os.path.exists(path):
-        return "the interpreter its first line names is missing; install it or change the line"
-    if path:
-        return "no such file; check the path"
-    if " " in name:
-        return "no such program; pass its arguments as separate words, or start it with sh -c"
-    return "no such program on the PATH; check its name or install it"
+        what, hint = "the interpreter its first line names is missing", "install it or change the line"
+    elif path:
+        what, hint = "no such file", "check the path"
+    elif " " in name:
+        what, hint = "no such program", "pass its arguments as separate words, or start it with sh -c"
+    return f"cannot start {name}: {what}", hint

@@ -25,6 +25,8 @@ class JobEnd(msgspec.Struct, frozen=True):
     bytes: int = 0
     stored: int = 0
     binary: bool = False
+    problem: str = ""  # why it could not be started
+    hint: str = ""
 
     def line(self, palette: Palette) -> str:
         """One line: a sign, how it ended, how long it took, which it was."""
@@ -59,6 +61,8 @@ def ending_of(result: ToolResult | TranscriptCall) -> JobEnd:
         bytes=found.bytes or 0,
         stored=found.stored or 0,
         binary=bool(found.binary),
+        problem=found.problem,
+        hint=found.hint,
     )
 
 

@@ -61,15 +61,26 @@ class Link:
         self._on_frame(snapshot)
         return snapshot.seq
 
+    async def connect(self, session: str) -> bool:
+        """Connect to its host. False: it has none; one that is just ending is waited for."""
+        client = await attach(self._store, session)
+        if isinstance(client, StoredSession):
+            return False
+        self._client = client
+        if self._closed:
+            client.close()
+        return True
+
     async def follow(self, session: str, after: int | None = None) -> None:
-        """Connect, and deliver what the host sends until it ends, or until `close`."""
+        """Connect, unless that is done, and deliver what the host sends until it ends, or until `close`."""
         self.session = session
         try:
-            client = await attach(self._store, session)
-            if isinstance(client, StoredSession):
+            if self._client is None:
+                await self.connect(session)
+            client = self._client
+            if client is None:
                 self._end(f"session {session} has ended")
                 return
-            self._client = client
             self._on_hello(client.hello)
             _settle(self._connected)
             if self._closed:

@@ -133,8 +133,14 @@ class SessionSwitch:
     async def _boot(self, link: Link, options: StartOptions, booting: "asyncio.Future[str] | None" = None) -> None:
         """Show a session whose host boots, or is to be started; one that runs already is attached to."""
         if options.resume and booting is None and self._desk.store.is_running(options.resume):
-            await self._attach(link, options.resume, options)
-            return
+            try:
+                runs = await link.connect(options.resume)  # not when its host was just ending
+            except (SightlineError, OSError, msgspec.MsgspecError) as error:
+                await self._failed(link, error, options)
+                return
+            if runs:
+                await self._attach(link, options.resume, options)
+                return
         stored = asyncio.ensure_future(link.show_stored(options.resume)) if options.resume else None
         try:
             session = await (booting if booting is not None else launch_agent(options))
@@ -168,7 +174,7 @@ class SessionSwitch:
     def _new_link(self) -> Link:
         return Link(self._desk.store, on_frame=self._stage.frame, on_hello=self._greeted, on_end=self._lost)
 
-    async def _failed(self, link: Link, error: SightlineError | OSError | UnicodeError, options: StartOptions) -> None:
+    async def _failed(self, link: Link, error: Exception, options: StartOptions) -> None:
         """It did not start: the user may fix what is wrong, and try again."""
         if link is not self.link:
             return
@@ -324,9 +330,6 @@ class SessionSwitch:
             self._desk.report(f"session {left.session} keeps running", hint=f"sightline attach {left.session}")
         if draft:
             self._prompt.restore(draft)
-        if session and self._desk.store.is_running(session):
-            self._desk.spawn(self._follow(link, session))
-            return
         self._desk.spawn(self._boot(link, options))
 
     def _next_options(self, session: str) -> StartOptions:

@@ -306,9 +306,6 @@ def _mentions(frame: host.Frame, job: str) -> bool:
 
 def _reported(ending: JobEnd) -> int:
     """The exit code. Nothing is added to the output but an error that the command could not print itself."""
-    if ending.how == "spawn":
-        what, _, hint = ending.message.partition("; ")
-        write_message(2, "error", what, hint)
-    elif ending.how in ("timeout", "host"):
-        write_message(2, "error", ending.message)
+    if ending.how in ("spawn", "timeout", "host"):
+        write_message(2, "error", ending.problem or ending.message, ending.hint)
     return ending.exit_code

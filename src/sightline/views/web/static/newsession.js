@@ -25,7 +25,13 @@ export class NewSession {
       event.preventDefault();
       this.form.requestSubmit();
     });
-    this.folder.addEventListener("change", () => this.look(this.folder.value));
+    this.folder.addEventListener("input", () => {
+      this.typing = true;
+    });
+    this.folder.addEventListener("change", () => {
+      this.typing = false;
+      this.look(this.folder.value);
+    });
     this.agent.addEventListener("change", () => this.showAgent());
   }
 
@@ -56,7 +62,8 @@ export class NewSession {
       return;
     }
     const { cwd: folder, folders, agents } = this.choices;
-    if (!this.folder.value || this.folder.value === cwd) this.folder.value = folder;
+    // An answer that comes while the user types a folder leaves the field alone.
+    if (!this.typing && (!this.folder.value || this.folder.value === cwd)) this.folder.value = folder;
     byId("new-folders").replaceChildren(...folders.map((value) => make("option", { value })));
     const chosen = this.agent.value;
     this.agent.replaceChildren(make("option", { value: "", text: "Sightline" }),
