@@ -48,7 +48,7 @@ def _opened(folder: Path, before: str | None, after: str) -> float:
         "removed": change.removed,
         "leaves": True,
     }
-    request = {"id": "request-1", "what": "approval", "choices": ["once", "no"], "agent": ""}
+    request: dict[str, Any] = {"id": "request-1", "what": "approval", "choices": ["once", "no"], "agent": ""}
     request["details"] = carried(made_visible(details), folder, "request-1")
     dialog_for({**request, "details": all_details(folder, request)}, drawing, lambda: 40).render(120)
     return time.perf_counter() - began

@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 
 import httpx2
 import tomlkit
-from pygments.lexers.javascript import JavascriptLexer
-from pygments.lexers.python import PythonLexer
+from pygments.lexers.javascript import JavascriptLexer  # type: ignore[import-untyped]
+from pygments.lexers.python import PythonLexer  # type: ignore[import-untyped]
 from selectolax.lexbor import LexborHTMLParser
 
 from bench.row import Row
@@ -163,7 +163,8 @@ def _highlighting_rows() -> Iterator[Row]:
     for language, (lexer, lines) in _CODE.items():
         ours, theirs = _cpu(lambda: _our_rows(language, lines)), _cpu(lambda: _their_rows(lexer, lines))  # noqa: B023
         yield Row(f"highlighting, 300 lines of {language} at once: ours / Pygments", 1.0, ours / theirs)
-        shown, changed = [], 0
+        shown: list[list[tuple[str, str]]] = []
+        changed = 0
         for count in range(1, 101):
             fresh = _their_rows(lexer, lines[:count])[:count]
             changed += sum(before != now for before, now in zip(shown, fresh, strict=False))

@@ -174,7 +174,7 @@ def detach(argv: list[str]) -> str:
 
 def _host_of(job: str) -> int:
     listed = json.loads(subprocess.run([SIGHTLINE, "ps", "--json"], check=True, capture_output=True).stdout)
-    return next(host["pid"] for host in listed if host["id"] == job.rpartition("-")[0])
+    return int(next(host["pid"] for host in listed if host["id"] == job.rpartition("-")[0]))
 
 
 def _state(job: str) -> str:

@@ -127,24 +127,25 @@ def run(model: str, agent: str) -> None:
 
 
 async def _run(model: str, agent: str) -> None:
-    from sightline.agent import wanted_in
-    from sightline.events import AgentStarted, Text
+    from sightline.agent import agent_spec
+    from sightline.events import Text
     from sightline.host import Prompt, working
     from sightline.journal import Store
     from sightline.paths import data_folder
+    from sightline.settings import StartOptions
     from sightline.testing.documents import mixed_markdown
 
     text = mixed_markdown().lower()
     over = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, over.set)
-    async with working(Store(data_folder()), wanted_in(Path.cwd(), model=model), attended=True) as it:
+    spec = agent_spec(StartOptions(cwd=str(Path.cwd()), model=model))
+    async with working(Store(data_folder()), spec, attended=True) as it:
         await it.session.submit(Prompt("begin"))
         print(it.session.id, flush=True)
         await asyncio.sleep(1.0)  # the calls have begun by now: what is published from here on stands below them
-        if agent:
-            it.session.publish(AgentStarted(agent, agent, "to write"))
+        actor = it.agent.actor.child(agent, task="to write") if agent else it.agent.actor
         place = 0
         while not over.is_set():
             await asyncio.sleep(TEXT_EVERY)
-            it.session.publish(Text(text[place : place + CHARACTERS], block=1_000, agent=agent))
+            actor.publish(Text(text[place : place + CHARACTERS], block=1_000))
             place = (place + CHARACTERS) % len(text)

@@ -115,7 +115,12 @@ def run(streaming: bool) -> None:
             "working", call_later=loop.call_later, request_render=display.request_render, theme=application.theme
         )
         editor = Editor(bindings=application.bindings, theme=application.theme)
-        editor.on_change = lambda text: len(text) > 60 and loop.call_later(0.01, editor.set_text, "")
+
+        def shorten(text: str) -> None:
+            if len(text) > 60:
+                loop.call_later(0.01, editor.set_text, "")
+
+        editor.on_change = shorten
         for child in (transcript, loader, editor):
             display.add(child)
         display.set_focus(editor)

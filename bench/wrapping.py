@@ -6,13 +6,17 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from bench.program import SIGHTLINE
 from bench.row import Row
 from sightline.testing.place import prepare_place
 from sightline.testing.standin import StandIn
 
-SCRIPT = [[{"text": "One moment."}, {"tool": "Bash", "args": {"command": "echo hello"}}], [{"text": "It says hello."}]]
+SCRIPT: list[list[dict[str, Any]]] = [
+    [{"text": "One moment."}, {"tool": "Bash", "args": {"command": "echo hello"}}],
+    [{"text": "It says hello."}],
+]
 PROMPT = "Run the command."
 
 
