@@ -21,10 +21,13 @@ class UiFact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def as_details(self, **more: object) -> dict[str, Any]:
         """`more`: what programs may read besides, and no view shows."""
-        values = msgspec.to_builtins(self)
-        ui = {name: value for name, value in values.items() if name in self.IN_UI}
-        beside = {name: value for name, value in values.items() if name not in self.IN_UI}
-        return {"ui": {"kind": self.KIND, **ui}, **beside, **more}
+        ui: dict[str, Any] = {"kind": self.KIND}
+        details: dict[str, Any] = {"ui": ui}
+        in_ui = self.IN_UI
+        for name, value in msgspec.to_builtins(self).items():
+            (ui if name in in_ui else details)[name] = value
+        details.update(more)
+        return details
 
     @classmethod
     def of(cls: type[U], details: object) -> U | None:

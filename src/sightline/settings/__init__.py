@@ -1,56 +1,47 @@
 """One typed settings tree, where its values come from, which of them wins, and what the permission rules allow."""
 
-from sightline.settings._load import Loaded, load
-from sightline.settings._places import extension_folders, project_of
-from sightline.settings._start_options import StartOptions
-from sightline.settings._stored_keys import keys_notice, store_key, stored_keys, with_stored_keys
-from sightline.settings._tree import Approval, RetrySettings, Settings, Thinking
-from sightline.settings._trust import Trust, is_trusted, trust_of, trusted_files
-from sightline.settings.protection._gathered import Protected
-from sightline.settings.protection._protected import open_entries, protected
-from sightline.settings.rules._denied import denied_paths
-from sightline.settings.rules._harmless import is_harmless
-from sightline.settings.rules._policy import AccessRequest, Decision, Policy, Verdict, allows_alone
-from sightline.settings.rules._remembered import Remembered, forget_rule, remember_rule, remembered_rules
-from sightline.settings.rules._rule_text import named_rule, shown_rule, typed_rule
-from sightline.settings.rules._rules import RuleMistake, anchored, parse_rule
+from sightline._later import later
 
-__all__ = [
-    "AccessRequest",
-    "Approval",
-    "Decision",
-    "Loaded",
-    "Policy",
-    "Protected",
-    "Remembered",
-    "RetrySettings",
-    "RuleMistake",
-    "Settings",
-    "StartOptions",
-    "Thinking",
-    "Trust",
-    "Verdict",
-    "allows_alone",
-    "anchored",
-    "denied_paths",
-    "extension_folders",
-    "forget_rule",
-    "is_harmless",
-    "is_trusted",
-    "keys_notice",
-    "load",
-    "named_rule",
-    "open_entries",
-    "parse_rule",
-    "project_of",
-    "protected",
-    "remember_rule",
-    "remembered_rules",
-    "shown_rule",
-    "store_key",
-    "stored_keys",
-    "trust_of",
-    "trusted_files",
-    "typed_rule",
-    "with_stored_keys",
-]
+TYPE_CHECKING = False
+# A recording is viewed, and a command run, without any setting.
+if TYPE_CHECKING:
+    from sightline.settings._load import Loaded as Loaded
+    from sightline.settings._load import load as load
+    from sightline.settings._places import extension_folders as extension_folders
+    from sightline.settings._places import project_of as project_of
+    from sightline.settings._start_options import StartOptions as StartOptions
+    from sightline.settings._stored_keys import keys_notice as keys_notice
+    from sightline.settings._stored_keys import store_key as store_key
+    from sightline.settings._stored_keys import stored_keys as stored_keys
+    from sightline.settings._stored_keys import with_stored_keys as with_stored_keys
+    from sightline.settings._tree import Approval as Approval
+    from sightline.settings._tree import RetrySettings as RetrySettings
+    from sightline.settings._tree import Settings as Settings
+    from sightline.settings._tree import Thinking as Thinking
+    from sightline.settings._trust import Trust as Trust
+    from sightline.settings._trust import is_trusted as is_trusted
+    from sightline.settings._trust import trust_of as trust_of
+    from sightline.settings._trust import trusted_files as trusted_files
+    from sightline.settings.protection._gathered import Protected as Protected
+    from sightline.settings.protection._protected import open_entries as open_entries
+    from sightline.settings.protection._protected import protected as protected
+    from sightline.settings.rules._denied import denied_paths as denied_paths
+    from sightline.settings.rules._harmless import is_harmless as is_harmless
+    from sightline.settings.rules._policy import AccessRequest as AccessRequest
+    from sightline.settings.rules._policy import Decision as Decision
+    from sightline.settings.rules._policy import Policy as Policy
+    from sightline.settings.rules._policy import Verdict as Verdict
+    from sightline.settings.rules._policy import allows_alone as allows_alone
+    from sightline.settings.rules._remembered import Remembered as Remembered
+    from sightline.settings.rules._remembered import forget_rule as forget_rule
+    from sightline.settings.rules._remembered import remember_rule as remember_rule
+    from sightline.settings.rules._remembered import remembered_rules as remembered_rules
+    from sightline.settings.rules._rule_text import named_rule as named_rule
+    from sightline.settings.rules._rule_text import shown_rule as shown_rule
+    from sightline.settings.rules._rule_text import typed_rule as typed_rule
+    from sightline.settings.rules._rules import RuleMistake as RuleMistake
+    from sightline.settings.rules._rules import anchored as anchored
+    from sightline.settings.rules._rules import parse_rule as parse_rule
+
+if not TYPE_CHECKING:  # so that a wrong name is found by the type checker
+    __getattr__, __dir__ = later(__name__, __file__)

@@ -94,7 +94,6 @@ _REFUSED_AT_MOST = 20
 _decoder = msgspec.json.Decoder(Line)
 _decode = _decoder.decode
 _type_decoder = msgspec.json.Decoder(wire.LineType)
-_OF_AGENTS = (wire.Assistant, wire.UserLine, wire.StreamEvent)
 _exit_code = re.compile(r"Exit code (\d{1,9})\b").match
 
 
@@ -143,10 +142,9 @@ class ClaudeSource(ProviderSource):
         except (ValueError, RecursionError) as error:
             if (parsed := reread(line, _decoder)) is None:
                 return [] if _is_silent(line) else self.unreadable(line, str(error))
-        kind = type(parsed)
-        if kind in _OF_AGENTS and parsed.parent_tool_use_id:
+        if parsed.parent_tool_use_id:
             return self._of_subagent(parsed, line)
-        return _HANDLERS[kind](self, parsed, line)
+        return _HANDLERS[type(parsed)](self, parsed, line)
 
     def _of_subagent(self, parsed: wire.OfAgent, raw: bytes) -> list[Event]:
         """A line of a subagent's. One that was never announced begins here."""

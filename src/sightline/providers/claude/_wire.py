@@ -1,7 +1,7 @@
 """The lines of Claude Code's stream, as far as they are read. Fields that vary in shape are left untyped on purpose:
 one odd field must not make a whole line unreadable."""
 
-from typing import Union
+from typing import ClassVar, Union
 
 import msgspec
 
@@ -103,6 +103,7 @@ class StreamEvent(_AgentLine, gc=False, kw_only=True, tag="stream_event"):
 
 
 class System(msgspec.Struct, gc=False, tag_field="type", tag="system"):
+    parent_tool_use_id: ClassVar[None] = None  # it is of no subagent
     subtype: str = ""
     session_id: str = ""
     model: str = ""
@@ -119,6 +120,7 @@ class System(msgspec.Struct, gc=False, tag_field="type", tag="system"):
 
 
 class ClaudeResult(msgspec.Struct, gc=False, tag_field="type", tag="result"):
+    parent_tool_use_id: ClassVar[None] = None
     subtype: str
     is_error: bool = False
     result: object = None

@@ -189,14 +189,16 @@ class PlainRenderer:
             case Error():
                 self._report("error", event.text, event.hint)
             case State():
-                self._fact(event)
+                # The retry of another provider comes with a notice.
+                if event.key == ApprovalState.KEY or (event.key == RetryState.KEY and event.source == "agent"):
+                    self._fact(event)
             case Unknown():
                 self.unreadable += 1
 
     def _fact(self, event: State) -> None:
         """Report an approval level that is not the provider's own default, and that our own agent waits for a retry."""
         match state_fact(event):
-            case RetryState(seconds=float(wait)) as retry if event.source == "agent":  # others add a notice
+            case RetryState(seconds=float(wait)) as retry:
                 again = f"retrying in {wait_words(wait)} ({retry.attempt} of {retry.attempts})"
                 self._report("warning", f"{retry.reason}; {again}", "")
             case ApprovalState(level=level, flags=flags) if level != "auto":
