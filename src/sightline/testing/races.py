@@ -28,6 +28,7 @@ from sightline.agent.loop._calls import CallRunner
 from sightline.agent.loop._requests import UserRequests
 from sightline.agent.permissions._approvals import Approvals
 from sightline.agent.permissions._permissions import denying
+from sightline.agent.permissions._session_rules import SessionRules
 from sightline.conversation import CallPart, TextPart, ToolMessage
 from sightline.events import Event
 from sightline.exec import CommandSpec
@@ -132,7 +133,7 @@ class Track:
         )
         self._results: list[ToolMessage] = []
         actor = Actor(_Log(folder), "agent", Secrets({}))
-        approvals = Approvals(policy, actor, UserRequests(actor))
+        approvals = Approvals(SessionRules(policy), actor, UserRequests(actor))
         self._calls = CallRunner(
             actor, ToolRegistry(builtin_tools()), self.workplace, approvals, Hooks(lambda text: None),
             self._results.append,

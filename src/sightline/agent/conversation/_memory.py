@@ -5,22 +5,32 @@ Everything that is added is an entry of the tree first; what is remembered can b
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
-from sightline.actors import Log
 from sightline.agent.conversation._compaction import branch_summary_message, summary_message
 from sightline.conversation import AssistantMessage, Message
-from sightline.journal import Entry, EntryType, SessionTree
+from sightline.journal import Entry, EntryPlace, EntryType, SessionTree
 
 _SUMMARIES = {"compaction": summary_message, "branch_summary": branch_summary_message}
+
+
+class EntryLog(Protocol):
+    """Where the entries of a conversation are stored: the session itself, or a journal of the agent's own."""
+
+    @property
+    def seq(self) -> int:
+        """The number of the last event."""
+
+    def store_entry(self, entry: Entry) -> EntryPlace | None:
+        """Store an entry of the tree, after every event so far. None: the disk is full."""
 
 
 class Memory:
     """The messages of the conversation, and the entry of each in the tree."""
 
-    def __init__(self, log: Log, tree: SessionTree, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, log: EntryLog, tree: SessionTree, clock: Callable[[], float] = time.time) -> None:
         self._log = log
         self.tree = tree
         self._clock = clock
@@ -90,7 +100,7 @@ class Memory:
 
 
 def add_entry(
-    log: Log,
+    log: EntryLog,
     tree: SessionTree,
     type: EntryType,
     *,
@@ -99,7 +109,7 @@ def add_entry(
     custom: str = "",
     clock: Callable[[], float] = time.time,
 ) -> Entry:
-    """Store a new leaf of a session's tree."""
+    """Store a new leaf of a conversation's tree."""
     entry = Entry(
         id=tree.next_id(),
         parent=tree.leaf,

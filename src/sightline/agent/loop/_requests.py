@@ -54,6 +54,12 @@ class UserRequests:
         answered = [self.answer(id, None) for id in list(self._open)]
         return any(answered)
 
+    async def close(self) -> None:
+        """The agent has ended: close what is open, and see that published."""
+        self.give_up()
+        if self._open:
+            await asyncio.sleep(0)  # each is published by the one who waited for it, in the next turn of the loop
+
 
 def question_asker(
     requests: UserRequests, attended: Callable[[], bool], publish: Callable[[Event], None]

@@ -1,18 +1,19 @@
-"""Whether a call may run: decided by rules, by the level or by the user.
+"""Whether a call of an agent may run: decided by rules, by the level or by the user.
 
 Rules:
 
+- The policy is the session's, at the level of this agent: the session's level, or the cap where that allows less. It is
+  derived at each decision, so that a change applies to every agent at once.
 - A deny rule wins, then an allow rule, then what the approval level allows by itself.
 - No rule decides about a command that leaves the sandbox where a word of it means, by PATH, a program in the workspace.
 - What is left is asked of the user: once, for this session, always here, or no, with a reason. A rule that comes of an
-  answer also answers other open requests it fits, and the transcript has it. Where no rule would allow this and
-  nothing else, none is offered: the answers are once and no. For a few commands there is one more answer, which shows
-  the rule it becomes: the command with any arguments, for this session.
+  answer also answers other open requests it fits, of every agent, and the transcript has it. Where no rule would allow
+  this and nothing else, none is offered: the answers are once and no. For a few commands there is one more answer,
+  which shows the rule it becomes: the command with any arguments, for this session.
 - With no user there it is refused at once. The model reads that, a notice names the rule that would allow it, and the
   run ends with exit code 3.
 """
 
-import asyncio
 import os
 import shlex
 from collections.abc import Awaitable, Callable, Iterable
@@ -20,10 +21,12 @@ from typing import Any, Literal
 
 from sightline.actors import Actor
 from sightline.agent.loop._requests import UserRequests
-from sightline.agent.permissions._known_rules import KnownRule, all_known
+from sightline.agent.permissions._known_rules import KnownRule
+from sightline.agent.permissions._levels import lowest
+from sightline.agent.permissions._session_rules import SessionRules
 from sightline.events import CallEnding, Notice
 from sightline.exceptions import UserMistake
-from sightline.settings import Approval, Decision, Policy, forget_rule, named_rule, remember_rule, shown_rule
+from sightline.settings import Approval, Decision, Policy, shown_rule
 from sightline.text import clean_line, clean_text
 from sightline.tools import Need, Proposal, ToolError
 
@@ -45,18 +48,39 @@ class Refusal(ToolError):
 
 
 class Approvals:
-    """Decides for one session what its calls may do."""
+    """Decides for one agent what its calls may do."""
 
-    def __init__(self, policy: Policy, actor: Actor, requests: UserRequests, rules: Iterable[KnownRule] = ()) -> None:
-        """`rules`: where those of the policy come from."""
-        self.policy = policy
+    def __init__(
+        self, rules: SessionRules, actor: Actor, requests: UserRequests, *, cap: Callable[[], Approval] | None = None
+    ) -> None:
+        """`cap`: the highest level it may have now; the root has none."""
+        self._session = rules
+        self._cap = cap
+        self._lowered: tuple[Policy, Policy] | None = None  # the session's, and what follows from it
         self._actor = actor
         self._requests = requests
         self._open: dict[str, Need] = {}  # by request
-        self._given = all_known(rules, policy)  # when it began, or when the settings were read again
-        self._answered: list[KnownRule] = []  # by the user, in this session
-        self._chosen: Approval | None = None  # the level, by the user
+        self._end_listening = rules.on_change(self._judge_open)
         self.refused: list[str] = []  # the rules that would have allowed what no user was there to allow
+
+    @property
+    def level(self) -> Approval:
+        level = self._session.policy.approval
+        return level if self._cap is None else lowest(level, self._cap())
+
+    @property
+    def policy(self) -> Policy:
+        """The session's, where the cap does not lower its level."""
+        policy, level = self._session.policy, self.level
+        if level == policy.approval:
+            return policy
+        if self._lowered is None or self._lowered[0] is not policy or self._lowered[1].approval != level:
+            self._lowered = policy, policy.having(level, policy.allow, policy.deny)
+        return self._lowered[1]
+
+    def close(self) -> None:
+        """The agent has ended: changes of the rules no longer concern it."""
+        self._end_listening()
 
     async def ask(
         self, tool: str, call: str, needs: list[Need], args: dict[str, Any], changes: Changes | None = None
@@ -90,6 +114,8 @@ class Approvals:
 
     def _way_past_plan(self, need: Need) -> str:
         """The lowest level that allows it by itself; where none does, edit with the rule that allows it there."""
+        if self.level != self._session.policy.approval:
+            return "this agent has no higher approval level than plan, whatever the level of the session"
         levels: dict[Approval, str] = {"edit": "changes", "auto": "commands in the sandbox"}
         for level, words in levels.items():
             decision = self.policy.having(level, self.policy.allow, self.policy.deny).decide(need)
@@ -158,7 +184,7 @@ class Approvals:
             self._actor.publish(Notice(text, "warning"))
         elif choice in (SESSION, ALWAYS):
             try:
-                problem = await self._allow(rule, always=choice == ALWAYS)
+                problem = await self._session.allow(rule, always=choice == ALWAYS)
             except UserMistake as mistake:
                 text = f"allowed this once only: {mistake.message}"
                 self._actor.publish(Notice(text, "warning", mistake.hint))
@@ -179,47 +205,27 @@ class Approvals:
 
     @property
     def rules(self) -> list[KnownRule]:
-        """Those that apply, with their origins; the same one may have several."""
-        return [*self._given, *self._answered]
-
-    def renew(self, policy: Policy, rules: Iterable[KnownRule] = ()) -> None:
-        """New rules. Answers for this session stay, and what was denied when it began: losing trust opens nothing."""
-        given = all_known(rules, policy)
-        denied = {each.rule for each in given if each.verdict == "deny"}
-        self._given = [*given, *(e for e in self._given if e.verdict == "deny" and e.rule not in denied)]
-        self._rule_again(self._chosen or policy.approval)
-
-    def set_level(self, level: Approval) -> None:
-        """Another level, until the session ends. It answers what is open, where it does."""
-        self._chosen = level
-        self._rule_again(level)
-        self._answer_open()
-        if level == "plan":
-            for request, need in list(self._open.items()):
-                if self.policy.decide(need).verdict == "deny":
-                    self._requests.answer(request, {"choice": NO, "reason": "the approval level is now plan"})
+        """Those of the session, with their origins."""
+        return self._session.rules
 
     def forget(self, rule: str) -> None:
-        """Remove a rule that came of an answer, given as it is or as it is shown; UserMistake for any other."""
-        meant = named_rule(rule, (each.rule for each in self.rules))
-        if not meant:
-            raise UserMistake(f"no rule {rule} here", "/approvals lists the rules")
-        rule, found = meant, [each for each in self.rules if each.rule == meant]
-        if not any(each.origin in ("session", "always") for each in found):
-            place = found[0].where or "the program that started the session"
-            words = f"{shown_rule(rule)} is not one of your answers: it comes from {place}"
-            stays = any(each.origin in ("flag", "stored") for each in found)
-            raise UserMistake(words, "a new session does not have it" if stays else "change it there")
-        if any(each.origin == "always" for each in found):
-            forget_rule(self.policy.workspace, rule)
-        self._given = [each for each in self._given if each.rule != rule or each.origin != "always"]
-        self._answered = [each for each in self._answered if each.rule != rule]
-        self._rule_again(self.policy.approval)
+        """Remove a rule that came of an answer, for the whole session."""
+        self._session.forget(rule)
 
-    def _rule_again(self, level: Approval) -> None:
-        allow = dict.fromkeys(each.rule for each in self.rules if each.verdict == "allow")
-        deny = dict.fromkeys(each.rule for each in self.rules if each.verdict == "deny")
-        self.policy = self.policy.having(level, allow, deny)
+    def set_level(self, level: Approval) -> None:
+        """Another level for the session. It decides open requests, where it does."""
+        self.require_root()
+        self._session.set_level(level)
+
+    def renew(self, policy: Policy, rules: Iterable[KnownRule] = ()) -> None:
+        """New rules for the session."""
+        self.require_root()
+        self._session.renew(policy, rules)
+
+    def require_root(self) -> None:
+        """UserMistake for any other agent: what it may do follows from its session."""
+        if self._cap is not None:
+            raise UserMistake("a subagent cannot change what its session may do", "change it for the session")
 
     def _folder(self, args: dict[str, object]) -> str:
         """Where it would happen: the workspace, or the folder a call names."""
@@ -227,24 +233,16 @@ class Approvals:
         folder = os.path.expanduser(named) if isinstance(named, str) else ""
         return os.path.normpath(os.path.join(self.policy.workspace, folder))
 
-    async def _allow(self, rule: str, *, always: bool) -> str:
-        """Why it could not be remembered; empty when it was. It applies before that is done."""
-        self.policy = self.policy.with_allowed(rule)
-        known = KnownRule(rule, "allow", "session")
-        self._answered.append(known)
-        self._answer_open()
-        if not always:
-            return ""
-        problem = await asyncio.to_thread(remember_rule, self.policy.workspace, rule)
-        if not problem:
-            remembered = KnownRule(rule, "allow", "always")
-            self._answered = [remembered if each is known else each for each in self._answered]
-        return problem
-
-    def _answer_open(self) -> None:
+    def _judge_open(self) -> None:
+        """The rules have changed: no user is left with a question that they decide now."""
         for request, need in list(self._open.items()):
-            if self._judged(need).verdict == "allow":
+            decision = self._judged(need)
+            if decision.verdict == "allow":
                 self._requests.answer(request, ONCE)
+            elif decision.verdict == "deny":
+                by_rule = f"the rule {shown_rule(decision.rule)} denies it now"
+                reason = "the approval level is now plan" if decision.by_level else by_rule
+                self._requests.answer(request, {"choice": NO, "reason": reason})
 
     def _refuse(self, need: Need, rule: str) -> None:
         self.refused.append(rule)

@@ -1,4 +1,4 @@
-"""What sandboxed commands may connect to: decided for the gateway by the rules and the user of a session.
+"""What an agent's sandboxed commands may connect to: decided for its gateway by the rules and the user of a session.
 
 Rules:
 
@@ -21,7 +21,7 @@ from sightline.tools import Need
 
 
 class NetworkJudge:
-    """The judge of one session's gateway."""
+    """The judge of one agent's gateway."""
 
     def __init__(self, approvals: Approvals, actor: Actor, private: Callable[[], bool]) -> None:
         """`private`: whether addresses of private networks are like any other."""

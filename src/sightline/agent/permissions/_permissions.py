@@ -1,8 +1,12 @@
-"""The permissions of a session: its policy and what follows from it, while it runs.
+"""The permissions of an agent in a session: the policy and what follows from it, while it runs.
 
 Rules:
 
-- The policy is in one place. What follows from it is derived when it is needed, and never copied.
+- The policy is in one place, for all agents of a session (`SessionRules`). What follows from it is derived when it is
+  needed, and never copied.
+- No agent may do more than its parent: its level is the lowest of its cap, its parent's level and the session's, now.
+  Raising the session's level lifts no agent above its cap.
+- The level of the session is changed, stored and published by the root alone.
 - A level that is chosen applies for the session as long as it runs, and is stored in its journal; one that is named
   when the session begins is chosen, too.
 - A session that is resumed has the level requested for it, else the lower of that of the settings and the one it was
@@ -16,7 +20,9 @@ from sightline.agent.conversation._memory import Memory
 from sightline.agent.loop._requests import UserRequests
 from sightline.agent.permissions._approvals import Approvals
 from sightline.agent.permissions._known_rules import KnownRule
+from sightline.agent.permissions._levels import LEVELS, a_level, lowest
 from sightline.agent.permissions._network import NetworkJudge
+from sightline.agent.permissions._session_rules import SessionRules
 from sightline.events import ApprovalState, Notice
 from sightline.exceptions import UserMistake
 from sightline.exec.gateway import Gateway
@@ -24,40 +30,55 @@ from sightline.journal import SessionTree
 from sightline.settings import Approval, Decision, Policy, Settings, denied_paths
 from sightline.tools import Limits, Need
 
-LEVELS: tuple[Approval, ...] = ("plan", "edit", "auto", "full")
-"""Each allows more than the one before it."""
-
-
-def a_level(word: str) -> Approval:
-    for level in LEVELS:
-        if word == level:
-            return level
-    raise UserMistake(f"no approval level {word}", f"one of {', '.join(LEVELS)}")
-
 
 class SessionPermissions:
-    """The policy of one session, the answers of its user, and the network of its commands."""
+    """The policy of a session for one of its agents, the answers of the user, and the network of its commands."""
 
     def __init__(
         self,
-        policy: Policy,
-        rules: Iterable[KnownRule],
+        rules: SessionRules,
         *,
         actor: Actor,
         requests: UserRequests,
         memory: Memory,
         settings: Callable[[], Settings],
+        sandbox: bool,
+        cap: Callable[[], Approval] | None = None,
     ) -> None:
-        """`rules`: where those of the policy come from."""
+        """Those of the root; `for_agent` makes the others. `sandbox`: whether commands have one below full."""
+        self._rules = rules
         self._actor = actor
         self._memory = memory
         self._settings = settings
-        self._sandbox = settings().permissions.sandbox  # when the session began
-        self.approvals = Approvals(policy, actor, requests, rules)
+        self._sandbox = sandbox
+        self.approvals = Approvals(rules, actor, requests, cap=cap)
         self._judge = NetworkJudge(self.approvals, actor, lambda: settings().web.private_hosts)
         self.gateway = Gateway(self._judge, actor.observed_by("exec").publish)
         self._limits: Limits | None = None
         self._limits_of: tuple[Approval, tuple[str, ...]] | None = None
+
+    def for_agent(
+        self, actor: Actor, requests: UserRequests, memory: Memory, *, cap: Approval | None = None
+    ) -> "SessionPermissions":
+        """Those of an agent below this one. Without a `cap` it may do what this one may."""
+
+        def highest() -> Approval:
+            return self.level if cap is None else lowest(cap, self.level)
+
+        return SessionPermissions(
+            self._rules,
+            actor=actor,
+            requests=requests,
+            memory=memory,
+            settings=self._settings,
+            sandbox=self._sandbox,
+            cap=highest,
+        )
+
+    async def close(self) -> None:
+        """The agent has ended."""
+        await self.gateway.close()
+        self.approvals.close()
 
     @property
     def policy(self) -> Policy:
@@ -65,7 +86,7 @@ class SessionPermissions:
 
     @property
     def level(self) -> Approval:
-        return self.policy.approval
+        return self.approvals.level
 
     def limits(self) -> Limits:
         policy = self.policy
@@ -81,7 +102,8 @@ class SessionPermissions:
         return self._judge.decide(host, port)
 
     def set_level(self, word: str) -> None:
-        """Apply this level from now on, also to calls the user is being asked about."""
+        """Apply this level from now on, also to calls the user is being asked about. For the root only."""
+        self.approvals.require_root()
         level = a_level(word)
         if level != self.level:
             self._memory.note("approval_change", {"level": level})
@@ -89,6 +111,7 @@ class SessionPermissions:
             self.publish_level()
 
     def publish_level(self) -> None:
+        self.approvals.require_root()  # a session has one level in its state
         self._actor.publish(ApprovalState(self.level).as_state())
 
     def facts(self) -> dict[str, object]:
@@ -107,6 +130,7 @@ class SessionPermissions:
 
     def begin(self, requested: Approval | None) -> None:
         """The level of a session that is new or resumed. `requested`: the one the caller named for it now."""
+        self.approvals.require_root()
         had, now = level_left(self._memory.tree), self.level
         if had is None:
             if requested is not None:  # resumed without a level, as the page does, it must not get one that allows more
@@ -138,7 +162,7 @@ def level_left(tree: SessionTree) -> Approval | None:
 
 
 def resumed_level(had: Approval, now: Approval, requested: Approval | None) -> Approval:
-    return min(had, now, key=LEVELS.index) if requested is None else requested
+    return lowest(had, now) if requested is None else requested
 
 
 def level_notice(had: Approval, level: Approval) -> Notice:

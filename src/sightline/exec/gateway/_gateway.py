@@ -1,8 +1,8 @@
-"""The network of a session's sandboxed commands: who is in it, and the proxy that is the only way out.
+"""The network of an agent's sandboxed commands: who is in it, and the proxy that is the only way out.
 
 Rules:
 
-- One namespace for a session, made with its first sandboxed command. Its commands reach each other over loopback, the
+- One namespace for an agent, made with its first sandboxed command. Its commands reach each other over loopback, the
   proxy, and nothing else: no address of the machine, no name server, no abstract socket.
 - Which command a connection belongs to is known by the loopback address it came to: each command has its own. (A name
   in the proxy's URL would do too, but many programs send it only after a challenge.) One that came to
@@ -28,7 +28,7 @@ _LOOPBACK = "localhost,127.0.0.1,::1"
 
 
 class Gateway:
-    """The network of one session. Used in its event loop only."""
+    """The network of one agent. Used in its event loop only."""
 
     def __init__(self, judge: ConnectionPolicy, publish: Callable[[Event], None]) -> None:
         self.problem = ""  # why there is none, after a first attempt
