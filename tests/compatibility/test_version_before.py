@@ -19,8 +19,10 @@ HERE = Path(__file__).parent
 CAPTURES = HERE.parent / "captures"
 STATES = [json.loads(line) for line in (HERE / "states.jsonl").read_text().split("\n") if line]
 RECORDINGS: dict[str, list[str]] = json.loads((HERE / "recordings.json").read_text())
-# Fields that events have gained since, and what they are where nothing set them.
-NEW_FIELDS: dict[str, Any] = {"job": ("", False), "is_job": (False,), "masked": (False,), "left_out_lines": (0,)}
+# Fields that events and agents have gained since, and what they are where nothing set them.
+NEW_FIELDS: dict[str, Any] = {
+    "job": ("", False), "is_job": (False,), "masked": (False,), "left_out_lines": (0,), "state": ({},), "runs": ([],),
+}  # fmt: skip
 
 
 def assert_reads_as(before: object, now: object, place: str = "") -> None:

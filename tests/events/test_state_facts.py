@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.events import (
+    AgentState,
     ApprovalState,
     BranchState,
     CommandsState,
@@ -106,6 +107,17 @@ STORED: list[tuple[str, Any, StateFact]] = [
         {"x.a": {"lines": ["1", "2"], "placement": "below"}},
         WidgetsState({"x.a": ExtensionWidget(["1", "2"], "below")}),
     ),
+    ("agent", {"state": "idle"}, AgentState("idle")),
+    (
+        "agent",
+        {"state": "aborted", "model": "m", "reason": "too long", "unread": 2, "definition": "Explore"},
+        AgentState("aborted", "m", "too long", 2, "Explore"),
+    ),
+    (
+        "agent",
+        {"state": "running", "provider": "codex", "workplace": "worktree"},
+        AgentState("running", provider="codex", workplace="worktree"),
+    ),
     ("ui.title", "mine", TitleState("mine")),
     ("ui.editor_text", {"text": "t", "number": 3}, EditorTextState(3, "t")),
 ]
@@ -158,6 +170,9 @@ def test_a_row_that_does_not_fit_is_left_out(kind: type[StateFact], value: Any, 
         ("ui.status", ["x"]),
         ("model", None),
         ("branch", {"leaf": "e1"}),
+        ("agent", {"state": "asleep"}),
+        ("agent", {"model": "m"}),
+        ("agent", "running"),
         ("new", 5),
     ],
 )

@@ -4,11 +4,21 @@ import msgspec
 import pytest
 
 from sightline.events import (
+    AgentEnded,
+    AgentStarted,
+    AgentState,
+    Event,
+    ModelState,
     QueueState,
     Request,
     RequestResolved,
+    RetryState,
+    RunEnded,
     RunStarted,
+    State,
     Text,
+    TodoState,
+    TodoTask,
     ToolArgs,
     ToolConnection,
     ToolOutput,
@@ -27,8 +37,10 @@ from sightline.transcript import (
     Remark,
     Snapshot,
     Transcript,
+    TranscriptAgent,
     TranscriptCall,
     TranscriptPiece,
+    TranscriptRun,
     TranscriptText,
     fold,
 )
@@ -316,3 +328,153 @@ def test_a_host_that_is_gone_leaves_nothing_under_way():
     now = transcript.now
     assert (now.running, now.requests, now.state) == (False, {}, {})
     assert len(now.entries) == 1
+
+
+def of(path: str, fact) -> State:
+    return State(fact.KEY, fact.value, agent=path)
+
+
+def agent_of(*moments) -> TranscriptAgent:
+    """The agent `Explore` after these events, each at its second."""
+    return fold(timed(*moments)).agents["Explore"]
+
+
+def test_a_state_is_of_the_agent_that_published_it():
+    """The list of a subagent is its own: it once took the place of the root's, on the screen too."""
+    mine, its = TodoState([TodoTask("mine", "pending")]), TodoState([TodoTask("its", "pending")])
+    state = fold([mine.as_state(), AgentStarted("Explore", "Explore"), of("Explore", its), of("Explore", RetryState())])
+    assert state.state == {"todo": mine.value}
+    assert state.agents["Explore"].state == {"todo": its.value, "retry": {}}
+
+
+def test_a_subagent_of_another_program_leaves_the_roots_list_alone():
+    """Claude's subagents write lists of their own, in its stream as they do here."""
+    root, sub = '"parent_tool_use_id":null', '"parent_tool_use_id":"t1"'
+    write = '{"type":"tool_use","id":"%s","name":"TodoWrite","input":{"todos":[{"content":"%s","status":"pending"}]}}'
+    task = '{"type":"tool_use","id":"t1","name":"Task","input":{"description":"d","subagent_type":"Explore"}}'
+    line = '{"type":"assistant",%s,"session_id":"s","message":{"id":"%s","role":"assistant","content":[%s]}}\n'
+    said = [(root, "m1", write % ("w1", "mine")), (root, "m2", task), (sub, "m3", write % ("w2", "its"))]
+    stream = EventStream(get_provider("claude").source())
+    state = fold(stream.feed("".join(line % each for each in said).encode()) + stream.end())
+    assert [task.text for task in TodoState.among(state.state).tasks] == ["mine"]
+    (agent,) = state.agents.values()
+    assert [task.text for task in TodoState.among(agent.state).tasks] == ["its"]
+
+
+def test_a_state_of_an_agent_that_was_never_announced_is_dropped():
+    """However many paths there are, the state does not grow with them."""
+    state = fold([of(f"A-{number}", AgentState("running")) for number in range(100)])
+    assert state == Snapshot()
+
+
+def test_an_agent_runs_as_long_as_its_runs():
+    """It is idle between them, and when it began stays when it began."""
+    transcript = Transcript()
+    seen = []
+    for event in timed(
+        (100, AgentStarted("Explore", "Explore", "look", call="c1")),
+        (100, of("Explore", AgentState("running", "m1"))),
+        (101, RunStarted(agent="Explore")),
+        (111, RunEnded(agent="Explore")),
+        (111, of("Explore", AgentState("idle", "m1", unread=1))),
+        (200, RunStarted(agent="Explore")),
+        (200, of("Explore", AgentState("running", "m2"))),
+        (205, RunEnded(is_error=True, agent="Explore")),
+        (205, of("Explore", AgentState("aborted", "m2", "too many turns"))),
+    ):
+        transcript.apply(event)
+        agent = transcript.now.agents["Explore"]
+        seen.append((agent.running, agent.standing))
+    runs, idle, failed, aborted = (True, "running"), (False, "idle"), (False, "failed"), (False, "aborted")
+    assert seen == [runs, runs, runs, (False, "done"), idle, runs, runs, failed, aborted]
+    assert (agent.started, agent.ended, agent.call) == (100.0, 205.0, "c1")
+    first = TranscriptRun(3, 101.0, 4, 111.0, then="idle")
+    assert agent.runs == [first, TranscriptRun(6, 200.0, 8, 205.0, True, "aborted")]
+    assert agent.worked(999.0) == 15.0
+    assert agent.fact == AgentState("aborted", "m2", "too many turns")
+    assert not transcript.now.running
+
+
+def test_what_an_agent_publishes_about_itself_is_enough():
+    """Whether it is running is known without any event of a run, and in any order with them."""
+    began = (100, AgentStarted("Explore"))
+    assert not agent_of(began, (101, of("Explore", AgentState("parked")))).running
+    again = agent_of(began, (101, of("Explore", AgentState("idle"))), (102, of("Explore", AgentState("running"))))
+    assert (again.running, again.ended) == (True, 0.0)
+    early = agent_of(
+        began,
+        (100, RunStarted(agent="Explore")),
+        (101, of("Explore", AgentState("idle"))),
+        (102, RunEnded(agent="Explore")),
+    )
+    assert early.runs == [TranscriptRun(2, 100.0, 3, 101.0, then="idle")]
+
+
+def test_a_subagent_that_publishes_nothing_about_itself_ends_with_its_end():
+    """As before: runs under its path change nothing."""
+    began, ran = (100, AgentStarted("Explore")), (101, RunStarted(agent="Explore"))
+    ended = (102, RunEnded(agent="Explore"))
+    assert agent_of(began, ran, ended).running
+    agent = agent_of(began, ran, ended, (103, AgentEnded("Explore", True)))
+    assert (agent.standing, agent.ended) == ("failed", 103.0)
+    assert agent_of(began, (150, AgentStarted("Explore"))).started == 150.0
+
+
+def test_an_agent_that_is_revived_is_the_one_it_was():
+    """Announced again after a resume, it has its history, its state and its place."""
+    agent = agent_of(
+        (100, AgentStarted("Explore", "Explore", "look", call="c1")),
+        (100, of("Explore", AgentState("running"))),
+        (100, RunStarted(agent="Explore")),
+        (105, of("Explore", AgentState("parked"))),
+        (900, AgentStarted("Explore", "Explore", "look again", "m")),
+    )
+    assert (agent.started, agent.call, agent.task, agent.standing) == (100.0, "c1", "look again", "parked")
+    assert agent.worked(901.0) == 5.0
+
+
+def test_the_model_of_an_agent_is_known_from_wherever_it_was_published():
+    """By its own state first."""
+    assert agent_of((1, AgentStarted("Explore", model="a"))).model == "a"
+    assert agent_of((1, AgentStarted("Explore", model="a")), (2, of("Explore", ModelState("b")))).model == "b"
+    assert agent_of((1, AgentStarted("Explore", model="a")), (2, of("Explore", AgentState("idle", "c")))).model == "c"
+    assert agent_of((1, AgentStarted("Explore"))).model == ""
+
+
+def test_a_snapshot_keeps_the_agents_of_its_moment():
+    """States and runs that come later are not in a copy; a fold from the copy is the whole fold."""
+    events: list[Event] = timed(
+        (1, AgentStarted("Explore")),
+        (2, of("Explore", AgentState("running"))),
+        (3, RunStarted(agent="Explore")),
+        (4, of("Explore", QueueState([]))),
+        (5, RunEnded(agent="Explore")),
+        (6, of("Explore", AgentState("idle"))),
+    )
+    transcript = Transcript()
+    for position, event in enumerate(events):
+        copied = msgspec.json.encode(transcript.snapshot())
+        held = transcript.snapshot()
+        assert fold(events[position:], msgspec.json.decode(copied, type=Snapshot)) == fold(events)
+        transcript.apply(event)
+        assert msgspec.json.encode(held) == copied
+
+
+def test_a_host_that_is_gone_leaves_its_agents_parked():
+    """What waited for one of them is over, too; one that was aborted stays that."""
+    events = [
+        AgentStarted("Explore"),
+        of("Explore", AgentState("running", "m")),
+        RunStarted(agent="Explore"),
+        of("Explore", QueueState([])),
+        AgentStarted("Review"),
+        of("Review", AgentState("aborted", reason="why")),
+        AgentStarted("other-1"),
+    ]
+    transcript = Transcript(fold([stamp(event, seq, 5.0) for seq, event in enumerate(events, 1)]))
+    transcript.lose_host()
+    explore, review, other = transcript.now.agents.values()
+    assert explore.fact == AgentState("parked", "m", "the session ended while it was running")
+    assert (explore.running, set(explore.state), explore.runs[-1].then) == (False, {"agent"}, "parked")
+    assert review.fact == AgentState("aborted", reason="why")
+    assert other.fact is None

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sightline.events import (
     AgentEnded,
     AgentStarted,
+    AgentState,
     Error,
     Event,
     Request,
@@ -27,7 +28,7 @@ from sightline.events import (
     User,
 )
 from sightline.events.stamping import stamp
-from sightline.transcript import RECOVERY, LeftOpen, StoredCall, fold
+from sightline.transcript import RECOVERY, LeftOpen, Snapshot, StoredCall, fold
 from tests.transcript.test_fold import CAPTURES, recorded
 
 
@@ -39,9 +40,16 @@ def repaired(events: list[Event]) -> list[Event]:
     return [*events, *numbered(LeftOpen(events).ends(), len(events))]
 
 
+def of(path: str, state: str) -> State:
+    fact = AgentState(state)  # type: ignore[arg-type]
+    return State(fact.KEY, fact.value, agent=path)
+
+
 def assert_whole(events: list[Event]) -> None:
-    """Everything that began has exactly one end after it, and no end is of nothing."""
+    """Everything that began has exactly one end after it, and no end is of nothing. An agent that publishes its state
+    has none."""
     begun: Counter[Any] = Counter()
+    ours = {event.agent for event in events if isinstance(event, State) and event.key == AgentState.KEY}
     for event in events:
         match event:
             case ToolUse() | ToolArgs():
@@ -53,7 +61,9 @@ def assert_whole(events: list[Event]) -> None:
             case RequestResolved():
                 begun["request", event.id] += 1
             case AgentStarted() | AgentEnded():
-                begun["agent", event.path] += 1
+                if event.path not in ours:
+                    begun["agent", event.path] += 1
+                assert event.path not in ours or isinstance(event, AgentStarted)
             case RunStarted():
                 begun["run", event.agent] += 1
             case RunEnded():
@@ -66,11 +76,19 @@ def assert_whole(events: list[Event]) -> None:
                 begun["turn", event.agent] += 1
     twice = ("run", "turn")  # an agent has several, one after the other
     assert all(count == 2 or (name in twice and count % 2 == 0) for (name, _), count in begun.items())
-    state = fold(events)
+    assert_nothing_open(fold(events))
+
+
+def assert_nothing_open(state: Snapshot) -> None:
     assert not state.running
     assert not state.requests
-    assert not any(agent.running for agent in state.agents.values())
     assert all(getattr(entry, "content", "") is not None for entry in state.entries)
+    assert state.state.get("retry") is None
+    for agent in state.agents.values():
+        assert not agent.running
+        assert agent.standing in ("parked", "aborted", "done", "failed")
+        assert agent.state.get("retry") is None
+        assert all(run.last is not None for run in agent.runs)
 
 
 class Session:
@@ -80,6 +98,7 @@ class Session:
         self.choose = choose
         self.events: list[Event] = []
         self.number = 0
+        self.idle: list[str] = []  # agents of ours, which take another prompt
 
     def run(self) -> list[Event]:
         for _ in range(self.choose(1, 3)):
@@ -87,9 +106,22 @@ class Session:
             self._publish(User("go"))
             self._work("", 2)
             self._publish(RunEnded())
+            for path in self.idle[:2]:
+                self._prompt(path, 0)
             if self.choose(0, 1):
                 self._called("", self._began(""), 0)  # the user's own command, between two runs
+        for path in self.idle:
+            self._publish(of(path, "parked"))
         return numbered(self.events)
+
+    def _prompt(self, path: str, deeper: int) -> None:
+        """A run of an agent of ours."""
+        self._publish(of(path, "running"))
+        self._publish(RunStarted(agent=path))
+        self._publish(User("go", agent=path))
+        self._work(path, deeper)
+        self._publish(RunEnded(agent=path))
+        self._publish(of(path, "idle"))
 
     def _work(self, path: str, deeper: int) -> None:
         for _ in range(self.choose(0, 3)):
@@ -118,12 +150,16 @@ class Session:
             self.number += 1
             child = f"{path}/A-{self.number}".strip("/")
             self._publish(AgentStarted(child, agent=path, call=call))
-            self._publish(RunStarted(agent=child))
-            self._work(child, deeper - 1)
-            self._publish(RunEnded(agent=child))
-            self._publish(AgentEnded(child, agent=path))
-        self._publish(State("retry", {"attempt": 1}))
-        self._publish(State("retry", None))
+            if self.choose(0, 1):
+                self._prompt(child, deeper - 1)
+                self.idle.append(child)
+            else:
+                self._publish(RunStarted(agent=child))
+                self._work(child, deeper - 1)
+                self._publish(RunEnded(agent=child))
+                self._publish(AgentEnded(child, agent=path))
+        self._publish(State("retry", {"attempt": 1}, agent=path))
+        self._publish(State("retry", None, agent=path))
         self._publish(ToolResult(call, "done", agent=path))
 
     def _publish(self, event: Event) -> None:
@@ -150,11 +186,7 @@ def test_a_recording_cut_anywhere_is_whole_after_its_repair(provider: str, name:
     for end in range(0, len(events) + 1, max(len(events) // 40, 1)):
         whole = repaired(events[:end])
         assert LeftOpen(whole).ends() == []
-        state = fold(whole)
-        assert not state.running
-        assert not state.requests
-        assert not any(agent.running for agent in state.agents.values())
-        assert all(getattr(entry, "content", "") is not None for entry in state.entries)
+        assert_nothing_open(fold(whole))
 
 
 def test_ends_name_what_they_end() -> None:
@@ -227,4 +259,60 @@ def test_what_is_stored_of_a_call_is_in_its_end() -> None:
 
 def test_what_follows_a_result_does_not_open_its_call_again() -> None:
     events: list[Event] = [ToolUse("c1", "Bash"), ToolResult("c1"), ToolOutput("c1", "late")]
+    assert LeftOpen(events).ends() == []
+
+
+def test_what_passes_is_over_for_each_agent() -> None:
+    """The root's queue and a subagent's are two; one that is over by itself is not ended again."""
+    events: list[Event] = [
+        State("queue", [{"text": "a"}]),
+        State("queue", [{"text": "b"}], agent="A-1"),
+        State("retry", {"attempt": 1}, agent="A-2"),
+        State("retry", None),
+        State("queue", None, agent="A-1"),
+    ]
+    ends = LeftOpen(events).ends()
+    assert [(end.key, end.agent) for end in ends if isinstance(end, State)] == [("queue", ""), ("retry", "A-2")]
+
+
+def test_an_agent_that_publishes_its_state_is_parked() -> None:
+    """After the ends of its calls, its turn and its run. Why is known of one that was running; one that was parked or
+    aborted is left alone. It has no end of its own, with which nothing more could come of it."""
+    running = AgentState("running", "m", unread=2, definition="Explore")
+    events: list[Event] = [
+        AgentStarted("A"),
+        State("agent", running.value, agent="A"),
+        RunStarted(agent="A"),
+        TurnStarted(agent="A"),
+        ToolUse("c1", "Bash", agent="A"),
+        AgentStarted("A/B", agent="A"),
+        of("A/B", "idle"),
+        AgentStarted("C"),
+        of("C", "aborted"),
+        AgentStarted("D"),
+        of("D", "parked"),
+    ]
+    result, turn, run, parked, idle, error = LeftOpen(numbered(events)).ends()
+    assert isinstance(result, ToolResult)
+    assert isinstance(turn, TurnEnded)
+    assert isinstance(run, RunEnded)
+    assert isinstance(parked, State)
+    assert isinstance(idle, State)
+    assert isinstance(error, Error)
+    assert {end.agent for end in (result, turn, run, parked)} == {"A"}
+    why = "the session ended while it was running"
+    assert AgentState.of(parked.value) == AgentState("parked", "m", why, 2, "Explore")
+    assert (idle.agent, AgentState.of(idle.value)) == ("A/B", AgentState("parked"))
+
+
+def test_an_agent_is_parked_however_long_ago_it_was_announced() -> None:
+    """What is looked at may begin after that."""
+    (parked,) = LeftOpen([of("A", "idle")]).ends()
+    assert parked.agent == "A"
+    assert LeftOpen([of("A", "idle"), AgentEnded("A")]).ends() == []
+
+
+def test_an_agent_that_is_announced_again_is_still_parked() -> None:
+    """Killed while it was being revived: there is nothing to end."""
+    events: list[Event] = [AgentStarted("A"), of("A", "parked"), AgentStarted("A")]
     assert LeftOpen(events).ends() == []

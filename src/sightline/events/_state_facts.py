@@ -6,7 +6,7 @@ Fields may be added; what an older program wrote stays readable.
 """
 
 from collections.abc import Mapping
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 import msgspec
 
@@ -174,6 +174,23 @@ class StartingState(BareFact, frozen=True):
 
     KEY: ClassVar[str] = "starting"
     title: str
+
+
+class AgentState(StateFact, frozen=True):
+    """What an agent is doing; it publishes this about itself, under its own path.
+
+    `idle`: its run has ended, and it takes another prompt. `parked`: the same, but it is not in memory: a prompt
+    revives it. `aborted`: it takes no prompt any more.
+    """
+
+    KEY: ClassVar[str] = "agent"
+    state: Literal["running", "idle", "parked", "aborted"]
+    model: str = ""
+    reason: str = ""  # why it was aborted, or parked while it was running
+    unread: int = 0  # messages it has not read
+    definition: str = ""  # which agent definition it was made from
+    provider: str = ""  # whose agent it is; empty: our own
+    workplace: str = ""  # shared, overlay, worktree: where it works, if not in the session's folder
 
 
 class QueuedMessage(msgspec.Struct, frozen=True):

@@ -182,7 +182,10 @@ class RunEnded(Envelope, frozen=True, gc=False, tag="run_ended"):
 
 
 class AgentStarted(Envelope, frozen=True, gc=False, tag="agent_started"):
-    """A subagent begins. `path` is its own; the envelope's `agent` is its parent. Its events follow under `path`."""
+    """A subagent begins. `path` is its own; the envelope's `agent` is its parent. Its events follow under `path`.
+
+    Published again for the same path when an agent of an earlier host is revived.
+    """
 
     path: str
     name: str = ""
@@ -192,7 +195,7 @@ class AgentStarted(Envelope, frozen=True, gc=False, tag="agent_started"):
 
 
 class AgentEnded(Envelope, frozen=True, gc=False, tag="agent_ended"):
-    """A subagent is done. Nothing of `path` follows."""
+    """A subagent is done. Nothing of `path` follows. One that takes another prompt has a `state` instead (`agent`)."""
 
     path: str
     is_error: bool = False
@@ -217,7 +220,8 @@ class RequestResolved(Envelope, frozen=True, gc=False, tag="request_resolved"):
 
 
 class State(Envelope, frozen=True, gc=False, tag="state"):
-    """A small fact changed (model, todo, queue, retry, compaction, branch); replaces the last value of its key."""
+    """A small fact changed (model, todo, queue, retry, compaction, branch); replaces the last value of its key. It is
+    about the agent whose path the event has."""
 
     key: str
     value: Any = None

@@ -1,18 +1,24 @@
 """Events that are appended to a journal without a host: the ends that a killed one left out, and a new branch.
 
 A killed host leaves open what its last run began, and jobs and the user's own commands, which may be older than that.
-Those are searched for only by callers that read the whole journal anyway: a long session is resumed at once.
+Those are searched for only by callers that read the whole journal anyway: a long session is resumed at once. So may be
+subagents: what each of them published about itself is found without reading what is around it.
 """
 
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from sightline.events import BranchState, Event, RunEnded, RunStarted, ToolResult
+from sightline.events import AgentState, BranchState, Event, RunEnded, RunStarted, State, ToolResult
 from sightline.events.stamping import of_source, stamp
 from sightline.journal._reader import SessionReader
+from sightline.journal._record import decode_record
+from sightline.journal._scan import end_of_lines, lines_with
 from sightline.journal._writer import JournalWriter
 from sightline.journal.tree._tree import SessionTree
 from sightline.transcript import LeftOpen, StoredCall
+
+_STATE, _AGENT = b'{"kind":"state"', b'"key":"%s"' % AgentState.KEY.encode()
 
 
 def repair(
@@ -48,3 +54,27 @@ def events_of_last_run(folder: Path, tree: SessionTree) -> list[Event]:
         if known or back > len(tree.nodes):
             return events
         back *= 2
+
+
+def agent_states(folder: Path) -> list[State]:
+    """What each subagent published about itself last."""
+    last: dict[str, State] = {}
+    fd = os.open(folder / "journal.jsonl", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        for line in lines_with(fd, _AGENT, end_of_lines(fd)):
+            event = decode_record(line, _no_output) if line.startswith(_STATE) else None
+            if isinstance(event, State) and event.key == AgentState.KEY and event.agent:
+                last[event.agent] = event
+    finally:
+        os.close(fd)
+    return list(last.values())
+
+
+def any_running(states: Iterable[State]) -> bool:
+    """Whether a subagent was running: what it left open may be older than the last run of the root."""
+    facts = [AgentState.of(state.value) for state in states]
+    return any(fact is not None and fact.state == "running" for fact in facts)
+
+
+def _no_output(call: str, offset: int, size: int) -> bytes:
+    return b""

@@ -2,14 +2,14 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from sightline import locks
-from sightline.events import Notice
+from sightline.events import Event, Notice
 from sightline.events.stamping import stamp
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.journal._artifact import ArtifactReader
@@ -18,7 +18,7 @@ from sightline.journal._index import JobIndex, JobRecord
 from sightline.journal._jobs import jobs_of, stored_calls
 from sightline.journal._reader import SessionReader
 from sightline.journal._record import JournalHeader
-from sightline.journal._repair import events_of_last_run, repair
+from sightline.journal._repair import agent_states, any_running, events_of_last_run, repair
 from sightline.journal._scan import has_entries
 from sightline.journal._writer import Busy, JournalWriter, artifact_path
 from sightline.journal.catalogue._session_record import SessionHit, SessionRecord
@@ -257,7 +257,7 @@ class Store:
         """Resume a stored session: its writer and its tree. Busy when its host is running.
 
         A torn end is cut off, with a notice in the journal. What a killed host left open gets its end: of the last run,
-        or with `whole`, and where a job is listed as running, of everything.
+        or with `whole`, and where a job is listed as running or a subagent was, of everything.
         """
         writer = self.writer(session)
         try:
@@ -268,8 +268,12 @@ class Store:
                 if writer.append([stamp(what, tree.last_seq + 1, self._clock())]):
                     tree.last_seq, tree.torn_at = tree.last_seq + 1, None
             jobs = self.index.jobs().values()
+            agents = agent_states(writer.folder)
+            whole = whole or any_running(agents)
             whole = whole or any(job.session == session and job.state == "running" for job in jobs)
-            events = self.read(session).events() if whole else events_of_last_run(writer.folder, tree)
+            events: Iterable[Event] = self.read(session).events()
+            if not whole:
+                events = [*agents, *events_of_last_run(writer.folder, tree)]
             if repair(writer, tree, events, stored_calls(writer.folder, self.index)):
                 self.index.add(*self.jobs_in(session))
         except BaseException:

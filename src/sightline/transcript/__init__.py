@@ -2,6 +2,7 @@
 
 from sightline.transcript._fold import Transcript as Transcript
 from sightline.transcript._fold import fold as fold
+from sightline.transcript._projection import seen_from as seen_from
 from sightline.transcript._repair import HOST as HOST
 from sightline.transcript._repair import LOST as LOST
 from sightline.transcript._repair import RECOVERY as RECOVERY
@@ -18,4 +19,5 @@ from sightline.transcript._state import TranscriptAgent as TranscriptAgent
 from sightline.transcript._state import TranscriptCall as TranscriptCall
 from sightline.transcript._state import TranscriptMessage as TranscriptMessage
 from sightline.transcript._state import TranscriptPiece as TranscriptPiece
+from sightline.transcript._state import TranscriptRun as TranscriptRun
 from sightline.transcript._state import TranscriptText as TranscriptText

@@ -1,4 +1,9 @@
-"""Events in, state out, nothing else: no clock, no I/O, and the same events always give the same state."""
+"""Events in, state out, nothing else: no clock, no I/O, and the same events always give the same state.
+
+A `state` is about the agent whose path it has; one of a path that was never announced is dropped. Whether a subagent
+is running follows its own runs and what it publishes about itself (`AgentState`); of a provider's subagent, which
+publishes nothing, only its start and its end.
+"""
 
 from collections.abc import Iterable
 from copy import copy
@@ -9,11 +14,13 @@ import msgspec
 from sightline.events import (
     AgentEnded,
     AgentStarted,
+    AgentState,
     BranchState,
     CompactionState,
     Error,
     Event,
     JobsState,
+    ModelState,
     Notice,
     QueueState,
     Reasoning,
@@ -36,6 +43,7 @@ from sightline.events import (
     call_ending,
     handlers_of,
 )
+from sightline.transcript._repair import parked
 from sightline.transcript._state import (
     ENDED_TAIL,
     HOSTS,
@@ -49,6 +57,7 @@ from sightline.transcript._state import (
     TranscriptCall,
     TranscriptMessage,
     TranscriptPiece,
+    TranscriptRun,
     TranscriptText,
 )
 
@@ -56,6 +65,7 @@ _JOINED_TO = 2048
 _LOOKED_BACK = 50  # entries among which a call may be that asks without its name
 _WHILE_HOST_RUNS = (QueueState.KEY, JobsState.KEY, RetryState.KEY, CompactionState.KEY)
 _NOT_TIMED = frozenset(("host", "unfinished"))  # when it ended is not known, or it never began
+C = TypeVar("C", bound=Entry | TranscriptAgent)
 E = TypeVar("E", TranscriptMessage, TranscriptText, TranscriptCall, Remark)
 
 
@@ -90,8 +100,8 @@ class Transcript:
         now = self.now
         return msgspec.structs.replace(
             now,
-            entries=[_copied(entry) for entry in now.entries],
-            agents={path: copy(agent) for path, agent in now.agents.items()},
+            entries=[copied(entry) for entry in now.entries],
+            agents={path: copied(agent) for path, agent in now.agents.items()},
             totals={path: copy(total) for path, total in now.totals.items()},
             requests=dict(now.requests),
             state=dict(now.state),
@@ -118,8 +128,13 @@ class Transcript:
         """The host is gone: nothing is under way any more, and nothing waits for an answer."""
         self.now.running = False
         self.now.requests.clear()
-        for key in _WHILE_HOST_RUNS:
-            self.now.state.pop(key, None)
+        for state in (self.now.state, *(agent.state for agent in self.now.agents.values())):
+            for key in _WHILE_HOST_RUNS:
+                state.pop(key, None)
+        for agent in self.now.agents.values():
+            fact = agent.fact and parked(agent.fact)
+            if fact is not None:
+                agent.stand(fact, self.now.seq, 0.0)
 
     @property
     def text(self) -> str:
@@ -260,14 +275,25 @@ class Transcript:
     def _on_run_started(self, event: RunStarted) -> None:
         self._total(event.agent).began()
         if event.agent:
+            self._begin_agent_run(event)
             return
         now = self.now
         now.running, now.stop_reason, now.began = True, "", event.time
         now.session, now.model = event.session or now.session, event.model or now.model
 
+    def _begin_agent_run(self, event: RunStarted) -> None:
+        agent = self.now.agents.get(event.agent)
+        if agent is None:
+            return
+        agent.runs.append(TranscriptRun(event.seq, event.time))
+        if agent.fact is not None:
+            agent.is_error = False
+            agent.work()
+
     def _on_run_ended(self, event: RunEnded) -> Remark | None:
         self._total(event.agent).ended(event.usage, event.cost)
         if event.agent:
+            self._end_agent_run(event)
             return None
         now = self.now
         now.running, now.stop_reason = False, event.stop_reason
@@ -275,14 +301,32 @@ class Transcript:
         # That the answer was cut off there cannot be seen from its text alone.
         return self._add(Remark("", "info", "stopped", "", event.seq)) if event.stop_reason == "cancelled" else None
 
+    def _end_agent_run(self, event: RunEnded) -> None:
+        agent = self.now.agents.get(event.agent)
+        if agent is None:
+            return
+        agent.end_run(event.seq, event.time, is_error=event.is_error)
+        if agent.fact is not None:
+            agent.is_error = event.is_error
+            agent.rest(event.time)
+
     def _on_agent_started(self, event: AgentStarted) -> None:
-        agent = TranscriptAgent(event.path, event.agent, event.name, event.task, call=event.call, started=event.time)
-        self.now.agents[event.path] = agent
+        agent = self.now.agents.get(event.path)
+        if agent is not None and agent.fact is not None:  # it is revived: what is known of it stays
+            agent.name, agent.task = event.name or agent.name, event.task or agent.task
+            agent.call = event.call or agent.call
+        else:
+            path, parent = event.path, event.agent
+            agent = TranscriptAgent(path, parent, event.name, event.task, call=event.call, started=event.time)
+            self.now.agents[path] = agent
+        if event.model:
+            agent.state[ModelState.KEY] = event.model
         self._total(event.path).began()
 
     def _on_agent_ended(self, event: AgentEnded) -> None:
         agent = self.now.agents.get(event.path)
         if agent is not None:
+            agent.end_run(event.seq, event.time, is_error=event.is_error, then="ended")
             agent.running, agent.is_error = False, event.is_error
             agent.ended, agent.usage = event.time, event.usage
         self._total(event.path).ended(event.usage, None)
@@ -319,11 +363,24 @@ class Transcript:
             call.request, call.asked_at = "", 0.0
 
     def _on_state(self, event: State) -> None:
+        if event.agent:
+            self._on_agent_state(event)
+            return
         self.now.state[event.key] = event.value
-        if event.key == BranchState.KEY and not event.agent:
+        if event.key == BranchState.KEY:
             branch = BranchState.of(event.value)
             if branch is not None:  # a value that does not fit changes nothing
                 self.now.ranges, self.now.branched = sorted(branch.ranges), event.seq
+
+    def _on_agent_state(self, event: State) -> None:
+        agent = self.now.agents.get(event.agent)
+        if agent is None:
+            return
+        fact = AgentState.of(event.value) if event.key == AgentState.KEY else None
+        if fact is not None:
+            agent.stand(fact, event.seq, event.time)
+        elif event.key != AgentState.KEY:  # a value of that key that does not fit changes nothing
+            agent.state[event.key] = event.value
 
     def _on_notice(self, event: Notice | Error) -> Remark:
         return self._add(Remark(event.agent, event.level, event.text, event.hint, event.seq))
@@ -384,11 +441,13 @@ def _updated(old: Entry | None, new: Entry) -> tuple[Entry, bool]:
     return old, True
 
 
-def _copied(entry: Entry) -> Entry:
-    twin = copy(entry)
+def copied(known: C) -> C:
+    """A copy that later events do not change."""
+    twin = copy(known)
     if isinstance(twin, TranscriptCall):
-        twin.pieces = list(twin.pieces)
-        twin.network = dict(twin.network)
+        twin.pieces, twin.network = list(twin.pieces), dict(twin.network)
+    elif isinstance(twin, TranscriptAgent):
+        twin.state, twin.runs = dict(twin.state), list(twin.runs)
     return twin
 
 

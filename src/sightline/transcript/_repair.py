@@ -4,8 +4,11 @@ Rules:
 
 - Everything that began gets one end: requests, calls, turns, subagents, runs. After these events nothing is missing.
 - The end of a run ends its turn, and the end of a subagent its turn and its run.
+- A subagent that publishes its state (`AgentState`) has no end: it was running or idle, and is parked now, so that it
+  can be revived. Its state may have been published long before the events that are looked at.
 - What is stored besides the events may add to a call: how much it printed, or how it ended.
-- A wait, a queue or a compaction that was reported is over. That a host was killed is reported once.
+- A wait, a queue or a compaction that an agent reported is over, for that agent. That a host was killed is reported
+  once.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,6 +19,7 @@ from msgspec.structs import replace
 from sightline.events import (
     AgentEnded,
     AgentStarted,
+    AgentState,
     CallEnding,
     CommandFact,
     CompactionState,
@@ -43,6 +47,7 @@ from sightline.events import (
 HOST = "host"  # why it ended, and the source of its end
 RECOVERY = "recovery"  # source of the one error that reports that a host was killed
 LOST = "lost: the session ended while this was running"
+_PARKED = "the session ended while it was running"
 _PASSING = (RetryState.KEY, CompactionState.KEY, QueueState.KEY, StartingState.KEY)
 
 
@@ -53,6 +58,13 @@ class StoredCall(NamedTuple):
     size: int  # bytes of its output that are stored
     printed: int = 0  # bytes it is known to have printed, stored or not
     end: ToolResult | None = None  # how it ended, where another place than the journal has that
+
+
+def parked(fact: AgentState) -> AgentState | None:
+    """What an agent is once its host is gone; None: what it was."""
+    if fact.state not in ("running", "idle"):
+        return None
+    return replace(fact, state="parked", reason=_PARKED if fact.state == "running" else "")
 
 
 class _OpenCall:
@@ -72,8 +84,9 @@ class LeftOpen:
         self._requests: dict[str, str] = {}  # by id, the path of the agent
         self._turns: dict[str, None] = {}  # by path, as runs
         self._runs: dict[str, None] = {}
-        self._agents: dict[str, str] = {}  # by path, that of the parent
-        self._states: dict[str, str] = {}  # by key, the path of the agent
+        self._agents: dict[str, str] = {}  # by path, that of the parent; without those that publish their state
+        self._facts: dict[str, AgentState] = {}  # by path, what those published last
+        self._states: dict[tuple[str, str], None] = {}  # by path and key
         self._reported = False
         self.last = 0.0  # time of the last event
         for event in events:
@@ -88,7 +101,7 @@ class LeftOpen:
     def ends(self, stored: Callable[[str], StoredCall | None] = lambda call: None) -> list[Event]:
         """The events that are missing, in order. `stored`: what is known of a call, by its id."""
         ends: list[Event] = [RequestResolved(id, agent=agent) for id, agent in self._requests.items()]
-        is_lost = "" in self._runs
+        is_lost = "" in self._runs or any(fact.state == "running" for fact in self._facts.values())
         for id, call in self._calls.items():
             known = stored(id)
             ends += self._call_ends(id, call, known)
@@ -96,7 +109,9 @@ class LeftOpen:
         ends += [TurnEnded(stop_reason=HOST, agent=agent) for agent in self._turns]
         ends += [RunEnded(stop_reason=HOST, is_error=True, agent=agent) for agent in self._runs if agent]
         ends += [AgentEnded(path, True, agent=self._agents[path]) for path in reversed(self._agents)]
-        ends += [State(key, None, agent=agent) for key, agent in self._states.items()]
+        ends += [State(key, None, agent=agent) for agent, key in self._states]
+        now = [(path, parked(fact)) for path, fact in self._facts.items()]
+        ends += [State(fact.KEY, fact.value, agent=path) for path, fact in now if fact is not None]
         if is_lost and not self._reported:
             ends.append(Error("the session ended unexpectedly; what was running ended with it", source=RECOVERY))
         if "" in self._runs:
@@ -150,25 +165,39 @@ class LeftOpen:
 
     def _on_run_started(self, event: RunStarted) -> None:
         self._runs[event.agent] = None
-        self._reported = self._reported and bool(event.agent)
+        self._reported = False
 
     def _on_run_ended(self, event: RunEnded) -> None:
-        self._runs.pop(event.agent, None)
-        self._turns.pop(event.agent, None)
+        self._end_run(event.agent)
+
+    def _end_run(self, path: str) -> None:
+        self._runs.pop(path, None)
+        self._turns.pop(path, None)
 
     def _on_agent_started(self, event: AgentStarted) -> None:
-        self._agents[event.path] = event.agent
+        if event.path not in self._facts:
+            self._agents[event.path] = event.agent
 
     def _on_agent_ended(self, event: AgentEnded) -> None:
         self._agents.pop(event.path, None)
-        self._runs.pop(event.path, None)
-        self._turns.pop(event.path, None)
+        self._facts.pop(event.path, None)
+        self._end_run(event.path)
 
     def _on_state(self, event: State) -> None:
         if event.key in _PASSING:
-            self._states.pop(event.key, None)
+            self._states.pop((event.agent, event.key), None)
             if event.value:
-                self._states[event.key] = event.agent
+                self._states[event.agent, event.key] = None
+        elif event.key == AgentState.KEY and event.agent:
+            fact = AgentState.of(event.value)
+            if fact is not None:
+                self._on_fact(event.agent, fact)
+
+    def _on_fact(self, path: str, fact: AgentState) -> None:
+        self._agents.pop(path, None)
+        self._facts[path] = fact
+        if fact.state != "running":
+            self._end_run(path)
 
     def _on_error(self, event: Error) -> None:
         self._reported = self._reported or event.source == RECOVERY

@@ -4,8 +4,9 @@ from bisect import bisect_right
 from typing import Any, Union
 
 import msgspec
+from msgspec import structs
 
-from sightline.events import Usage
+from sightline.events import AgentState, ModelState, Usage
 
 OUTPUT_TAIL = 50 * 1024  # characters of a running call's output for drawing; all of it is in the artifact
 ENDED_TAIL = 2 * 1024  # of a call that ended: enough for the rows a folded block shows; a session may have thousands
@@ -164,6 +165,17 @@ class Remark(msgspec.Struct, tag="remark"):
 Entry = Union[TranscriptMessage, TranscriptText, TranscriptCall, Remark]
 
 
+class TranscriptRun(msgspec.Struct, frozen=True, gc=False):
+    """One run of a subagent."""
+
+    first: int  # number of the event it began with
+    started: float  # seconds since the epoch
+    last: int | None = None  # number of the event it ended with; None: it has not ended
+    ended: float = 0.0
+    is_error: bool = False
+    then: str = ""  # what the agent was after it: idle, parked, aborted; `ended`: it was done for good
+
+
 class TranscriptAgent(msgspec.Struct):
     """A subagent and its state."""
 
@@ -177,6 +189,57 @@ class TranscriptAgent(msgspec.Struct):
     started: float = 0.0  # seconds since the epoch
     ended: float = 0.0  # 0: not yet
     usage: Usage | None = None  # as its end reported it
+    state: dict[str, Any] = {}  # by key, as `Snapshot.state` has it for the root
+    runs: list[TranscriptRun] = []
+
+    @property
+    def fact(self) -> AgentState | None:
+        """What it published about itself. None: it is of a provider whose agents do not; `agent_ended` is its end."""
+        return AgentState.among(self.state)
+
+    @property
+    def standing(self) -> str:
+        """`running`, `idle`, `parked`, `aborted`; without a fact of its own `running`, `done`, `failed`."""
+        fact = self.fact
+        if fact is not None and self.running == (fact.state == "running"):
+            return fact.state
+        return "running" if self.running else "failed" if self.is_error else "done"
+
+    @property
+    def model(self) -> str:
+        fact, model = self.fact, ModelState.among(self.state)
+        return (fact.model if fact is not None else "") or (model.name if model is not None else "")
+
+    def worked(self, now: float) -> float:
+        """Seconds it has been working, without those in which it was idle."""
+        if not self.runs or self.fact is None:
+            return max((now if self.running else self.ended) - self.started, 0.0) if self.started else 0.0
+        return sum([max((now if run.last is None else run.ended) - run.started, 0.0) for run in self.runs])
+
+    def stand(self, fact: AgentState, seq: int, time: float) -> None:
+        """It published this about itself."""
+        self.state[AgentState.KEY] = fact.value
+        if fact.state == "running":
+            self.work()
+        else:
+            self.rest(time)
+            self.end_run(seq, time, then=fact.state)
+
+    def work(self) -> None:
+        self.running, self.ended = True, 0.0
+
+    def rest(self, time: float) -> None:
+        if self.running:
+            self.running, self.ended = False, max(time, self.started)
+
+    def end_run(self, seq: int, time: float, *, is_error: bool = False, then: str = "") -> None:
+        """Its last run is over. What is known of that run's end stays."""
+        if not self.runs:
+            return
+        run = self.runs[-1]
+        if run.last is None:
+            run = structs.replace(run, last=seq, ended=max(time, run.started))
+        self.runs[-1] = structs.replace(run, is_error=run.is_error or is_error, then=run.then or then)
 
 
 class Snapshot(msgspec.Struct):
@@ -194,7 +257,7 @@ class Snapshot(msgspec.Struct):
     agents: dict[str, TranscriptAgent] = {}
     totals: dict[str, Total] = {}  # by agent; the empty path is the root
     requests: dict[str, Any] = {}
-    state: dict[str, Any] = {}
+    state: dict[str, Any] = {}  # of the root, by key
     ranges: list[tuple[int, int]] = []  # first and last events of the branch up to here; empty: everything
     branched: int = 0  # the event that set them; what came after it is of the branch, too
 

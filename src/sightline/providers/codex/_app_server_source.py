@@ -58,7 +58,7 @@ class CodexItem(msgspec.Struct, gc=False):
     action: object = None
     prompt: str | None = None
     receiverThreadIds: list[str] = []
-    agentsStates: dict[str, _wire.AgentState] = {}
+    agentsStates: dict[str, _wire.CollabState] = {}
     path: object = ""
 
 

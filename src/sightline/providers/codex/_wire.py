@@ -60,7 +60,7 @@ class WebSearch(msgspec.Struct, gc=False, tag_field="type", tag="web_search"):
     action: object = None
 
 
-class AgentState(msgspec.Struct, gc=False):
+class CollabState(msgspec.Struct, gc=False):
     status: str | None = ""
     message: str | None = None
 
@@ -70,7 +70,7 @@ class CollabCall(msgspec.Struct, gc=False, tag_field="type", tag="collab_tool_ca
     tool: str = ""
     receiver_thread_ids: list[str] = []
     prompt: str | None = None
-    agents_states: dict[str, AgentState] = {}
+    agents_states: dict[str, CollabState] = {}
     status: str | None = ""
 
 
