@@ -12,8 +12,10 @@ SIGHTLINE = str(Path(sys.executable).with_name("sightline"))
 ROOT = Path(__file__).parent.parent.parent
 COMMANDS = ["view", "events", "flow", "exec", "jobs", "attach", "logs", "cancel", "ps", "stop", "serve"]
 COMMANDS += ["sessions", "resume", "tree", "fork", "models", "config", "doctor", "demo", "gallery", "completion"]
+COMMANDS += ["agents"]
 BELOW = [["flow", "run"], ["flow", "check"], ["jobs", "prune"]]
 BELOW += [["config", name] for name in ("get", "set", "unset", "path", "trust", "untrust", "rules")]
+BELOW += [["agents", "show"], ["agents", "new"]]
 
 
 def sightline(*arguments):

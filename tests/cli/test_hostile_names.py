@@ -100,6 +100,24 @@ def test_a_scripted_model_of_a_hostile_name(run, tmp_path, hostile):
     assert run("-p", "hello", "--model", hostile)
 
 
+def test_agents_of_hostile_names(run, tmp_path, hostile):
+    """Their files, their folders, what is in them, and names that are none."""
+    text = hostile.encode("utf-8", "replace").decode()
+    quoted = '"' + "".join(f"\\u{ord(char):04x}" for char in text) + '"'
+    folder = tmp_path / f"a{hostile}b"
+    own, theirs = tmp_path / "sightline-home" / "agents", folder / ".claude" / "agents"
+    for place in (own, theirs):
+        place.mkdir(parents=True)
+        (place / f"x{hostile}.md").write_text(f"---\nname: good\ndescription: {quoted}\n---\nx")
+        (place / f"y{hostile}.md").write_text(f"---\nname: {quoted}\ndescription: a\n---\nx")
+        (place / "z.md").write_text(f"---\ndescription: a\ntools: [{quoted}]\nwithout: [{quoted}]\n---\nx")
+    for _ in ("not trusted", "trusted"):
+        for words in ([], ["--json"], ["good"], ["z"], ["z", "--json"], [f"n{hostile}"], ["new", f"n{hostile}"]):
+            assert run("agents", *words, cwd=folder, HOME=str(tmp_path))
+        run("agents", "new", "fresh", "--project", cwd=folder, HOME=str(tmp_path))
+        run("config", "trust", cwd=folder, HOME=str(tmp_path))
+
+
 @pytest.mark.parametrize("form", ["program", "argument", "folder", "missing folder"])
 def test_exec_of_hostile_words(run, tmp_path, hostile, form):
     """A command that is not there, one that is, and where it runs; then in the lists of jobs and sessions."""

@@ -1,5 +1,6 @@
 """Which folders are trusted: by real path, for what they held then, and never too much."""
 
+import hashlib
 import json
 import os
 import stat
@@ -8,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from sightline.exceptions import SightlineError, UserMistake
+from sightline.handles import Grants, granted
 from sightline.paths import data_folder
-from sightline.settings import is_trusted, trust_of
+from sightline.settings import is_trusted, load, trust_of, trusted_files
 from sightline.settings._trust import trust, trusted_folders, untrust
 from sightline.settings.editing import change_setting, remove_setting
 
@@ -91,6 +93,7 @@ def test_taking_back_what_was_not_given_says_so(tmp_path):
 
 
 SETTINGS, EXTENSION = ".sightline/settings.toml", ".sightline/extensions/theirs.py"
+AGENTS = [".sightline/agents/a.md", ".claude/agents/deep/a.md", ".opencode/agent/a.md", ".opencode/agents/a.md"]
 
 
 def write(file, text="x = 1\n"):
@@ -134,6 +137,86 @@ def test_a_folder_trusted_empty_is_not_trusted_for_what_is_put_there(tmp_path, f
     assert trust_of(tmp_path / "below") == "untrusted"
     write(tmp_path / file)
     assert trust_of(tmp_path) == "changed"
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda file: write(file, "y"), id="content"),
+        pytest.param(lambda file: file.unlink(), id="removed"),
+        pytest.param(lambda file: file.rename(file.with_name("b.md")), id="renamed"),
+        pytest.param(lambda file: write(file.with_name("new.md")), id="new"),
+        pytest.param(lambda file: (file.unlink(), file.symlink_to("/etc/hostname")), id="a link"),
+    ],
+)
+def test_trust_ends_when_an_agent_changes(tmp_path, agent, change):
+    """In each of the folders where agents are looked for; other files there do not matter."""
+    write(tmp_path / agent)
+    trust(tmp_path)
+    write((tmp_path / agent).with_name("notes.txt"))
+    write((tmp_path / agent).with_name("README.md"))
+    assert trust_of(tmp_path) == "trusted"
+    change(tmp_path / agent)
+    assert trust_of(tmp_path) == "changed"
+    trust(tmp_path)
+    assert is_trusted(tmp_path)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_folder_trusted_without_agents_is_not_trusted_for_new_ones(tmp_path, agent):
+    """Nor is a folder below it that has its own."""
+    trust(tmp_path)
+    write(tmp_path / "below" / agent)
+    assert is_trusted(tmp_path)
+    assert trust_of(tmp_path / "below") == "untrusted"
+    write(tmp_path / agent)
+    assert trust_of(tmp_path) == "changed"
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("kind", ["changed", "unreadable", "too many"])
+def test_a_changed_agent_leaves_settings_trusted(tmp_path, agent, kind):
+    """Commands may write `.claude`. The rules of the project's settings, which did not change, still apply."""
+    write(tmp_path / SETTINGS, 'permissions.deny = ["exec(rm *)"]\n')
+    write(tmp_path / agent)
+    trust(tmp_path)
+    if kind == "changed":
+        write(tmp_path / agent, "y")
+    elif kind == "unreadable":
+        (tmp_path / agent).unlink()
+        (tmp_path / agent).parent.rmdir()
+        (tmp_path / agent).parent.symlink_to((tmp_path / agent).parent)
+    else:
+        for number in range(501):
+            write((tmp_path / agent).with_name(f"{number}.md"))
+    assert not is_trusted(tmp_path)
+    assert trusted_files(tmp_path)[0] == "trusted"
+    assert load(tmp_path).settings.permissions.deny == ["exec(rm *)"]
+
+
+def test_a_folder_without_agents_has_the_entry_of_before(tmp_path):
+    """What was trusted by an older version stays trusted: the word is that of its settings and extensions alone."""
+    write(tmp_path / SETTINGS)
+    write(tmp_path / EXTENSION)
+    before = hashlib.sha256()
+    for part in (b"extensions/theirs.py", b"x = 1\n", b"settings.toml", b"x = 1\n"):
+        before.update(b"%d:" % len(part) + part)
+    data_folder().mkdir(parents=True)
+    entry = {"folders": {os.path.realpath(tmp_path): before.hexdigest()}}
+    (data_folder() / "trusted.json").write_text(json.dumps(entry))
+    assert is_trusted(tmp_path)
+    trust(tmp_path)
+    assert json.loads((data_folder() / "trusted.json").read_text()) == entry
+
+
+def test_trust_is_the_same_during_a_call(tmp_path):
+    """What a call may open is limited to what it was granted; the list of trusted folders and its files are ours."""
+    write(tmp_path / SETTINGS)
+    write(tmp_path / AGENTS[1])
+    trust(tmp_path)
+    with granted(Grants()):
+        assert is_trusted(tmp_path)
 
 
 def test_an_entry_from_before_digests_asks_for_trust_again(tmp_path):

@@ -190,6 +190,27 @@ def models(arguments: argparse.Namespace) -> int:
     return shown.exit_code
 
 
+def agents(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain import columns_of, write_text
+    from sightline.views.plain.commands.agents import show_agents
+
+    name, width = getattr(arguments, "name", ""), columns_of(1)
+    shown = show_agents(current_folder(), os.environ, name, palette_of(arguments), width, json=arguments.json)
+    write_text(1, shown.text)
+    write_text(2, shown.notes)
+    return 0
+
+
+def new_agent(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain import write_text
+    from sightline.views.plain.commands.agents import write_agent
+
+    shown = write_agent(current_folder(), os.environ, arguments.name, project=arguments.project)
+    write_text(1, shown.text)
+    write_text(2, shown.notes)
+    return 0
+
+
 def doctor(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import columns_of, write_text
     from sightline.views.plain.commands.doctor import show_doctor

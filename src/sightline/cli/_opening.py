@@ -21,6 +21,17 @@ class AnyWord(dict[str, Any]):
         return True
 
 
+class CommandOrName(argparse._SubParsersAction):  # type: ignore[type-arg]
+    """A first word that is no command is the argument of the usual one: `config read` is `config get read`."""
+
+    usual = ""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        if values[0] not in self._name_parser_map:
+            values = [self.usual, *values]
+        super().__call__(parser, namespace, values, option_string)
+
+
 class CommandOrPrompt(argparse._SubParsersAction):  # type: ignore[type-arg]
     """`sightline "fix the tests" --model M` is `sightline --model M`, with that as the first prompt."""
 

@@ -1,23 +1,18 @@
 """Options and help of `sightline config`."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sightline.cli import _settings_commands as commands
-from sightline.cli._opening import AnyWord
+from sightline.cli._opening import AnyWord, CommandOrName
 from sightline.cli._parser import add_common
 
 if TYPE_CHECKING:
     from sightline.cli._parser import Subparsers
 
 
-class _CommandOrKey(argparse._SubParsersAction):  # type: ignore[type-arg]
-    """A first word that is no command is the name of a setting: `config read.default_limit` is `config get …`."""
-
-    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
-        if values[0] not in self._name_parser_map:
-            values = ["get", *values]
-        super().__call__(parser, namespace, values, option_string)
+class _CommandOrKey(CommandOrName):
+    usual = "get"
 
 
 def add_settings_commands(subparsers: "Subparsers") -> None:
@@ -74,9 +69,9 @@ def _add_path(parts: "Subparsers") -> None:
 
 
 def _add_trust(parts: "Subparsers") -> None:
-    trust = parts.add_parser("trust", help="trust a project: use its settings and extensions")
+    trust = parts.add_parser("trust", help="trust a project: use its settings, extensions and agents")
     untrust = parts.add_parser(
-        "untrust", help="stop trusting a project: its settings and extensions are no longer used"
+        "untrust", help="stop trusting a project: its settings, extensions and agents are no longer used"
     )
     for part, command in ((trust, commands.trust), (untrust, commands.untrust)):
         part.add_argument(

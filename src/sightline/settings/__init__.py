@@ -5,10 +5,14 @@ from sightline._later import later
 TYPE_CHECKING = False
 # A recording is viewed, and a command run, without any setting.
 if TYPE_CHECKING:
+    from sightline.settings._agent_files import agent_files as agent_files
+    from sightline.settings._agent_files import project_agent_folders as project_agent_folders
+    from sightline.settings._agent_files import user_agents_folder as user_agents_folder
     from sightline.settings._load import Loaded as Loaded
     from sightline.settings._load import load as load
     from sightline.settings._places import extension_folders as extension_folders
     from sightline.settings._places import project_of as project_of
+    from sightline.settings._places import up_to_the_repository as up_to_the_repository
     from sightline.settings._start_options import StartOptions as StartOptions
     from sightline.settings._stored_keys import keys_notice as keys_notice
     from sightline.settings._stored_keys import store_key as store_key
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
     from sightline.settings._trust import Trust as Trust
     from sightline.settings._trust import is_trusted as is_trusted
     from sightline.settings._trust import trust_of as trust_of
+    from sightline.settings._trust import trust_preserved as trust_preserved
+    from sightline.settings._trust import trusted_agents as trusted_agents
     from sightline.settings._trust import trusted_files as trusted_files
     from sightline.settings.protection._gathered import Protected as Protected
     from sightline.settings.protection._protected import open_entries as open_entries

@@ -5,6 +5,9 @@ Rules:
 - It covers `.sightline/settings.toml` and every file below `.sightline/extensions`, by name and content. Links are
   followed: what counts is what would be read.
 - A project without any has a digest as well.
+- The definitions of agents (`_agent_files.py`) have a word of their own, empty where there are none. Commands may write
+  some of their folders: what they write there, or make unreadable, must not end the use of the project's settings,
+  which may hold rules that deny.
 - What was read for it is returned with it, so that what is used is what was looked at, and no file is read again that
   may be another one by then.
 - There is an end to it: what is larger than that is a UserMistake, and so cannot be trusted.
@@ -12,13 +15,14 @@ Rules:
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from sightline.exceptions import UserMistake
-from sightline.handles import NotRegular, read_at_most
+from sightline.handles import NotRegular, ours, read_at_most
+from sightline.settings._agent_files import AGENT_FOLDERS, agent_files
 from sightline.settings._files import UnreadableFile
 from sightline.settings._places import EXTENSIONS, FILE_NAME, PROJECT_FOLDER
 
@@ -37,9 +41,19 @@ class Digest(msgspec.Struct, frozen=True):
 def digest_of(project: Path) -> Digest:
     """UserMistake or Unreadable when there is too much, or some cannot be read."""
     folder = project / PROJECT_FOLDER
+    return _digest(folder, _files(folder))
+
+
+def agents_digest_of(project: Path) -> Digest:
+    """The same for its definitions of agents."""
+    found = _digest(project, (path for name in AGENT_FOLDERS for path in agent_files(project / name)))
+    return found if found.files else Digest("", {})
+
+
+def _digest(folder: Path, paths: Iterable[Path]) -> Digest:
     whole, left = hashlib.sha256(), _MOST_BYTES
     files: dict[Path, bytes] = {}
-    for path in sorted(_files(folder)):
+    for path in sorted(paths):
         data = _content(path, left)
         if data is None:
             continue
@@ -68,7 +82,8 @@ def _unless_missing(error: OSError) -> None:
 def _content(path: Path, most: int) -> bytes | None:
     """None for what is no file, or leads nowhere: nothing can be read there."""
     try:
-        data = read_at_most(path, most + 1)
+        with ours(path):
+            data = read_at_most(path, most + 1)
     except (FileNotFoundError, NotADirectoryError, NotRegular):
         return None
     except OSError as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sightline import locks
 from sightline.exceptions import OutsideFailure
-from sightline.handles import NotRegular, read_at_most
+from sightline.handles import NotRegular, ours, read_at_most
 from sightline.paths import data_folder, private_folder
 
 LARGEST = 1024 * 1024
@@ -25,7 +25,8 @@ class UnreadableFile(OutsideFailure):
 def read_small(path: Path) -> bytes | None:
     """What a file holds; None when there is none. Unreadable when it is no file, too big, or may not be read."""
     try:
-        data = read_at_most(path, LARGEST + 1)
+        with ours(path):
+            data = read_at_most(path, LARGEST + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except NotRegular:

@@ -20,9 +20,9 @@ def user_file(environ: Mapping[str, str]) -> Path:
 
 def project_file(cwd: Path) -> Path | None:
     """The nearest one, from the workspace up to the root of its repository; outside of one, the workspace's own."""
-    for folder in _up_to_the_repository(cwd):
+    for folder in up_to_the_repository(cwd):
         file = folder / PROJECT_FOLDER / FILE_NAME
-        if _is_there(file):
+        if is_there(file):
             return file
     return None
 
@@ -35,8 +35,8 @@ def new_project_file(cwd: Path) -> Path:
 def extension_folders(cwd: Path, environ: Mapping[str, str]) -> tuple[Path, Path | None]:
     """The user's own, and the nearest of the project's."""
     own = user_file(environ).parent / EXTENSIONS
-    for folder in _up_to_the_repository(cwd):
-        if _is_there(folder / PROJECT_FOLDER / EXTENSIONS):
+    for folder in up_to_the_repository(cwd):
+        if is_there(folder / PROJECT_FOLDER / EXTENSIONS):
             return own, folder / PROJECT_FOLDER / EXTENSIONS
     return own, None
 
@@ -46,15 +46,16 @@ def project_of(file: Path) -> Path:
     return file.parent.parent
 
 
-def _up_to_the_repository(cwd: Path) -> list[Path]:
+def up_to_the_repository(cwd: Path) -> list[Path]:
+    """The workspace and the folders above it, up to the root of its repository; outside of one, the workspace alone."""
     folders = [cwd, *cwd.parents]
     for count, folder in enumerate(folders, 1):
-        if _is_there(folder / ".git"):
+        if is_there(folder / ".git"):
             return folders[:count]
     return folders[:1]
 
 
-def _is_there(path: Path) -> bool:
+def is_there(path: Path) -> bool:
     """Also what may not be looked at: reading it reports that."""
     try:
         path.lstat()

@@ -112,6 +112,21 @@ class Todo(SettingsSection, frozen=True):
     clear_delay: float = 60.0  # seconds until a finished or dropped task leaves the list; below 0: never
 
 
+class Task(SettingsSection, frozen=True):
+    batch: bool = True  # one call may start several agents, with a context they share
+    background: bool = False  # start agents in the background: the call returns at once
+    max_concurrency: Annotated[int, Meta(ge=1, le=64)] = 8  # maximum number of agents that work at the same time
+    max_depth: Count = 2  # levels of agents below the first one; 0: no agent starts another
+    idle_seconds: Count = 420  # seconds until an idle agent is parked; a message wakes it; 0: never
+    request_budget: Count = 90  # requests to the model after which an agent is reminded to finish; 0: no limit
+    max_seconds: Count = 0  # seconds an agent may run; 0: no limit
+    disabled: list[str] = []  # names of agents that may not be started
+
+
+class Irc(SettingsSection, frozen=True):
+    timeout_seconds: Positive = 120  # seconds an agent waits for the answer to a message
+
+
 class ConsoleSettings(SettingsSection, frozen=True):
     theme: Literal["auto", "dark", "light"] = "auto"  # colours for a dark or light background; auto: as the terminal
     keymap: Literal["emacs", "vim"] = "emacs"  # key bindings of the prompt
@@ -140,6 +155,8 @@ class Settings(SettingsSection, frozen=True):
     images: ImageSettings = ImageSettings()
     web: Web = Web()
     todo: Todo = Todo()
+    task: Task = Task()
+    irc: Irc = Irc()
     console: ConsoleSettings = ConsoleSettings()
     extensions: ExtensionSettings = ExtensionSettings()
     # names of instruction files, read from the workspace and the folders above it

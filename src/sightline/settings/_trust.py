@@ -1,9 +1,11 @@
-"""Which folders the user trusts: only there a project's own settings and extensions are used.
+"""Which folders the user trusts: only there a project's own settings, extensions and agents are used.
 
 Rules:
 
-- A folder is trusted by its real path, for the settings and extensions it held when it was trusted: a digest of them is
-  stored. A change of one of them ends the trust until the user gives it again.
+- A folder is trusted by its real path, for the settings, extensions and agents it held when it was trusted: a digest of
+  them is stored. A change of one of them ends the trust until the user gives it again.
+- A change of an agent alone ends the use of all agents, and not that of settings and extensions: they are the trusted
+  ones, and may hold rules that deny.
 - Of a folder below a trusted one nothing is known, so it is trusted only as long as it has neither of its own.
 - The root and the home folder, and what they are in, are never trusted: too much comes to be below them.
 - A list that cannot be read trusts nothing. Nor does an entry without a digest, from before there were any.
@@ -27,11 +29,12 @@ def is_trusted(folder: Path) -> bool:
 
 
 def trust_of(folder: Path) -> Trust:
-    return trusted_files(folder)[0]
+    """Of everything in it."""
+    return trusted_agents(folder)[0]
 
 
 def trusted_files(folder: Path) -> tuple[Trust, dict[Path, bytes]]:
-    """Whether it is trusted, and the content of its trusted settings and extensions, by their real paths."""
+    """Whether its settings and extensions are trusted, and the content of these, by their real paths."""
     real = Path(os.path.realpath(folder))
     try:
         known = {each: digest for each, digest in _digests().items() if not _is_too_much(each)}
@@ -40,10 +43,27 @@ def trusted_files(folder: Path) -> tuple[Trust, dict[Path, bytes]]:
         from sightline.settings._digest import NOTHING, digest_of
 
         digest = digest_of(real)
-        if digest.word == known.get(real, NOTHING):
+        if digest.word == _words(known.get(real, NOTHING))[0]:
             return "trusted", digest.files
     except SightlineError:
         return "untrusted", {}
+    return "changed" if real in known else "untrusted", {}
+
+
+def trusted_agents(folder: Path) -> tuple[Trust, dict[Path, bytes]]:
+    """Whether all is trusted, its definitions of agents too, and the content of these, by their real paths."""
+    real = Path(os.path.realpath(folder))
+    state = trusted_files(real)[0]
+    if state != "trusted":
+        return state, {}
+    from sightline.settings._digest import agents_digest_of
+
+    try:
+        digest, known = agents_digest_of(real), _digests()
+    except SightlineError:
+        return "untrusted", {}
+    if digest.word == _words(known.get(real, ""))[1]:
+        return "trusted", digest.files
     return "changed" if real in known else "untrusted", {}
 
 
@@ -59,10 +79,11 @@ def trust(folder: Path) -> Path:
         raise UserMistake(f"not a folder: {folder}", "name the folder of the project")
     if _is_too_much(real):
         raise UserMistake(f"{real} cannot be trusted as a whole", "trust the folder of one project")
-    from sightline.settings._digest import digest_of
+    from sightline.settings._digest import agents_digest_of, digest_of
 
     with held(_file()):
-        _write({**_digests(), real: digest_of(real).word})
+        words = (digest_of(real).word, agents_digest_of(real).word)
+        _write({**_digests(), real: "+".join(filter(None, words))})
     return real
 
 
@@ -85,6 +106,12 @@ def trust_preserved(folder: Path) -> Iterator[None]:
     yield
     if trusted:
         trust(folder)
+
+
+def _words(stored: str) -> tuple[str, str]:
+    """The digest of settings and extensions, and that of agents, empty where there were none."""
+    own, _, agents = stored.partition("+")
+    return own, agents
 
 
 def _is_too_much(folder: Path) -> bool:

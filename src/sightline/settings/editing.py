@@ -34,8 +34,8 @@ from sightline.settings._toml import split_key as split_key
 from sightline.settings._toml import written as written
 from sightline.settings._tree import Settings
 from sightline.settings._trust import trust as trust
-from sightline.settings._trust import trust_of as trust_of
 from sightline.settings._trust import trust_preserved
+from sightline.settings._trust import trusted_files as trusted_files
 from sightline.settings._trust import trusted_folders as trusted_folders
 from sightline.settings._trust import untrust as untrust
 from sightline.settings.rules._rules import checked_variable, parse_rule

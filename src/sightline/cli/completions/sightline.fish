@@ -50,7 +50,7 @@ function _shtab_sightline_using
   test "$_shtab_sightline_cmdpath" = "$argv"
 end
 
-set -g _shtab_sightline_commands view events flow 'flow run' 'flow check' exec jobs 'jobs prune' attach logs cancel ps stop serve sessions resume tree fork config 'config get' 'config set' 'config add' 'config remove' 'config unset' 'config path' 'config trust' 'config untrust' 'config rules' models doctor demo gallery completion
+set -g _shtab_sightline_commands view events flow 'flow run' 'flow check' exec jobs 'jobs prune' attach logs cancel ps stop serve sessions resume tree fork config 'config get' 'config set' 'config add' 'config remove' 'config unset' 'config path' 'config trust' 'config untrust' 'config rules' agents 'agents show' 'agents new' models doctor demo gallery completion
 set -g _shtab_sightline_opts_with_value --allow --approval --at --color --colours --debug-log --deny --filter --forget --input --label --larger-than --limit --model --older-than --option --output-format --port --prompt --provider --resume --search --session --set --summary --theme --thinking --timeout --to --width -i -p
 
 complete -c sightline -e
@@ -211,15 +211,28 @@ complete -c sightline -n '_shtab_sightline_using config unset' -l project -d 'us
 complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a path -d 'print the path of your settings file, even if it does not exist'
 complete -c sightline -n '_shtab_sightline_using config path' -s h -l help -d 'show this help message and exit'
 complete -c sightline -n '_shtab_sightline_using config path' -l project -d 'use the project'"'"'s file instead (.sightline/settings.toml)'
-complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a trust -d 'trust a project: use its settings and extensions'
+complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a trust -d 'trust a project: use its settings, extensions and agents'
 complete -c sightline -n '_shtab_sightline_using config trust' -s h -l help -d 'show this help message and exit'
 complete -c sightline -n '_shtab_sightline_using config trust' -l list -d 'list trusted folders'
-complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a untrust -d 'stop trusting a project: its settings and extensions are no longer used'
+complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a untrust -d 'stop trusting a project: its settings, extensions and agents are no longer used'
 complete -c sightline -n '_shtab_sightline_using config untrust' -s h -l help -d 'show this help message and exit'
 complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a rules -d 'list the permission rules in effect here, from settings and remembered'
 complete -c sightline -n '_shtab_sightline_using config rules' -s h -l help -d 'show this help message and exit'
 complete -c sightline -n '_shtab_sightline_using config rules' -l json -d 'as a JSON array'
 complete -c sightline -n '_shtab_sightline_using config rules' -l forget -x -d 'forget this remembered rule'
+complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a agents -d 'Every agent that can be started here: where it comes from, its model, what it may do. With a name: all of its definition.'
+complete -c sightline -n '_shtab_sightline_using agents' -s h -l help -d 'show this help message and exit'
+complete -c sightline -n '_shtab_sightline_using agents' -l json -d 'as JSON'
+complete -c sightline -n '_shtab_sightline_using agents' -l color -xka "auto always never" -d 'when to use colours; auto: only on a terminal'
+complete -c sightline -n '_shtab_sightline_using agents' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write details for bug reports to FILE'
+complete -c sightline -n '_shtab_sightline_using agents; and test $_shtab_sightline_npos -eq 0' -a show -d 'print the whole definition of an agent; `show` may be left out'
+complete -c sightline -n '_shtab_sightline_using agents show' -s h -l help -d 'show this help message and exit'
+complete -c sightline -n '_shtab_sightline_using agents show' -l json -d 'as JSON'
+complete -c sightline -n '_shtab_sightline_using agents show' -l color -xka "auto always never" -d 'when to use colours; auto: only on a terminal'
+complete -c sightline -n '_shtab_sightline_using agents show' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write details for bug reports to FILE'
+complete -c sightline -n '_shtab_sightline_using agents; and test $_shtab_sightline_npos -eq 0' -a new -d 'write a definition to fill in, and print its path; replaces nothing'
+complete -c sightline -n '_shtab_sightline_using agents new' -s h -l help -d 'show this help message and exit'
+complete -c sightline -n '_shtab_sightline_using agents new' -l project -d 'in this project (.sightline/agents) instead of yours'
 complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a models -d 'List the models that you have a key or a server for. Exit code 1 when there is none.'
 complete -c sightline -n '_shtab_sightline_using models' -s h -l help -d 'show this help message and exit'
 complete -c sightline -n '_shtab_sightline_using models' -l json -d 'as a JSON array'

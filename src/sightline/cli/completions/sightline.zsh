@@ -10,6 +10,7 @@
 
 _shtab_sightline_commands() {
   local _commands=(
+    agents:'Every agent that can be started here: where it comes from, its model, what it may do. With a name: all of its definition.'
     attach:'return to a running session, or watch a job'
     cancel:'cancel a job and every process it started; its output stays stored'
     completion:'print a completion script for your shell'
@@ -35,6 +36,14 @@ _shtab_sightline_commands() {
   _describe 'sightline commands' _commands
 }
 
+_shtab_sightline_agents_commands() {
+  local _commands=(
+    new:'write a definition to fill in, and print its path; replaces nothing'
+    show:'print the whole definition of an agent; `show` may be left out'
+  )
+  _describe 'sightline agents commands' _commands
+}
+
 _shtab_sightline_config_commands() {
   local _commands=(
     add:'add a value to a list, such as permissions.allow'
@@ -43,9 +52,9 @@ _shtab_sightline_config_commands() {
     remove:'remove a value from a list'
     rules:'list the permission rules in effect here, from settings and remembered'
     set:'write a setting into your settings file'
-    trust:'trust a project: use its settings and extensions'
+    trust:'trust a project: use its settings, extensions and agents'
     unset:'remove a setting from your settings file'
-    untrust:'stop trusting a project: its settings and extensions are no longer used'
+    untrust:'stop trusting a project: its settings, extensions and agents are no longer used'
   )
   _describe 'sightline config commands' _commands
 }
@@ -88,6 +97,36 @@ _shtab_sightline_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_sightline_defaults_added=0
+
+_shtab_sightline_agents_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--json[as JSON]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_agents_defaults_added=0
+
+_shtab_sightline_agents_new_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--project[in this project (.sightline\/agents) instead of yours]"
+  ":letters, digits, _ and -:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_agents_new_defaults_added=0
+
+_shtab_sightline_agents_show_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--json[as JSON]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+  ":such as explore:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_agents_show_defaults_added=0
 
 _shtab_sightline_attach_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -467,6 +506,7 @@ _shtab_sightline() {
       (( CURRENT += 1 ))
       curcontext="${curcontext%:*:*}:_shtab_sightline-$line[1]:"
       case $line[1] in
+        agents) _shtab_sightline_agents ;;
         attach) _arguments -C -s $_shtab_sightline_attach_options ;;
         cancel) _arguments -C -s $_shtab_sightline_cancel_options ;;
         completion) _arguments -C -s $_shtab_sightline_completion_options ;;
@@ -488,6 +528,30 @@ _shtab_sightline() {
         stop) _arguments -C -s $_shtab_sightline_stop_options ;;
         tree) _arguments -C -s $_shtab_sightline_tree_options ;;
         view) _arguments -C -s $_shtab_sightline_view_options ;;
+      esac
+  esac
+}
+
+_shtab_sightline_agents() {
+  local context state line curcontext="$curcontext" one_or_more='(*)' remainder='(-)*:' default='*::: :->agents'
+
+  # Add default positional/remainder specs only if none exist, and only once per session
+  if (( ! _shtab_sightline_agents_defaults_added )); then
+    if (( ${_shtab_sightline_agents_options[(I)${(q)one_or_more}*]} +          ${_shtab_sightline_agents_options[(I)${(q)remainder}*]} +          ${_shtab_sightline_agents_options[(I)${(q)default}]} == 0 )); then
+      _shtab_sightline_agents_options+=(': :_shtab_sightline_agents_commands' '*::: :->agents')
+    fi
+    _shtab_sightline_agents_defaults_added=1
+  fi
+  _arguments -C -s $_shtab_sightline_agents_options
+
+  case $state in
+    agents)
+      words=($line[1] "${words[@]}")
+      (( CURRENT += 1 ))
+      curcontext="${curcontext%:*:*}:_shtab_sightline_agents-$line[1]:"
+      case $line[1] in
+        new) _arguments -C -s $_shtab_sightline_agents_new_options ;;
+        show) _arguments -C -s $_shtab_sightline_agents_show_options ;;
       esac
   esac
 }

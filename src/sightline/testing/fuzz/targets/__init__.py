@@ -4,6 +4,7 @@ from sightline.testing.fuzz._target import Target
 from sightline.testing.fuzz.targets._archives import Archives
 from sightline.testing.fuzz.targets._commands import Commands
 from sightline.testing.fuzz.targets._databases import Databases
+from sightline.testing.fuzz.targets._definitions import Definitions
 from sightline.testing.fuzz.targets._escapes import Escapes
 from sightline.testing.fuzz.targets._http import Http
 from sightline.testing.fuzz.targets._paths import Paths
@@ -19,4 +20,5 @@ TARGETS: list[Target] = [
     Databases(),
     SocketMessages(),
     Http(),
+    Definitions(),
 ]

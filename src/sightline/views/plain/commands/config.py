@@ -100,7 +100,7 @@ def remove_setting(cwd: Path, name: str, *, project: bool) -> str:
 
 def _remark(cwd: Path, *, project: bool) -> str:
     folder = editing.project_folder(cwd)
-    trust = editing.trust_of(folder) if project else "trusted"
+    trust = editing.trusted_files(folder)[0] if project else "trusted"
     if trust == "trusted":
         return ""
     state = "is not trusted" if trust == "untrusted" else "changed since you trusted it"
@@ -115,7 +115,8 @@ def trusted_list() -> str:
 
 
 def trust_folder(folder: Path) -> str:
-    return f"trusted: {clean_line(str(editing.trust(folder)))}; its settings and extensions are used from now on\n"
+    trusted = clean_line(str(editing.trust(folder)))
+    return f"trusted: {trusted}; its settings, extensions and agents are used from now on\n"
 
 
 def untrust_folder(folder: Path) -> str:

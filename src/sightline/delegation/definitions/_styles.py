@@ -1,0 +1,215 @@
+"""The fields of a definition in each style: ours, Claude Code's, OpenCode's.
+
+Rules:
+
+- In our own style an unknown field is a mistake. The others have many that mean nothing here: those are not looked at.
+- What they deny is denied here. Where that is only a part of one of our tools, a notice names it.
+- OpenCode decides per tool and pattern: `allow`, `ask`, `deny`. A tool is denied when its `*` is. Where commands need
+  an answer of the user there, they need one here, by the approval level; also where only some patterns are allowed.
+"""
+
+import fnmatch
+import re
+from collections.abc import Callable, Collection, Iterable
+from typing import Literal, get_args
+
+import msgspec
+from msgspec.structs import replace
+
+from sightline.delegation.definitions._definition import ANY_AGENT, PROVIDERS, AgentDefinition, DefinitionStyle
+from sightline.delegation.definitions._fields import DefinitionFields, NotADefinition, NotForDelegation, shown
+from sightline.delegation.definitions._tool_names import ToolNames, denied_tools, our_tools
+from sightline.settings import Approval, Thinking
+from sightline.text import clean_value
+
+LONGEST_NAME = 48
+_LARGEST_OUTPUT = 32 * 1024
+
+is_name = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_-]{{0,{LONGEST_NAME - 1}}}").fullmatch
+_is_model = re.compile(r"[\w.:/@+ -]{1,200}", re.ASCII).fullmatch
+
+_Verdict = Literal["allow", "ask", "deny"]
+_FIELDS = (
+    *("name", "description", "tools", "without", "spawns", "model", "thinking"),
+    *("approval", "output", "blocking", "provider", "isolated"),
+)
+_MODELS_OF_CLAUDE = {"inherit": "", "default": "", "sonnet": "", "haiku": "small", "opus": "slow"}
+_LEVELS_OF_CLAUDE = {"plan": "plan", "acceptEdits": "edit"}
+_EFFORTS = {"none": "off", "xhigh": "max"}
+_ANY_TOOL = "*"
+_ROLES = ("small", "slow")
+_EDITS = ("edit", "write", "patch", "multiedit", "apply_patch")
+
+Reader = Callable[[AgentDefinition, DefinitionFields, Collection[str]], AgentDefinition]
+
+
+def own_style(base: AgentDefinition, fields: DefinitionFields, more: Collection[str]) -> AgentDefinition:
+    """`base` has what every style has; `more` are names of tools beside the usual ones."""
+    fields.only(_FIELDS)
+    model = fields.text("model")
+    provider = fields.choice("provider", ("native", *PROVIDERS)).removeprefix("native")
+    if provider and model in _ROLES:
+        raise NotADefinition(f"model: {model} is a role of our own models: give a name that {provider} knows, or none")
+    return replace(
+        base,
+        **_allowed(fields, more),
+        without=_denied(fields, fields.names("without") or ()),
+        model=_model("" if model in ("inherit", "default") else model),
+        thinking=fields.choice("thinking", get_args(Thinking)),
+        approval=fields.choice("approval", get_args(Approval)),
+        output=_output(fields),
+        blocking=fields.flag("blocking"),
+        provider=provider,
+        isolated=fields.flag("isolated"),
+    )
+
+
+def claude_style(base: AgentDefinition, fields: DefinitionFields, more: Collection[str]) -> AgentDefinition:
+    """`name`, `description`, `tools`, `disallowedTools`, `model`, `permissionMode`, `effort`, `isolation`."""
+    model = fields.text("model")
+    return replace(
+        base,
+        **_allowed(fields, more),
+        without=_denied(fields, fields.names("disallowedTools") or ()),
+        model=_model(_MODELS_OF_CLAUDE.get(model, model)),
+        thinking=_thinking(fields.text("effort")),
+        approval=_LEVELS_OF_CLAUDE.get(fields.text("permissionMode"), ""),
+        isolated=fields.text("isolation") == "worktree",
+    )
+
+
+def opencode_style(base: AgentDefinition, fields: DefinitionFields, more: Collection[str]) -> AgentDefinition:
+    """`description`, `mode`, `model`, `tools`, `permission`, `reasoningEffort`; a disabled or primary agent is none."""
+    if fields.text("mode") == "primary" or fields.flag("disable") or fields.flag("disabled"):
+        raise NotForDelegation("it is not an agent that others start")
+    verdicts = _verdicts(fields)
+    usual = verdicts.pop("*", "allow")
+    patterns = {name: verdicts.pop(name) for name in list(verdicts) if "*" in name or "?" in name}
+    verdicts |= {tool: verdict for name, verdict in patterns.items() for tool in fnmatch.filter(more, name)}
+    denied = [name for name, verdict in verdicts.items() if verdict == "deny"]
+    denied += ["edit", "write"] if "edit" in denied else []
+    named = our_tools([name for name, verdict in verdicts.items() if verdict != "deny"], more)
+    if usual == "deny":
+        _note_unknown(fields, named)
+    if "ask" in [verdicts.get(name, usual) for name in _EDITS]:
+        fields.notices.append("edits follow your approval level; OpenCode would ask about each")
+    return replace(
+        base,
+        tools=named.tools if usual == "deny" else None,
+        without=_denied(fields, denied),
+        spawns=_spawns_of_opencode(fields, verdicts.get("task", "deny")),
+        model=_model(fields.text("model")),
+        thinking=_thinking(fields.text("reasoningEffort")),
+        approval="edit" if verdicts.get("bash", usual) == "ask" else "",
+    )
+
+
+STYLES: dict[DefinitionStyle, Reader] = {
+    "sightline": own_style,
+    "claude": claude_style,
+    "opencode": opencode_style,
+}
+
+
+def _allowed(fields: DefinitionFields, more: Collection[str]) -> dict[str, tuple[str, ...] | None]:
+    """`tools` and `spawns`. Where `task` is named without agents, it may start any."""
+    names = fields.names("tools")
+    if names == (_ANY_TOOL,):
+        names = None
+    found = our_tools(names or (), more)
+    _note_unknown(fields, found)
+    spawns = _spawns(fields) if "spawns" in fields else found.agents
+    if spawns is None:
+        spawns = (ANY_AGENT,) if "task" in found.tools else ()
+    return {"tools": None if names is None else found.tools, "spawns": _checked_agents(spawns)}
+
+
+def _note_unknown(fields: DefinitionFields, found: ToolNames) -> None:
+    if found.unknown:
+        fields.notices.append(f"unknown tools are left out: {', '.join(map(shown, found.unknown))}")
+
+
+def _spawns(fields: DefinitionFields) -> tuple[str, ...]:
+    if fields.is_flag("spawns"):
+        return (ANY_AGENT,) if fields.flag("spawns") else ()
+    return fields.names("spawns") or ()
+
+
+def _checked_agents(names: Iterable[str]) -> tuple[str, ...]:
+    for name in names:
+        if name != ANY_AGENT and not is_name(name):
+            raise NotADefinition(f"not the name of an agent: {shown(name)}")
+    return tuple(dict.fromkeys(names))
+
+
+def _denied(fields: DefinitionFields, names: Iterable[str]) -> tuple[str, ...]:
+    found = denied_tools(names)
+    if found.unknown:
+        parts = ", ".join(map(shown, found.unknown))
+        fields.notices.append(f"not denied, because here it is a part of another tool: {parts}")
+    return found.tools
+
+
+def _model(name: str) -> str:
+    if name and not _is_model(name):
+        raise NotADefinition(f"not the name of a model: {shown(name)}")
+    return name
+
+
+def _thinking(effort: str) -> str:
+    level = _EFFORTS.get(effort, effort)
+    return level if level in get_args(Thinking) else ""
+
+
+def _output(fields: DefinitionFields) -> dict[str, object] | None:
+    schema = fields.mapping("output")
+    if schema is None:
+        return None
+    try:
+        size = len(msgspec.json.encode(schema))
+    except (msgspec.MsgspecError, ValueError, OverflowError):
+        raise NotADefinition("output must be a JSON schema") from None
+    if size > _LARGEST_OUTPUT:
+        raise NotADefinition(f"output is larger than {_LARGEST_OUTPUT // 1024} KB")
+    cleaned: dict[str, object] = clean_value(schema)
+    return cleaned
+
+
+def _verdicts(fields: DefinitionFields) -> dict[str, _Verdict]:
+    """By the names OpenCode has for tools. `permission` decides after `tools`."""
+    found: dict[str, _Verdict] = {}
+    if not fields.is_mapping("tools") and (names := fields.names("tools")) is not None:
+        found["*"] = "deny"
+        for name in names:
+            found[name] = "allow"
+    elif fields.is_mapping("tools"):
+        for name, use in (fields.mapping("tools") or {}).items():
+            if not isinstance(use, bool):
+                raise NotADefinition(f"tools: {shown(name)} must be true or false")
+            found[name] = "allow" if use else "deny"
+    if not fields.is_mapping("permission"):
+        whole = fields.choice("permission", get_args(_Verdict))
+        return found | ({"*": _verdict(whole)} if whole else {})
+    return found | {name: _verdict(value) for name, value in (fields.mapping("permission") or {}).items()}
+
+
+def _verdict(value: object) -> _Verdict:
+    if value == "allow" or value == "ask" or value == "deny":
+        return value
+    if not isinstance(value, dict):
+        raise NotADefinition(f"a permission must be allow, ask or deny, not {shown(value)}")
+    each = {name: _verdict(verdict) for name, verdict in value.items() if not isinstance(verdict, dict)}
+    usual = each.get("*", "allow")
+    return "ask" if usual == "allow" and {*each.values()} - {"allow"} else usual
+
+
+def _spawns_of_opencode(fields: DefinitionFields, verdict: _Verdict) -> tuple[str, ...]:
+    """Of patterns only `*` is understood, and only where no agent is denied beside it."""
+    permission = fields.mapping("permission") if fields.is_mapping("permission") else None
+    agents = (permission or {}).get("task")
+    if not isinstance(agents, dict):
+        return () if verdict == "deny" else (ANY_AGENT,)
+    allowed = tuple(name for name, value in agents.items() if value in ("allow", "ask"))
+    if ANY_AGENT in allowed and len(allowed) == len(agents):
+        return (ANY_AGENT,)
+    return tuple(filter(is_name, allowed))
