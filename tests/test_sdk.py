@@ -316,3 +316,27 @@ def test_the_public_names_are_these() -> None:
     assert sightline.__all__ == ["Session", "__version__", "start"]
     assert all(hasattr(sightline.extension, name) for name in sightline.extension.__all__)
     assert (Path(sightline.__file__).parent / "py.typed").is_file()
+
+
+async def test_agents_are_started_beside_it(script: Script) -> None:
+    """Each has its events and its result; one that is cancelled says so, and a wrong name is a mistake."""
+    agents = {
+        "One": [[{"text": "I look. "}, {"tool": "yield", "args": {"result": "It is blue."}}]],
+        "Two": [[{"tool": "bash", "args": {"command": "sleep 60"}}]],
+    }
+    model = script([{"tool": "task", "args": {}, "agents": agents}])
+    async with sightline.start(model=model, approval="full") as session:
+        one = session.spawn("task", "Look.", name="One")
+        seen = [event async for event in one.events()]
+        result = await one.result()
+        assert (one.id, result.output, result.failed) == ("One", "It is blue.", False)
+        assert "".join(event.text for event in seen if isinstance(event, Text)) == "I look. "
+        assert {event.agent for event in seen} == {"One"}
+        two = session.spawn("task", "Wait.", name="Two")
+        async for event in two.events():
+            if isinstance(event, ToolUse):
+                break
+        await two.cancel()
+        assert (await two.result()).aborted == "cancelled"
+        with pytest.raises(UserMistake, match="nothing-like-it"):
+            session.spawn("nothing-like-it", "x")

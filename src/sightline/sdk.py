@@ -11,6 +11,7 @@ What goes wrong before the agent works is raised, as a `SightlineError` with a m
 it works is an `error` event and the outcome of the run.
 """
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -20,6 +21,7 @@ from typing import Any
 from sightline import paths
 from sightline.agent import How, RunOutcome, agent_spec
 from sightline.agent.extensions._function_tool import FunctionTool, ToolFunction
+from sightline.delegation import AgentResult, Member, SpawnRequest
 from sightline.events import Event
 from sightline.exceptions import UserMistake
 from sightline.exec import as_guest
@@ -28,6 +30,54 @@ from sightline.journal import SessionReader, Store
 from sightline.settings import Approval, StartOptions, Thinking
 from sightline.tools import Tool
 from sightline.transcript import Snapshot
+
+
+class AgentHandle:
+    """An agent that was started with `Session.spawn`."""
+
+    def __init__(self, running: NativeSession, store: Store, member: Member, work: "asyncio.Task[AgentResult]") -> None:
+        self._running = running
+        self._store = store
+        self._last = running.session.seq  # the number of the last event that was read
+        self._member = member
+        self._work = work
+        running.session.flush()
+        self._frames = running.session.subscribe(self._last)
+        work.add_done_callback(self._end)
+
+    @property
+    def id(self) -> str:
+        return self._member.id
+
+    @property
+    def path(self) -> str:
+        """The `agent` of its events; that of an agent below it begins with it."""
+        return self._member.path
+
+    async def events(self) -> AsyncIterator[Event]:
+        """Its events and those of agents below it, from its start to the end of its task. Once a handle."""
+        below = f"{self.path}/"
+        async for frame in self._frames:
+            if isinstance(frame, Snapshot):
+                frame = _after(self._store, self._running.session.id, self._last)
+            for event in frame:
+                if event.seq > self._last:
+                    self._last = event.seq
+                    if event.agent == self.path or event.agent.startswith(below):
+                        yield event
+
+    async def result(self) -> AgentResult:
+        """What came of its task: its output, or why it failed or was stopped."""
+        return await asyncio.shield(self._work)
+
+    async def cancel(self) -> None:
+        """End it and everything it started."""
+        self._running.worker.team.directory.abort(self._member, "cancelled")
+        await asyncio.wait([self._work])
+
+    def _end(self, work: "asyncio.Task[AgentResult]") -> None:
+        self._running.session.flush()
+        self._frames.end()
 
 
 class Session:
@@ -63,7 +113,9 @@ class Session:
             self._end_readers()
         try:
             async for frame in frames:
-                for event in self._missed() if isinstance(frame, Snapshot) else frame:
+                if isinstance(frame, Snapshot):
+                    frame = _after(self._store, self.id, self._last)
+                for event in frame:
                     if event.seq > self._last:
                         self._last = event.seq
                         yield event
@@ -86,18 +138,25 @@ class Session:
         self._running.agent.stop()
 
     def answer(self, request: str, answer: object) -> bool:
-        """Answer a `request` event by its id; false when it is no longer open."""
-        return self._running.agent.requests.answer(request, answer)
+        """Answer a `request` event by its id, of any agent; false when it is no longer open."""
+        directory = self._running.worker.team.directory
+        return self._running.agent.requests.answer(request, answer) or directory.answer(request, answer)
+
+    def spawn(self, agent: str, task: str, *, name: str = "", context: str = "") -> "AgentHandle":
+        """Start an agent beside the one of the session, by the name of its definition."""
+        team = self._running.worker.team
+        member, work = team.start(SpawnRequest(agent=agent, assignment=task, name=name, context=context))
+        return AgentHandle(self._running, self._store, member, work)
 
     def _end_readers(self) -> None:
         self._running.session.flush()
         for frames in self._reading:
             frames.end()
 
-    def _missed(self) -> list[Event]:
-        """The events that came faster than they were read, from the journal."""
-        reader = SessionReader(self._store.folder(self.id))
-        return [event for event in reader.events() if event.seq > self._last]
+
+def _after(store: Store, session: str, last: int) -> list[Event]:
+    """The events that came faster than they were read, from the journal."""
+    return [event for event in SessionReader(store.folder(session)).events() if event.seq > last]
 
 
 @asynccontextmanager

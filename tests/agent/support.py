@@ -106,9 +106,10 @@ async def lab(
     environ: Mapping[str, str] | None = None,
     tools: tuple[Tool[Any], ...] = (),
     model: str | None = None,
+    work: Path | None = None,
 ) -> AsyncIterator[Lab]:
-    """The workspace is `folder/work`. Commands run without a sandbox unless the settings say so."""
-    work = folder / "work"
+    """The workspace is `folder/work` by default. Commands run without a sandbox unless the settings say so."""
+    work = work or folder / "work"
     work.mkdir(exist_ok=True)
     flags = {"permissions.sandbox": "false", **(settings or {})}
     loaded = load(work, flags=flags, environ={"SIGHTLINE_HOME": str(folder / "home")})

@@ -146,6 +146,16 @@ async def test_two_prompts_share_a_conversation_and_no_ids(store: Store, program
     assert [event.content for event in kept if isinstance(event, ToolOutput)] == ["out\n", "out\n"]
 
 
+@pytest.mark.parametrize("command", [Prompt("Go.", agent="Other"), Abort(agent="Other")])
+async def test_its_own_subagents_are_not_addressed(store: Store, program: Path, command: Any) -> None:
+    """Words for one of them must not reach the agent of the session in its place."""
+    async with desk(store) as it:
+        reply = await it.session.submit(command)
+        assert not reply.ok
+        assert "subagents of its own" in reply.error
+        assert not it.of(User)
+
+
 async def test_a_session_that_is_resumed_goes_on_with_their_conversation(store: Store, program: Path) -> None:
     """Their id of it is in our journal."""
     install(program, lines(said("One."), DONE))
@@ -505,6 +515,17 @@ async def test_a_call_of_a_subagent_that_was_never_announced_has_an_end(store: S
         session.flush()
     ends = [event for event in SessionReader(writer.folder).events() if isinstance(event, ToolResult)]
     assert [(event.agent, event.is_error) for event in ends] == [("Explore-1", True)]
+
+
+async def test_a_subagent_that_was_never_announced_is_below_the_agent_it_belongs_to(store: Store) -> None:
+    """Where the provider is an agent itself, nothing of it is beside it."""
+    async with a_session(store) as (session, writer):
+        translation = Translation(session.actor("claude").child("Other"), "", lambda event: None)
+        translation.publish([Text("Words.", 1, agent="Explore-1")])
+        translation.close()
+        session.flush()
+    told = [event.agent for event in SessionReader(writer.folder).events() if isinstance(event, Text)]
+    assert told == ["Other-1/Explore-1"]
 
 
 async def _first(frames: Any) -> AsyncIterator[Event]:

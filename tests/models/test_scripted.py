@@ -203,3 +203,21 @@ def test_a_script_that_is_too_large_is_refused(tmp_path: Path) -> None:
         file.truncate(LARGEST + 1)
     with pytest.raises(UserMistake, match="larger than 64 MiB"):
         load_script(path)
+
+
+async def test_a_script_has_those_of_its_agents(tmp_path: Path) -> None:
+    """`FILE#ID` plays one, `FILE#PARENT.CHILD` one below another; without one the script is over."""
+    inner = {"tool": "task", "args": {}, "agents": {"Inner": [[{"text": "I am below."}]]}}
+    outer = {"tool": "task", "args": {}, "agents": {"Outer": [[{"text": "I am above."}, inner]]}}
+    path = tmp_path / "team.json"
+    path.write_text(json.dumps([[{"text": "Go."}], [outer]]))
+    for name, words in (("Outer", "I am above."), ("Outer.Inner", "I am below."), ("Other", OVER), ("Outer.X", OVER)):
+        message = await done(ScriptedModel(f"{path}#{name}"))
+        assert message.parts[0] == TextPart(words)
+
+
+def test_a_mistake_in_the_script_of_an_agent_has_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "team.json"
+    path.write_text(json.dumps([[{"tool": "task", "agents": {"One": [[{"words": "?"}]]}}]]))
+    with pytest.raises(UserMistake, match="agent One: turn 1"):
+        load_script(f"{path}#One")

@@ -132,26 +132,53 @@ class _Open:
 class Actor:
     """Publishes for one agent path, as observed by one source. Used in the session's event loop only."""
 
-    def __init__(self, log: Log, source: str, secrets: Secrets, path: str = "", shared: _Open | None = None) -> None:
+    def __init__(
+        self,
+        log: Log,
+        source: str,
+        secrets: Secrets,
+        path: str = "",
+        shared: _Open | None = None,
+        seen: Callable[[Event], object] | None = None,
+    ) -> None:
+        """`seen`: called with each event that is published here."""
         self.log = log
         self.source = source
         self.secrets = secrets
         self.path = self._line(path, _LINE_AT_MOST)
         self._open = shared or _Open()
+        self._seen = seen
 
     def observed_by(self, source: str) -> "Actor":
         """The same actor, for what another source observes of it: the user, an extension, a tool."""
-        return Actor(self.log, source, self.secrets, self.path, self._open)
+        return Actor(self.log, source, self.secrets, self.path, self._open, self._seen)
 
-    def child(self, name: str, *, task: str = "", model: str = "", call: str = "", title: str = "") -> "Actor":
-        """A subagent begins. `title`: what it is called, where that is not how its path is made."""
+    def child(
+        self,
+        name: str,
+        *,
+        task: str = "",
+        model: str = "",
+        call: str = "",
+        title: str = "",
+        path: str = "",
+        seen: Callable[[Event], object] | None = None,
+    ) -> "Actor":
+        """A subagent begins. `title`: what it is called, where that is not how its path is made. `path`: where it is
+        known already to be new in the session. `seen`: called with each event of it; such a one may outlive this
+        agent's work, and is ended by `end_child` alone."""
         step = self.name(name)
         # Cut before it gets its number: two long paths are still two.
-        path = self.log.new_agent(self._line(f"{self.path}/{step}" if self.path else step, _LINE_AT_MOST - 20))
-        child = Actor(self.log, self.source, self.secrets, path)
+        path = path or self.log.new_agent(self._line(f"{self.path}/{step}" if self.path else step, _LINE_AT_MOST - 20))
+        child = Actor(self.log, self.source, self.secrets, path, seen=seen)
         self.publish(AgentStarted(child.path, title or name, task, model, call))
-        self._open.children[child.path] = child
+        if seen is None:  # else it has a life of its own: what watches it ends it
+            self._open.children[child.path] = child
         return child
+
+    def resumed_child(self, path: str, seen: Callable[[Event], object] | None = None) -> "Actor":
+        """A subagent there was before the session was resumed: it is known already."""
+        return Actor(self.log, self.source, self.secrets, path, seen=seen)
 
     def end_child(self, child: "Actor", *, is_error: bool = False, usage: Usage | None = None) -> None:
         """It is done. The result of a call of it may still come: `close` ends what has none by then."""
@@ -247,7 +274,7 @@ class Actor:
 
     def _append_piece(self, event: Event, field: str, text: str) -> None:
         for piece in pieces(text) if len(text) > TEXT_AT_MOST else (text,):
-            self.log.append(replace(event, **{field: piece}) if piece is not getattr(event, field) else event)
+            self._log(replace(event, **{field: piece}) if piece is not getattr(event, field) else event)
 
     def _end_pieces_before(self, event: Event) -> None:
         """What is not the next piece of the words under way ends them, and a call's arguments end with its start."""
@@ -265,7 +292,12 @@ class Actor:
     # What comes whole
 
     def _append(self, event: Event) -> None:
-        self.log.append(self._stamped(event))
+        self._log(self._stamped(event))
+
+    def _log(self, event: Event) -> None:
+        self.log.append(event)
+        if self._seen is not None:
+            self._seen(event)
 
     def _stamped(self, event: Event) -> Event:
         if event.agent == self.path and event.source == self.source:

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from sightline.agent.loop._queue import How as How
     from sightline.agent.loop._queue import ReturnedPrompts as ReturnedPrompts
     from sightline.agent.loop._run import RunOutcome as RunOutcome
+    from sightline.agent.loop._run import added as added
     from sightline.agent.permissions._given_rules import begin_with_rules as begin_with_rules
     from sightline.agent.permissions._given_rules import with_stored_rules as with_stored_rules
-    from sightline.agent.permissions._permissions import LEVELS as LEVELS
+    from sightline.agent.permissions._levels import LEVELS as LEVELS
     from sightline.agent.permissions._permissions import level_left as level_left
     from sightline.agent.permissions._permissions import level_notice as level_notice
     from sightline.agent.permissions._permissions import resumed_level as resumed_level

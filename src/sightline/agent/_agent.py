@@ -11,6 +11,7 @@ and what follows from it), the model, and the loop (what waits, runs, calls). Ru
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import TypeVar
 
 from sightline.actors import Actor
@@ -79,6 +80,11 @@ class Agent:
     def busy(self) -> bool:
         return self._task is not None and not self._task.done()
 
+    @property
+    def delivers(self) -> bool:
+        """Whether the end of a job is on its way to it."""
+        return self.workplace.jobs is not None and self.workplace.jobs.delivers
+
     def when_idle(self, callback: Callable[[], None]) -> None:
         """Call this each time the agent has nothing more to do."""
         self._when_idle.append(callback)
@@ -136,7 +142,13 @@ class Agent:
         if job.status == "cancelled":
             self.add_unshown_message(text, "job", job.id)
         else:
-            self._accept(QueuedPrompt(text=text, how="follow_up", origin="job", job=job.id))
+            jobs = self.workplace.jobs
+            known = None if jobs is None else partial(jobs.acknowledged, job.id)
+            self._accept(QueuedPrompt(text=text, how="follow_up", origin="job", job=job.id, unless=known))
+
+    def inform(self, text: str, origin: str, *, unless: Callable[[], bool], on_read: Callable[[], object]) -> None:
+        """A message of another agent: added at the next step of the run, or a run of its own."""
+        self._accept(QueuedPrompt(text=text, how="steer", origin=origin, unless=unless, on_read=on_read))
 
     async def compact(self, instructions: str = "") -> bool:
         """Compact the conversation; false when there is nothing to gain."""
@@ -195,8 +207,8 @@ class Agent:
             await asyncio.wait(going)
         if self.workplace.jobs is not None:
             await self.workplace.jobs.shutdown()
-        await self.permissions.gateway.close()
-        await self.hooks.notify("session_end")
+        await self.permissions.close()
+        await self.requests.close()
         await self.model.close()
 
     def store_value(self, name: str, value: object, shown: StateFact | None = None) -> None:
@@ -251,7 +263,7 @@ class Agent:
         if self._task is not task:
             return  # a prompt came before this was called, and has begun the next
         self._run = None
-        self._inbox.drop_known()
+        self._queue.drop_known()
         self._take_unshown()
         if not task.cancelled() and task.exception() is None and self._queue and not self._closed:
             self._begin()  # it came in between

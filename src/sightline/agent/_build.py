@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
@@ -14,12 +14,13 @@ from sightline.agent._agent import Agent
 from sightline.agent._current_model import CurrentModel, MissingModel
 from sightline.agent.conversation._conversation import AgentConversation
 from sightline.agent.conversation._instructions import find_context_files, system_prompt
-from sightline.agent.conversation._memory import Memory
+from sightline.agent.conversation._memory import EntryLog, Memory
 from sightline.agent.extensions._hooks import Hooks
 from sightline.agent.loop._model_request import ModelRequests
 from sightline.agent.loop._requests import UserRequests, question_asker
 from sightline.agent.permissions._known_rules import KnownRule, known_rules
 from sightline.agent.permissions._permissions import SessionPermissions
+from sightline.agent.permissions._session_rules import SessionRules
 from sightline.events import Notice
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.exec import Jobs
@@ -27,6 +28,8 @@ from sightline.journal import SessionTree
 from sightline.models import Model, open_model
 from sightline.settings import Approval, Policy, Settings, StartOptions, Thinking, load, remembered_rules
 from sightline.tools import ArtifactShelf, StoredHistory, Tool, ToolRegistry, Workplace, builtin_tools, remove_leftovers
+
+_NOT_FOR_SUBAGENTS = ("todo", "job")
 
 
 class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,9 +84,28 @@ def _one_of(kind: object, word: str, what: str) -> Any:
 
 
 def build(
-    spec: AgentSpec, actor: Actor, tree: SessionTree, artifacts: ArtifactShelf, local: Path, history: StoredHistory
+    spec: AgentSpec,
+    actor: Actor,
+    tree: SessionTree,
+    artifacts: ArtifactShelf,
+    local: Path,
+    history: StoredHistory,
+    *,
+    parent: SessionPermissions | None = None,
+    cap: Approval | None = None,
+    entries: EntryLog | None = None,
+    hooks: Hooks | None = None,
+    role: str = "",
+    only: Container[str] | None = None,
 ) -> Agent:
-    """The agent without its extensions; `add_extensions` loads those."""
+    """The agent without its extensions; `add_extensions` loads those.
+
+    `parent`: of the agent this one is below; its rules apply and not those of the spec, at no higher level than `cap`.
+    Such an agent starts nothing in the background, and has no todo list: that is the session's. `entries`: where the
+    conversation is stored, if not in the session of the actor. `role`: in place of what the agent of a session is told.
+    `only`: the names of the tools it has; None: all."""
+    if cap is not None and parent is None:
+        raise ValueError("a cap needs a parent: the root has the level of its session")
     settings, begun = spec.settings, time.time()
 
     def current() -> Settings:
@@ -95,29 +117,31 @@ def build(
     @cache
     def system(sandboxed: bool) -> str:
         text = system_prompt(
-            spec.cwd, found=found, instructions=settings.instructions, sandboxed=sandboxed, now=lambda: begun
+            spec.cwd,
+            found=found,
+            role=role,
+            instructions=settings.instructions,
+            sandboxed=sandboxed,
+            now=lambda: begun,
         )
         return actor.secrets.masked(encodable(text))
 
-    requests, memory, had = UserRequests(actor), Memory(actor.log, tree), model_of(tree)
-    hooks = Hooks(lambda text: actor.publish(Notice(text, "warning")))
+    requests, had = UserRequests(actor), model_of(tree)
+    memory = Memory(actor.log if entries is None else entries, tree)
+    if hooks is None:
+        hooks = Hooks(lambda text: actor.publish(Notice(text, "warning")))
+    jobs = Jobs(max_running=settings.jobs.max_jobs, deliver=lambda job: agent.deliver(job)) if parent is None else None
     workplace = Workplace(
         spec.cwd,
         settings=settings,
         artifacts=artifacts,
         local=local,
         history=history,
-        jobs=Jobs(max_running=settings.jobs.max_jobs, deliver=lambda job: agent.deliver(job)),
+        jobs=jobs,
         ask=question_asker(requests, lambda: actor.log.has_answers, actor.publish),
         attended=lambda: actor.log.has_answers,
         limits=lambda: permissions.limits(),
     )
-    permissions = SessionPermissions(
-        spec.policy, spec.rules, actor=actor, requests=requests, memory=memory, settings=current
-    )
-    workplace.gateway, workplace.network = permissions.gateway, permissions.decide_network
-    remove_leftovers()
-    found = find_context_files(spec.cwd, settings.context_files, permissions.limits().is_denied)
     model = CurrentModel(
         _opened_or_missing(opened, spec.options.model or had or settings.models.default, spec),
         _level(spec.options.thinking)
@@ -129,8 +153,25 @@ def build(
         actor=actor,
         chosen=bool(spec.options.model) and spec.options.model != had,
     )
-    offered = [tool for tool in builtin_tools() if tool.name != "todo" or settings.todo.enabled]
-    tools = ToolRegistry([*offered, *spec.tools])
+    # After what may fail: from now on they follow the rules of the session.
+    if parent is not None:
+        permissions = parent.for_agent(actor, requests, memory, cap=cap)
+    else:
+        permissions = SessionPermissions(
+            SessionRules(spec.policy, spec.rules),
+            actor=actor,
+            requests=requests,
+            memory=memory,
+            settings=current,
+            sandbox=settings.permissions.sandbox,
+        )
+    workplace.gateway, workplace.network = permissions.gateway, permissions.decide_network
+    if parent is None:
+        remove_leftovers()
+    found = find_context_files(spec.cwd, settings.context_files, permissions.limits().is_denied)
+    without = _NOT_FOR_SUBAGENTS if parent is not None else () if settings.todo.enabled else ("todo",)
+    offered = [tool for tool in builtin_tools() if tool.name not in without]
+    tools = ToolRegistry([tool for tool in (*offered, *spec.tools) if only is None or tool.name in only])
     model_requests = ModelRequests(lambda: system(permissions.limits().sandbox), tools, artifacts, actor.log.id)
     conversation = AgentConversation(
         memory, model, actor=actor, hooks=hooks, settings=current, system=lambda: model_requests.system

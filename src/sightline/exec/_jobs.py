@@ -161,6 +161,11 @@ class Jobs:
         """Whether as many are running as may."""
         return sum(job.status == "running" for job in self._jobs.values()) >= self._max_running
 
+    @property
+    def delivers(self) -> bool:
+        """Whether the end of a job is being delivered."""
+        return bool(self._deliveries)
+
     async def wait(
         self,
         ids: Iterable[str] | None = None,

@@ -40,6 +40,8 @@ from sightline.journal.tree._outline import Filter as Filter
 from sightline.journal.tree._outline import OutlineLine as OutlineLine
 from sightline.journal.tree._outline import content_of as content_of
 from sightline.journal.tree._outline import outline as outline
+from sightline.journal.tree._readable import readable as readable
+from sightline.journal.tree._readable import readable_events as readable_events
 from sightline.journal.tree._tree import Moment as Moment
 from sightline.journal.tree._tree import SessionTree as SessionTree
 from sightline.journal.tree._tree import TreeMove as TreeMove

@@ -1,4 +1,4 @@
-"""Finding the entries in a journal without reading the events between them.
+"""Finding the entries in a journal, or a few of its events, without reading the others.
 
 Most of a long journal is events. A line break never stands inside a record, and only an entry's line begins the way an
 entry's line begins; so the file is searched for that, a chunk at a time, and nothing else of it is looked at.
@@ -38,6 +38,21 @@ def entry_lines(fd: int, start: int, end: int) -> Iterator[tuple[int, bytes]]:
         done = max(done, len(buffer) - len(_MARK) + 1) if found < 0 else found
         base += done
         buffer = buffer[done:]
+
+
+def lines_with(fd: int, mark: bytes, end: int) -> Iterator[bytes]:
+    """Each line up to this place, which is the end of one, that has this in it. Of a line longer than any of ours only
+    the end is looked at."""
+    position, begun = 0, b""  # a line that continues in the next chunk
+    while chunk := os.pread(fd, min(_CHUNK, end - position), position):
+        position += len(chunk)
+        lines, _, begun = ((begun if len(begun) <= ENTRY_CAP else b"") + chunk).rpartition(b"\n")
+        found = lines.find(mark)
+        while found >= 0:
+            stop = lines.find(b"\n", found)
+            stop = len(lines) if stop < 0 else stop
+            yield lines[lines.rfind(b"\n", 0, found) + 1 : stop]
+            found = lines.find(mark, stop)
 
 
 def end_of_lines(fd: int) -> int:

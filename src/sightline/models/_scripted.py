@@ -13,9 +13,12 @@ A script is JSON: a list of turns, one per request. A turn is a list of blocks, 
   begin with an error, so that a resumed conversation continues where it was. Each request after that plays the next
   turn, whatever the conversation became.
 - A request after the last turn is answered with the words "the script is over".
+- A `task` block may have `agents`: the scripts of the agents it starts, by their ids. `FILE#ID` plays one of those, and
+  nothing where there is none; `FILE#PARENT.CHILD` the one of an agent below another.
 """
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 from typing import Annotated, TypeVar, Union
@@ -38,6 +41,8 @@ T = TypeVar("T")
 CHUNK = 12
 LARGEST = 64 * 1024**2  # bytes of a script
 OVER = "the script is over"
+AGENT_MARK = "#"  # between the file and the id of an agent
+_agent_id = re.compile(r"[A-Za-z0-9_.-]+").fullmatch
 _RETRY = RetrySettings()
 _RETRYABLE = frozenset({"rate_limit", "overloaded", "network", "cut"})
 
@@ -58,6 +63,7 @@ class ReasoningBlock(_Block, frozen=True, kw_only=True):
 class ToolBlock(_Block, frozen=True, kw_only=True):
     tool: str
     args: dict[str, object] = {}
+    agents: dict[str, list[object]] = {}  # scripts of the agents that the call starts, by id
 
 
 class ScriptedFailure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -183,6 +189,9 @@ def load_script(source: str | Path | list[object]) -> list[ScriptedTurn]:
     """The turns of a script; a mistake in it is reported with its place."""
     if isinstance(source, list):
         return _turns(source, "the script")
+    file, mark, agent = str(source).rpartition(AGENT_MARK)
+    if mark and _agent_id(agent) and not Path(source).exists():
+        return _agent_turns(load_script(file), agent, str(source))
     path = Path(source)
     try:
         with ours(path):
@@ -194,6 +203,16 @@ def load_script(source: str | Path | list[object]) -> list[ScriptedTurn]:
             f"cannot read the script {path}: larger than {LARGEST // 1024**2} MiB", "give a shorter script"
         )
     return _turns(_decoded(data, path), str(path))
+
+
+def _agent_turns(turns: list[ScriptedTurn], agent: str, name: str) -> list[ScriptedTurn]:
+    """The script of an agent that a call of these turns starts; of one that is started twice, the first."""
+    above, _, below = agent.partition(".")
+    for block in (block for turn in turns for block in turn.blocks if isinstance(block, ToolBlock)):
+        if above in block.agents:
+            found = _turns(block.agents[above], f"{name}: agent {above}")
+            return _agent_turns(found, below, name) if below else found
+    return []
 
 
 def _decoded(data: bytes, path: Path) -> object:

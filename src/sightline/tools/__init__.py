@@ -5,6 +5,7 @@ from sightline.tools._context import Limits as Limits
 from sightline.tools._context import StoredHistory as StoredHistory
 from sightline.tools._context import ToolContext as ToolContext
 from sightline.tools._context import Workplace as Workplace
+from sightline.tools._registry import AnyTool as AnyTool
 from sightline.tools._registry import ToolRegistry as ToolRegistry
 from sightline.tools._registry import builtin_tools as builtin_tools
 from sightline.tools._registry import parameters as parameters
@@ -12,6 +13,7 @@ from sightline.tools._schema import schema_of as schema_of
 from sightline.tools._tool import Access as Access
 from sightline.tools._tool import Answer as Answer
 from sightline.tools._tool import Choice as Choice
+from sightline.tools._tool import Details as Details
 from sightline.tools._tool import Image as Image
 from sightline.tools._tool import Need as Need
 from sightline.tools._tool import Outcome as Outcome

@@ -42,6 +42,18 @@ class StoredHistory(Protocol):
         """The file another session's conversation is in; None for this session's own."""
 
 
+class AgentOutputs(Protocol):
+    """What the other agents of a session returned and did."""
+
+    def output(self, id: str) -> Path | None:
+        """The file with all that an agent returned; None: it has returned nothing yet."""
+
+    def transcript(self, id: str) -> str | None:
+        """Its conversation as text; None when there is no such agent."""
+
+    def ids(self) -> list[str]: ...
+
+
 class Limits(msgspec.Struct, frozen=True):
     """What the rules of a session allow its calls."""
 
@@ -61,6 +73,7 @@ class Workplace(msgspec.Struct, eq=False):
     artifacts: ArtifactShelf
     local: Path  # the folder behind local://
     history: StoredHistory | None = None
+    agents: AgentOutputs | None = None
     jobs: "Jobs | None" = None
     ask: Callable[[Question], Awaitable[Answer]] | None = None
     attended: Callable[[], bool] = lambda: False

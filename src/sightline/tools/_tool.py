@@ -71,6 +71,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     details: Details = {}
     is_error: bool = False
     exit_code: int | None = None
+    ends_run: bool = False  # the agent is done with this call: no request follows it
 
 
 class Tool(Generic[P]):
@@ -82,6 +83,12 @@ class Tool(Generic[P]):
     exclusive: ClassVar[bool] = False  # never at the same time as another call
     confined: ClassVar[bool] = False  # opens no file but those its needs name, by `sightline.handles`
     load: ClassVar[Load] = "always"
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of its parameters, as the model is shown it."""
+        from sightline.tools._schema import schema_of
+
+        return schema_of(self.params)
 
     def needs(self, params: P, context: "ToolContext") -> list[Need]:
         """The accesses it needs. May raise ToolError."""

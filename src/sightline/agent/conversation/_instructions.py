@@ -62,12 +62,14 @@ def system_prompt(
     cwd: Path,
     *,
     found: InstructionFiles,
+    role: str = "",
     instructions: str = "",
     sandboxed: bool = True,
     now: Callable[[], float] = time.time,
 ) -> str:
-    """All parts, from what is the same everywhere to what is specific to this folder."""
-    parts = [_WHO, _surroundings(cwd, sandboxed, now())]
+    """All parts, from what is the same everywhere to what is specific to this folder. `role`: of an agent that works
+    for another, in place of what the agent of a session is told."""
+    parts = [role or _WHO, _surroundings(cwd, sandboxed, now())]
     for file in found.files:
         place = clean_line(str(file.path)).replace('"', "'")
         parts.append(f'<instructions from="{place}">\n{file.text.strip()}\n</instructions>')

@@ -74,11 +74,11 @@ class CallRunner:
         self._on_result = on_result
         self._store_value = store_value
         self._running: dict[str, asyncio.Task[Outcome]] = {}
-        self._stopped = False
+        self._stopped = self._ends_run = False
 
-    async def make(self, calls: list[CallPart]) -> None:
-        """Run all of them to their ends. Results are recorded in the order of the calls."""
-        self._stopped = False
+    async def make(self, calls: list[CallPart]) -> bool:
+        """Run all of them to their ends. Results are recorded in the order of the calls. True: one ends the run."""
+        self._stopped = self._ends_run = False
         for call in calls:
             self._actor.publish(self._tool_use(call))
         waiting: list[tuple[CallPart, asyncio.Task[Outcome], float]] = []
@@ -89,6 +89,7 @@ class CallRunner:
             else:
                 waiting.append(self._begin(call))
         await self._settle(waiting)
+        return self._ends_run
 
     def cancel(self, id: str = "") -> bool:
         """Cancel one call, or all. One that is already winding up is left to that."""
@@ -128,7 +129,9 @@ class CallRunner:
             raise
         finally:
             for call, task, _ in begun:
-                self._on_result(self._message(call, _outcome_of(task)))
+                outcome = _outcome_of(task)
+                self._ends_run = self._ends_run or outcome.ends_run
+                self._on_result(self._message(call, outcome))
             begun.clear()
 
     async def _made(self, call: CallPart) -> Outcome:

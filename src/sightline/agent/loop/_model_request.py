@@ -19,7 +19,7 @@ from sightline.conversation import (
 )
 from sightline.models import ModelRequest, ToolSpec
 from sightline.settings import Thinking
-from sightline.tools import ArtifactShelf, Tool, ToolRegistry, schema_of
+from sightline.tools import ArtifactShelf, Tool, ToolRegistry
 
 
 def specs_of(tools: ToolRegistry) -> tuple[ToolSpec, ...]:
@@ -27,7 +27,7 @@ def specs_of(tools: ToolRegistry) -> tuple[ToolSpec, ...]:
 
 
 def spec_of(tool: Tool[Any]) -> ToolSpec:
-    return ToolSpec(tool.name, tool.description, msgspec.Raw(msgspec.json.encode(schema_of(tool.params))))
+    return ToolSpec(tool.name, tool.description, msgspec.Raw(msgspec.json.encode(tool.schema())))
 
 
 class ModelRequests:
@@ -50,6 +50,8 @@ class ModelRequests:
         self._count = 0  # how much of it there was,
         self._tidy: list[Message] = []  # what that came to,
         self._pictured: list[int] = []  # and which of it has images
+        self.force_tool = ""  # the name of a tool that the next answer must call
+        self.on_request: Callable[[], object] = lambda: None
 
     @property
     def system(self) -> str:
@@ -60,12 +62,15 @@ class ModelRequests:
     ) -> ModelRequest:
         if self._specs is None:
             self._specs = specs_of(self._tools)
+        self.on_request()
+        forced, self.force_tool = self.force_tool, ""
         return ModelRequest(
             system=self.system,
             messages=self._in_order(messages, sees),
             tools=self._specs,
             thinking=thinking,
             max_output=max_output,
+            tool_choice=forced if forced in self._tools else "",
             cache_key=self._cache_key,
         )
 

@@ -23,6 +23,8 @@ class QueuedPrompt(msgspec.Struct, frozen=True, kw_only=True):
     origin: str = ""  # empty: the user
     job: str = ""  # whose end it reports
     shown: bool = True  # as a message; what is not shown, views see in some other way
+    unless: Callable[[], bool] | None = None  # dropped where this holds: the model has read of it meanwhile
+    on_read: Callable[[], object] | None = None  # called when it is in the conversation
 
     @property
     def attachments(self) -> list[str]:
@@ -78,10 +80,10 @@ class PromptQueue:
         self._items = self.unshown
         self._publish()
 
-    def drop_known(self, acknowledged: Callable[[str], bool]) -> None:
-        """Drop the end of a job that the model has read itself meanwhile."""
-        if any(item.job for item in self._items):
-            self._items = [item for item in self._items if not (item.job and acknowledged(item.job))]
+    def drop_known(self) -> None:
+        """Drop what the model has read itself meanwhile: the end of a job, a message of another agent."""
+        if any(item.unless is not None for item in self._items):
+            self._items = [item for item in self._items if item.unless is None or not item.unless()]
             self._publish()
 
     def _take(self, taken: list[QueuedPrompt]) -> list[QueuedPrompt]:
@@ -123,20 +125,16 @@ class Inbox:
 
     def take_first(self) -> bool:
         """False when there is nothing for the model to answer."""
-        self.drop_known()
+        self.queue.drop_known()
         return self._take(self.queue.take_first())
 
     def take(self, how: How) -> bool:
-        self.drop_known()
+        self.queue.drop_known()
         return self._take(self.queue.take(how))
 
     def take_unshown(self) -> None:
         for queued in self.queue.take_unshown():
             self._add_prompt(queued)
-
-    def drop_known(self) -> None:
-        if self._workplace.jobs is not None:
-            self.queue.drop_known(self._workplace.jobs.acknowledged)
 
     def remind(self) -> bool:
         """Remind a model that stops with open tasks of them; a limited number of times."""
@@ -155,6 +153,8 @@ class Inbox:
     def _take(self, taken: list[QueuedPrompt]) -> bool:
         for queued in taken:
             self._add_prompt(queued)
+            if queued.on_read is not None:
+                queued.on_read()
         if taken:
             self._took_prompt()
         return any(queued.shown for queued in taken)

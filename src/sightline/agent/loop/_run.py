@@ -120,6 +120,7 @@ class AgentRun:
         return outcome
 
     async def _work(self, refused_before: int) -> RunOutcome:
+        handed_back = False
         while not self._stopped:
             message = await self._answer()
             if message is None:
@@ -129,16 +130,17 @@ class AgentRun:
                 self._mark_unfinished(message.calls)
                 break
             if message.calls:
-                await self._calls.make(message.calls)
-                if not self._stopped:  # what comes after a stop is for the next run
-                    self._inbox.take("steer")
+                handed_back = await self._calls.make(message.calls)
+                if handed_back or self._stopped:  # what comes after that is for the next run
+                    break
+                self._inbox.take("steer")
             elif not (self._inbox.take("steer") or self._inbox.take("follow_up") or self._inbox.remind()):
                 break
         text = "" if self._last is None else self._last.text
         if self._stopped:
             return RunOutcome(exit_code=STOPPED[self._stopped], stop_reason=self._stopped, text=text)
         refused = len(self._approvals.refused) > refused_before
-        reason = "refused" if refused else self._last.stop_reason if self._last else "stop"
+        reason = "refused" if refused else "stop" if handed_back or not self._last else self._last.stop_reason
         return RunOutcome(exit_code=_REFUSED if refused else 0, stop_reason=reason, text=text)
 
     async def _answer(self) -> AssistantMessage | None:

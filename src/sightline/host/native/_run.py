@@ -104,8 +104,13 @@ class NativeRun:
             ended = await agent.wait()
             assert ended is not None
             self._settle(running, ended)
-            while agent.busy and (more := await agent.wait()):  # a command had a prompt of its own, or a job ended
-                self._settle(running, more if more.exit_code or not ended.exit_code else ended)
+            directory = running.worker.team.directory
+            while not self._cancelled and (agent.busy or directory.busy or agent.delivers):
+                if not agent.busy:  # agents in the background: what they return is answered
+                    await directory.settled()
+                    await asyncio.sleep(0)
+                elif more := await agent.wait():  # a command had a prompt of its own, or a job ended
+                    self._settle(running, more if more.exit_code or not ended.exit_code else ended)
             await self._end_jobs(running)
         finally:
             if timer is not None:

@@ -7,6 +7,7 @@ from typing import get_args
 from sightline.actors import bounded_value
 from sightline.agent import Agent, AgentSpec, ReturnedPrompts, take_settings
 from sightline.agent._bugs import log_bug
+from sightline.delegation import Member, Team
 from sightline.events import LabelState
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.host.native._user_runs import UserRuns
@@ -22,8 +23,9 @@ from sightline.text import clean_line
 class AgentWorker:
     """Forwards the commands of views to an agent. `reload_settings` reads the settings again, if possible."""
 
-    def __init__(self, session: HostSession, agent: Agent, environ: dict[str, str]) -> None:
+    def __init__(self, session: HostSession, agent: Agent, team: Team, environ: dict[str, str]) -> None:
         self.agent = agent
+        self.team = team
         self.reload_settings: Callable[[], AgentSpec] | None = None
         self._session = session
         self._attachments = Attachments(agent, agent.workplace.artifacts)
@@ -37,11 +39,14 @@ class AgentWorker:
 
     @property
     def busy(self) -> bool:
-        return self.agent.busy
+        return self.agent.busy or self.team.directory.busy
 
     async def stop(self) -> None:
         await self._user_runs.close()
+        self.agent.stop()  # what it waits for ends with it
+        await self.team.close()
         await self.agent.close()
+        await self.agent.hooks.notify("session_end")
 
     async def submit(self, command: AgentCommand) -> CommandReply:
         try:
@@ -53,8 +58,13 @@ class AgentWorker:
             return CommandReply(False, error=clean_line(f"it failed: {type(error).__name__}: {error}"))
 
     async def _taken(self, command: AgentCommand) -> CommandReply:
-        agent = self.agent
+        agent, directory = self.agent, self.team.directory
         match command:
+            case commands.Prompt() if command.agent:
+                await self._prompt_subagent(command)
+            case commands.Abort() if command.agent:
+                if not directory.stop(self._member(command.agent)):
+                    return CommandReply(False, error=f"{command.agent} is not working")
             case commands.Prompt():
                 images, files = self._attachments.sorted(command.attachments)
                 await agent.prompt(command.text, how=command.how, images=images, files=files)
@@ -69,14 +79,29 @@ class AgentWorker:
             case commands.Cell():
                 return CommandReply(True, self._user_runs.cell(_typed(command.code), private=command.private))
             case commands.CancelCall():
-                if not agent.calls.cancel(command.id) and not self._user_runs.cancel(command.id):
+                cancels = (agent.calls.cancel, self._user_runs.cancel, directory.cancel_call)
+                if not any(cancel(command.id) for cancel in cancels):
                     return CommandReply(False, command.id, "it has already ended")
             case commands.AnswerRequest():
-                if not agent.requests.answer(command.id, command.answer):
+                answers = (agent.requests.answer, directory.answer)
+                if not any(answer(command.id, command.answer) for answer in answers):
                     return CommandReply(False, command.id, "this question is no longer open")
             case _:
                 return await self._about_the_conversation(command)
         return CommandReply(True)
+
+    async def _prompt_subagent(self, command: commands.Prompt) -> None:
+        if command.attachments:
+            raise UserMistake("a subagent takes no attachments", "name the file in the text")
+        await self.team.directory.prompt(self._member(command.agent), command.text, command.how)
+
+    def _member(self, path: str) -> Member:
+        member = self.team.directory.at(path)
+        if member is None:
+            raise UserMistake(f"there is no agent {clean_line(path)} to talk to")
+        if member.path != path:
+            raise UserMistake(f"{clean_line(path)} belongs to {member.id}", "address that one")
+        return member
 
     async def _about_the_conversation(self, command: AgentCommand) -> CommandReply:
         agent = self.agent
@@ -120,7 +145,10 @@ class AgentWorker:
     async def _reload(self) -> list[str]:
         if self.reload_settings is None:
             raise UserMistake("the settings of this session were given by the program that started it")
-        return take_settings(self.agent, await asyncio.to_thread(self.reload_settings))
+        later = take_settings(self.agent, await asyncio.to_thread(self.reload_settings))
+        self.team.directory.level_changed()
+        self.team.settings_changed()
+        return later
 
     def _set_model(self, command: commands.SetModel) -> CommandReply:
         if command.thinking and command.thinking not in get_args(Thinking):
@@ -137,6 +165,7 @@ class AgentWorker:
         permissions = self.agent.permissions
         if command.level:
             permissions.set_level(command.level)
+            self.team.directory.level_changed()
         if command.forget:
             permissions.approvals.forget(command.forget)
         return CommandReply(True, data=permissions.facts())

@@ -1,7 +1,7 @@
 """A session with our own agent in it, hosted by this process. Viewers may attach to it meanwhile."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import msgspec
@@ -15,6 +15,7 @@ from sightline.agent import (
     missing_messages,
     with_stored_rules,
 )
+from sightline.delegation import Driver, Member, Team
 from sightline.events import Notice
 from sightline.host.native._worker import AgentWorker
 from sightline.host.provider._memory import take_over
@@ -25,7 +26,7 @@ from sightline.host.session._session import HostSession
 from sightline.host.socket._server import SocketServer
 from sightline.journal import Store, events_since_message
 from sightline.secrets import Secrets, secrets_in
-from sightline.settings import keys_notice
+from sightline.settings import Approval, keys_notice
 from sightline.text import without_credentials
 
 
@@ -58,9 +59,10 @@ async def working(
         local = store.folder(session.id) / "local"
         actor, history = session.actor("agent", secrets), SessionHistory(store, session.id)
         agent = build(spec, actor, tree, shelf, local, history)
-        worker = session.worker = AgentWorker(session, agent, dict(spec.environ) or dict(os.environ))
+        team = Team(agent, spec, session.folder, _open_other)
+        worker = session.worker = AgentWorker(session, agent, team, dict(spec.environ) or dict(os.environ))
         agent.when_idle(session.report_if_idle)
-        session.on_left_alone = lambda: _end_requests(session, agent)
+        session.on_left_alone = lambda: _end_requests(session, agent, team)
         if resume:
             for message in missing_messages(agent.memory.messages, events_since_message(session.folder, tree)):
                 agent.memory.add(message)
@@ -83,8 +85,14 @@ async def working(
             yield NativeSession(session, server, agent, worker, first, place)
 
 
-def _end_requests(session: HostSession, agent: Agent) -> None:
+def _open_other(member: Member, level: Callable[[], Approval], cwd: str) -> Driver:
+    from sightline.host.provider._driver import open_other  # few sessions have such an agent
+
+    return open_other(member, level, cwd)
+
+
+def _end_requests(session: HostSession, agent: Agent, team: Team) -> None:
     """The last user has left a session that expects none: open requests are not waited for."""
-    if session.has_answers or not agent.requests.give_up():
+    if session.has_answers or not any([agent.requests.give_up(), team.directory.give_up_requests()]):
         return
     agent.actor.publish(Notice("the last user has left: open questions were answered with no", "warning"))

@@ -81,6 +81,11 @@ class Translation:
         """The provider's id of a request that is open; empty when it is not."""
         return self._requests.get(request, "")
 
+    @property
+    def open_requests(self) -> list[str]:
+        """Our ids of them."""
+        return list(self._requests)
+
     def native_agent(self, call: str) -> str:
         """The provider's path of the subagent that a call started; empty where it started none."""
         return self._agent_calls.get(call, "")
@@ -94,9 +99,10 @@ class Translation:
         self._calls.clear()
 
     def _of(self, theirs: str) -> Actor:
-        """The actor of an agent. A subagent that was never announced keeps its path."""
+        """The actor of an agent. A subagent that was never announced keeps its path, below that of the provider."""
         if theirs not in self._actors:
-            actor = Actor(self._actor.log, self._actor.source, self._actor.secrets, theirs)
+            path = f"{self._actor.path}/{theirs}" if self._actor.path else theirs
+            actor = Actor(self._actor.log, self._actor.source, self._actor.secrets, path)
             if len(self._actors) >= _OPEN_AT_MOST:
                 return actor
             self._actors[theirs] = actor

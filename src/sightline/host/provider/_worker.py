@@ -179,6 +179,8 @@ class ProviderWorker:
 
     async def _taken(self, command: AgentCommand) -> CommandReply:
         match command:
+            case commands.Prompt(agent=agent) | commands.Abort(agent=agent) if agent:
+                return self._refusal("subagents of its own", "write to the agent of the session")
             case commands.Prompt():
                 return await self._prompt(command)
             case commands.Attach():

@@ -32,6 +32,7 @@ class Prompt(msgspec.Struct, frozen=True, tag_field="kind", tag="prompt"):
     text: str
     how: Literal["prompt", "steer", "follow_up"] = "prompt"
     attachments: list[str] = []  # artifact URLs, from `Attach`
+    agent: str = ""  # the path of a subagent it is for; empty: the agent of the session
 
 
 class Attach(msgspec.Struct, frozen=True, tag_field="kind", tag="attach"):
@@ -80,6 +81,8 @@ class Reload(msgspec.Struct, frozen=True, tag_field="kind", tag="reload"):
 
 class Abort(msgspec.Struct, frozen=True, tag_field="kind", tag="abort"):
     """Stop the agent's run. Its text so far stays; the queued prompts are in the reply."""
+
+    agent: str = ""  # the path of a subagent, which is stopped with those below it; empty: the agent of the session
 
 
 class CancelCall(msgspec.Struct, frozen=True, tag_field="kind", tag="cancel_call"):

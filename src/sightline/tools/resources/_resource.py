@@ -2,6 +2,8 @@
 
     artifact://SESSION/NAME   artifact://NAME      what a call gave that was too much to show; never changes
     history://SESSION         history://           a conversation, this session's own without a name; never changes
+    history://AGENT                                what an agent of this session did so far
+    agent://ID    agent://ID/PATH    agent://ID?q=PATH   what an agent returned, or a part of it where that is JSON
     local://PATH              local://             the session's folder for notes; can be written and edited
     conflict://ID[/SIDE]                           a merge conflict that was found, or one side of it
 
@@ -18,9 +20,8 @@ from sightline.tools._context import ToolContext
 from sightline.tools._tool import Need, ToolError
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
-_THERE = ("artifact", "history", "local", "conflict")
+_THERE = ("agent", "artifact", "history", "local", "conflict")
 _MISSING = {
-    "agent": "The output of other agents (agent://)",
     "issue": "Reading issues (issue://, with the github tool)",
     "pr": "Reading pull requests (pr://, with the github tool)",
     "mcp": "Reading from MCP servers (mcp://)",
@@ -79,6 +80,10 @@ async def resolve(url: str, context: ToolContext) -> Resource:
     from sightline.tools.resources import _local, _stored
 
     match _scheme(url):
+        case "agent":
+            from sightline.tools.resources import _agent_output
+
+            return await asyncio.to_thread(_agent_output.resolve, _rest(url), context)
         case "artifact":
             return await asyncio.to_thread(_stored.artifact, _rest(url), context)
         case "history":
@@ -118,5 +123,7 @@ def _rest(url: str) -> str:
 def _not_there(url: str) -> ToolError:
     missing = _MISSING.get(_scheme(url))
     if missing is None:
-        return ToolError(f"Unknown address '{url}'. Internal addresses: artifact://, history://, local://.")
-    return ToolError(f"{missing} is not part of this program yet. There are artifact://, history:// and local://.")
+        return ToolError(f"Unknown address '{url}'. Internal addresses: agent://, artifact://, history://, local://.")
+    return ToolError(
+        f"{missing} is not part of this program yet. There are agent://, artifact://, history:// and local://."
+    )

@@ -45,8 +45,10 @@ def artifact_needs(rest: str, context: ToolContext) -> list[Need]:
 
 
 def history_needs(rest: str, context: ToolContext) -> list[Need]:
-    stored = context.workplace.history
+    stored, agents = context.workplace.history, context.workplace.agents
     session = rest.strip("/")
+    if agents is not None and session in agents.ids():
+        return []
     file = stored.file(session) if stored is not None and _NAME.fullmatch(session) else None
     return [] if file is None else _of_another_session(file)
 
@@ -59,6 +61,9 @@ def history(rest: str, context: ToolContext) -> Resource:
     session = rest.strip("/")
     if session and not _NAME.fullmatch(session):
         raise ToolError(f"'history://{rest}' names no session. Use history://SESSION, or history:// for this one.")
+    agents = context.workplace.agents
+    if session and agents is not None and (text := agents.transcript(session)) is not None:
+        return Resource(url=f"history://{session}", text=text)
     stored = context.workplace.history
     if stored is None:
         raise ToolError("No conversation is stored here, so history:// has nothing to show.")

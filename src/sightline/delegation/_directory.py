@@ -1,0 +1,597 @@
+"""The agents of a session: which there are, what they do, and their lives.
+
+    pending → running → idle → parked → (revived) running …
+                    ↘ aborted
+
+Rules:
+
+- An agent is in one state at a time, and every change is published under its path.
+- It works only while it has a place (`Bound`). One that waits for others gives its place away meanwhile.
+- What ends well, or fails, leaves an idle agent, which takes more prompts. What is stopped for good is aborted.
+- An idle agent is parked after a while: nothing is left of it but its files. A message, or the user, revives it.
+- Nothing outlives the session: `close` stops everything, and returns when it has ended.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import Literal, TypeVar
+
+import msgspec
+
+from sightline.actors import Actor
+from sightline.agent._bugs import log_bug
+from sightline.delegation._bound import Bound
+from sightline.delegation._driver import Driver, How
+from sightline.delegation._mailboxes import MESSAGE_AT_MOST, Mail, Mailbox
+from sightline.delegation._member import AgentResult, Member
+from sightline.delegation._names import ROOT, as_name, generated_name, unique_name
+from sightline.delegation._record import AgentRecord, AgentShelf
+from sightline.delegation.definitions._definition import AgentDefinition
+from sightline.delegation.definitions._discovery import AgentCatalogue
+from sightline.events import Event, Notice, RunStarted, Usage
+from sightline.exceptions import OutsideFailure, SightlineError, UserMistake
+from sightline.settings import Settings
+from sightline.text import clean_line, clean_text
+
+T = TypeVar("T")
+Receipt = Literal["injected", "woken", "revived", "failed"]
+CarryOut = Callable[[Member], Awaitable[AgentResult]]
+OpenDriver = Callable[[Member, bool], Awaitable[Driver]]  # the second: it was there before
+_LOST = "the session ended while it was working"
+_SECONDS_BETWEEN_STOPS = 0.05
+
+
+class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """One agent to be started."""
+
+    agent: str
+    assignment: str
+    name: str = ""
+    description: str = ""
+    context: str = ""
+    isolated: bool = False
+
+
+class Delivery(msgspec.Struct, frozen=True):
+    """What became of a message, for one of those it was sent to."""
+
+    to: str
+    outcome: Receipt
+    error: str = ""
+
+
+class AgentDirectory:
+    """Used in the session's event loop only."""
+
+    def __init__(
+        self,
+        root: Actor,
+        shelf: AgentShelf,
+        *,
+        settings: Callable[[], Settings],
+        catalogue: Callable[[], AgentCatalogue],
+        open_driver: OpenDriver,
+        send_to_root: Callable[[Mail, Callable[[], bool], Callable[[], object]], Receipt],
+    ) -> None:
+        """`send_to_root`: gives a message to the agent of the session."""
+        self._root = root
+        self._shelf = shelf
+        self._settings = settings
+        self._catalogue = catalogue
+        self._open_driver = open_driver
+        self._send_to_root = send_to_root
+        self.bound = Bound(lambda: settings().task.max_concurrency)
+        self.root_mail = Mailbox()
+        self._members: dict[str, Member] = {}
+        self._listeners: list[Callable[[Member], object]] = []
+        self._tasks: set[asyncio.Task[object]] = set()
+        self._working: dict[str, asyncio.Task[AgentResult]] = {}
+        self._waking: dict[str, asyncio.Task[None]] = {}  # those that wait for a place, or are being revived
+        self._parking: dict[str, asyncio.TimerHandle] = {}
+        self._mails = 0
+        self._saving = asyncio.Lock()
+        self._closed = self._reported = False
+
+    # Who there is
+
+    @property
+    def members(self) -> list[Member]:
+        return list(self._members.values())
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._tasks)
+
+    def get(self, id: str) -> Member:
+        """By its id or path, in whatever case. UserMistake when there is none."""
+        name = id.strip().replace("/", ".").lower()
+        for member in self._members.values():
+            if member.id.lower() == name:
+                return member
+        known = ", ".join(self._members) or "none"
+        raise UserMistake(f"there is no agent {clean_line(id)}", f"agents of this session: {known}")
+
+    def at(self, path: str) -> Member | None:
+        """The agent at a path, or the one it is below of: another program's own agents are not ours to address."""
+        while path:
+            if (member := self._members.get(path.replace("/", "."))) is not None:
+                return member
+            path = path.rpartition("/")[0]
+        return None
+
+    def definition(self, name: str) -> AgentDefinition:
+        return self._catalogue().get(name)
+
+    @property
+    def definitions(self) -> dict[str, AgentDefinition]:
+        return self._catalogue().agents
+
+    def listen(self, callback: Callable[[Member], object]) -> Callable[[], None]:
+        """Call this when something about an agent has changed. Returns how to stop that."""
+        self._listeners.append(callback)
+        return lambda: self._listeners.remove(callback)
+
+    def load(self) -> None:
+        """The agents of a session that is resumed: all are parked."""
+        for record in self._shelf.records():
+            self._members[record.id] = Member(
+                record, "aborted" if record.aborted else "parked", self._changed, self._shelf.save
+            )
+
+    # Starting
+
+    def allocate(self, request: SpawnRequest, parent: Member | None) -> Member:
+        """A new agent, which does nothing yet. UserMistake for what may not be started."""
+        if self._closed:
+            raise UserMistake("the session is ending", "resume it to start agents")
+        definition = self._allowed(request.agent, parent)
+        if request.isolated or definition.isolated:  # it would change the files it was to leave alone
+            raise UserMistake("no agent can work on its own copy of the files yet", "start it without isolation")
+        above = f"{parent.id}." if parent is not None else ""
+        taken = {id.lower() for id in (*self._members, *self._shelf.names())} | {ROOT.lower(), "all"}
+        name = unique_name(f"{above}{as_name(request.name) or generated_name()}", taken)
+        record = AgentRecord(
+            id=name,
+            definition=definition,
+            parent="" if parent is None else parent.id,
+            depth=1 if parent is None else parent.record.depth + 1,
+            description=clean_line(request.description),
+            assignment=clean_text(request.assignment),
+            context=clean_text(request.context),
+            created=time.time(),
+            isolated=request.isolated or definition.isolated,
+        )
+        member = self._members[name] = Member(record, "pending", self._changed, self._shelf.save)
+        return member
+
+    def _allowed(self, name: str, parent: Member | None) -> AgentDefinition:
+        settings = self._settings().task
+        definition = self.definition(name)
+        if name in settings.disabled:
+            raise UserMistake(f"the agent {name} is disabled (task.disabled)", "use another one")
+        if parent is None:
+            return definition
+        own = parent.record.definition
+        if own.name == name:
+            raise UserMistake(f"{name} may not start itself", "do the work, or start another agent")
+        if parent.record.depth >= settings.max_depth:
+            raise UserMistake(f"agents {settings.max_depth} levels down start no others", "do the work yourself")
+        if not own.may_start(name):
+            allowed = ", ".join(own.spawns) or "none"
+            raise UserMistake(f"{own.name} may not start {name}", f"it may start: {allowed}")
+        return definition
+
+    def forget(self, member: Member) -> None:
+        """One that was allocated and is not going to work."""
+        if member.state == "pending" and member.actor is None:
+            self._members.pop(member.id, None)
+
+    async def work(self, member: Member, carry_out: CarryOut, call: str) -> AgentResult:
+        """Let it work on its assignment, as soon as there is a place; returns what came of it.
+
+        Being cancelled aborts it. A parent that waits here gives its own place away meanwhile."""
+        task = background(self._work(member, carry_out, call))
+        self._working[member.id] = task
+        self._track(task)
+        parent = self._members.get(member.record.parent)
+        try:
+            with given_away(parent):
+                await asyncio.wait([task])
+        except asyncio.CancelledError:
+            if not task.done():
+                self.abort(member, "cancelled")
+                await asyncio.wait([task])
+            if task.cancelled():
+                await self._never_began(member)
+            raise
+        return task.result() if not task.cancelled() else await self._never_began(member)
+
+    async def _never_began(self, member: Member) -> AgentResult:
+        """A task that is cancelled before its first step does nothing at all, so its end is seen to here."""
+        self._working.pop(member.id, None)
+        result = _stopped(member, member.reason or "cancelled")
+        await self._settle(member, result)
+        return result
+
+    async def _work(self, member: Member, carry_out: CarryOut, call: str) -> AgentResult:
+        try:
+            async with self.bound.place() as member.place:
+                await self._begin(member, call)
+                result = await carry_out(member)
+        except asyncio.CancelledError:
+            result = _stopped(member, member.reason or "cancelled")
+        except SightlineError as error:
+            result = _failed(member, f"{error.message}; {error.hint}" if error.hint else error.message)
+        except Exception as error:
+            log_bug("an agent failed", error)
+            result = _failed(member, f"unexpected {type(error).__name__}: {error} (this is a bug in sightline)")
+        finally:
+            self._working.pop(member.id, None)
+        await self._settle(member, result)
+        return result
+
+    async def _begin(self, member: Member, call: str) -> None:
+        """It exists for the views from now on."""
+        record = member.record
+        parent = self._members.get(record.parent)
+        above = self._root if parent is None or parent.actor is None else parent.actor
+        await asyncio.to_thread(self._shelf.create, record.id)
+        member.actor = above.child(
+            record.id.rpartition(".")[2],
+            task=record.description or record.assignment,
+            call=call,
+            path=record.path,
+            seen=partial(self._see, member),
+        )
+        member.become("running")
+        member.may_continue = partial(self._continues, member)
+        member.driver = await self._open_driver(member, False)
+        member.record = msgspec.structs.replace(record, model=member.driver.model)
+        await self._save(member)
+        member.publish()
+
+    async def _settle(self, member: Member, result: AgentResult) -> None:
+        if member.reason or member.driver is None:  # without one it could not be started
+            await self._release(member)
+            member.record = msgspec.structs.replace(member.record, aborted=True)
+            member.become("aborted", result.aborted or result.error)
+            self._end(member)
+        else:
+            self._rest(member, stopped=bool(result.aborted))
+        if member.actor is not None:
+            await self._save(member)
+
+    def _end(self, member: Member) -> None:
+        """For the views: nothing more comes of it."""
+        parent = self._members.get(member.record.parent)
+        above = self._root if parent is None or parent.actor is None else parent.actor
+        if member.actor is not None:
+            above.end_child(member.actor, is_error=True, usage=_known(member.usage))
+
+    # Resting, waking, stopping
+
+    def _rest(self, member: Member, *, stopped: bool = False) -> None:
+        """`stopped`: by the user; what it has not read by then waits."""
+        member.become("idle" if member.driver is not None else "parked")
+        member.announced.clear()
+        if member.mailbox.peek() and not stopped and not self._closed:
+            self.wake(member, mail=member.mailbox.take(member.mailbox.peek()[0].id))
+            return
+        seconds = self._settings().task.idle_seconds
+        if seconds and member.driver is not None and not self._closed:
+            later = asyncio.get_running_loop().call_later
+            self._parking[member.id] = later(seconds, lambda: self._track(background(self.park(member))))
+
+    async def park(self, member: Member) -> None:
+        """Leave nothing of it but its files. One that works is left alone."""
+        self._unpark_later(member)
+        if member.state == "idle":
+            member.become("parked")
+            await self._release(member)
+
+    def wake(self, member: Member, text: str = "", *, mail: Mail | None = None) -> Receipt:
+        """Give an agent that rests something to do, in the background: the user's words, or a message."""
+        if member.state == "aborted":
+            raise UserMistake(f"{member.id} was stopped: {member.reason or 'cancelled'}", "start another agent")
+        if self._closed:
+            raise UserMistake("the session is ending", "resume it when it has ended")
+        revived = member.state == "parked"
+        self._unpark_later(member)
+        member.become("running")
+        task = self._waking[member.id] = background(self._woken(member, text, mail))
+        task.add_done_callback(lambda task: self._never_woke(member, mail) if task.cancelled() else None)
+        self._track(task)
+        return "revived" if revived else "woken"
+
+    def _never_woke(self, member: Member, mail: Mail | None) -> None:
+        """As `_never_began`: it was stopped before it had begun to wake."""
+        self._waking.pop(member.id, None)
+        if mail is not None:
+            member.mailbox.put_back(mail)
+        self._rest(member, stopped=True)
+
+    async def _woken(self, member: Member, text: str, mail: Mail | None) -> None:
+        began = False
+        try:
+            async with self.bound.place() as member.place:
+                driver = member.driver or await self._revive(member)
+                self._waking.pop(member.id, None)
+                began = True
+                given = text if mail is None else _mail_text_for(member, mail)
+                running = asyncio.ensure_future(driver.run(given, origin="" if mail is None else "irc"))
+                await asyncio.sleep(0)  # it works from here on
+                self._announce(member)
+                outcome = await running
+        except asyncio.CancelledError:
+            self._rest(member, stopped=True)
+        except Exception as error:
+            if not isinstance(error, SightlineError):
+                log_bug("an agent could not be woken", error)
+            member.become("parked", clean_line(str(error)))
+            await self._release(member)
+            self._answer_mail(member, mail, clean_line(str(error)))
+        else:
+            self._answer_mail(member, mail, outcome.text or outcome.error)
+            self._rest(member, stopped=bool(outcome.stopped))
+            await self._save(member)
+        finally:
+            self._waking.pop(member.id, None)
+            if not began and mail is not None:
+                member.mailbox.put_back(mail)
+
+    async def _revive(self, member: Member) -> Driver:
+        if member.record.isolated:
+            raise OutsideFailure(f"{member.id} worked in a workspace of its own, which is gone", "start another agent")
+        if member.actor is None:
+            member.actor = self._root.resumed_child(member.path, partial(self._see, member))
+        member.may_continue = partial(self._continues, member)
+        async with member.opening:  # what it had open may still be closing
+            member.driver = await self._open_driver(member, True)
+        return member.driver
+
+    def _answer_mail(self, member: Member, mail: Mail | None, words: str) -> None:
+        """Another program has no `irc`: what it says to a message is the answer to it."""
+        if mail is not None and member.record.definition.provider:
+            self._send_answer(member, mail, words)
+
+    def _continues(self, member: Member) -> bool:
+        """Of another program: it works again by itself. False: what it does is not going to be read now."""
+        if self._closed or member.state != "idle":
+            return False
+        self.wake(member, "")
+        return True
+
+    async def prompt(self, member: Member, text: str, how: How) -> None:
+        """The user's words for one agent."""
+        if not text.strip():
+            raise UserMistake("the prompt is empty", "write what the agent should do")
+        if member.state == "running" and member.driver is not None and member.driver.busy:
+            await member.driver.prompt(text, how="steer" if how == "prompt" else how)
+        elif member.state in ("idle", "parked"):
+            self.wake(member, text)
+        elif member.state == "aborted":
+            raise UserMistake(f"{member.id} was stopped", "start another agent")
+        else:
+            raise UserMistake(f"{member.id} has not begun yet", "wait until it works")
+
+    def stop(self, member: Member) -> bool:
+        """Stop what it does and those below it; it stays, and takes more prompts. False: it does nothing."""
+        stopped = False
+        for each in self._with_below(member):
+            if each.state == "running" and each.driver is not None and each.driver.busy:
+                each.driver.stop("cancelled")
+                stopped = True
+            elif (task := self._working.get(each.id)) is not None:  # it waits for a place, or is being started
+                each.reason = "cancelled"
+                task.cancel()
+                stopped = True
+            elif (waking := self._waking.get(each.id)) is not None:
+                waking.cancel()
+                stopped = True
+        return stopped
+
+    def abort(self, member: Member, reason: str) -> None:
+        """End it and those below it, for good."""
+        for each in self._with_below(member):
+            task = self._working.get(each.id)
+            if each.state in ("aborted", "parked") or (task is None and each.state == "idle"):
+                continue
+            each.reason = reason
+            if each.driver is not None and each.driver.busy:
+                each.driver.stop("timeout" if reason == "timeout" else "cancelled")
+            elif task is not None:  # it waits for a place, or is being started
+                task.cancel()
+
+    def _with_below(self, member: Member) -> list[Member]:
+        below = f"{member.id}."
+        return [member, *(each for id, each in self._members.items() if id.startswith(below))]
+
+    def answer(self, request: str, answer: object) -> bool:
+        """Answer a request of any agent."""
+        return any(each.driver is not None and each.driver.answer(request, answer) for each in self.members)
+
+    def level_changed(self) -> None:
+        for member in self.members:
+            if member.driver is not None:
+                member.driver.level_changed()
+
+    def cancel_call(self, id: str) -> bool:
+        return any(each.driver is not None and each.driver.cancel_call(id) for each in self.members)
+
+    def give_up_requests(self) -> bool:
+        """No user is going to answer."""
+        given_up = [each.driver.give_up() for each in self.members if each.driver is not None]
+        return any(given_up)
+
+    # Mail
+
+    def send(self, sender: Member | None, to: str, text: str, reply_to: str = "") -> Delivery:
+        """Give a message to one agent. It never waits for what that does with it."""
+        own = ROOT if sender is None else sender.id
+        try:
+            reader = None if to.lower() == ROOT.lower() else self.get(to)
+            if reader is sender:
+                raise UserMistake("an agent sends no message to itself")
+            if reader is not None and reader.state == "aborted":
+                raise UserMistake(f"{reader.id} was stopped: {reader.reason or 'cancelled'}")
+            self._mails += 1
+            text = clean_text(text)[:MESSAGE_AT_MOST]
+            mail = Mail(f"m{self._mails}", own, ROOT if reader is None else reader.id, text, reply_to, time.time())
+            return Delivery(mail.to, self._deliver(mail, reader))
+        except SightlineError as error:
+            return Delivery(to, "failed", error.message)
+
+    def _deliver(self, mail: Mail, reader: Member | None) -> Receipt:
+        box = self.root_mail if reader is None else reader.mailbox
+        if box.put(mail):
+            return "injected"  # a call of it waited for this
+        if reader is None:
+            return self._send_to_root(mail, lambda: not box.is_unread(mail.id), lambda: box.take(mail.id))
+        if reader.state in ("idle", "parked"):
+            return self.wake(reader, mail=box.take(mail.id))
+        self._announce(reader)
+        return "injected"
+
+    def _see(self, member: Member, event: Event) -> None:
+        member.see(event)
+        if isinstance(event, RunStarted):  # what came before it began, too
+            asyncio.get_running_loop().call_soon(self._announce, member)
+
+    def _announce(self, member: Member) -> None:
+        """What it has not read joins its run. Without one it waits, until it works or rests."""
+        driver, box = member.driver, member.mailbox
+        if driver is None or not driver.busy:
+            return
+        for mail in box.peek():
+            if mail.id not in member.announced:
+                member.announced.add(mail.id)
+                driver.inform(
+                    _mail_text_for(member, mail),
+                    unless=partial(_is_read, box, mail.id),
+                    on_read=partial(box.take, mail.id),
+                    on_answer=partial(self._send_answer, member, mail),
+                )
+
+    def _send_answer(self, member: Member, mail: Mail, text: str) -> None:
+        """Of another program, which cannot send it by itself. An answer to an answer of such a one is not sent: the two
+        would never end."""
+        sender = self._members.get(mail.sender)
+        is_answer = bool(mail.reply_to and sender is not None and sender.record.definition.provider)
+        if text.strip() and not is_answer and not self._closed:
+            self.send(member, mail.sender, text, mail.id)
+
+    def peers(self, of: Member | None, *, live: bool = False) -> list[Member]:
+        """All others that can be sent something. `live`: without those that would have to be revived."""
+        states = ("pending", "running", "idle") if live else ("pending", "running", "idle", "parked")
+        return [member for member in self.members if member is not of and member.state in states]
+
+    # The end
+
+    async def settled(self) -> None:
+        """Return when one of those that work has ended, or at once where none does."""
+        if self._tasks:
+            await asyncio.wait(list(self._tasks), return_when="FIRST_COMPLETED")
+
+    async def close(self) -> None:
+        """Stop everything, and return when it has ended."""
+        self._closed = True
+        for handle in self._parking.values():
+            handle.cancel()
+        while self._tasks:  # one that is just about to begin is stopped when it has begun
+            self._stop_all()
+            await asyncio.wait(list(self._tasks), timeout=_SECONDS_BETWEEN_STOPS)
+        for member in self.members:
+            await self._release(member)
+            if member.state in ("running", "idle", "pending"):
+                member.become("parked", _LOST if member.state == "running" else "")
+
+    def _stop_all(self) -> None:
+        for member in self.members:
+            if member.driver is not None and member.driver.busy:
+                member.driver.stop("cancelled")
+            elif (task := self._working.get(member.id)) is not None:
+                task.cancel()
+            if (waking := self._waking.get(member.id)) is not None:
+                waking.cancel()
+
+    async def _save(self, member: Member) -> None:
+        """One after the other. Where it cannot be stored the agent works on, and that is reported once."""
+        async with self._saving:
+            try:
+                await asyncio.to_thread(self._shelf.save, member.record)
+            except OSError as error:
+                if not self._reported:
+                    self._reported = True
+                    text = f"agents cannot be stored: {error.strerror or error}"
+                    self._root.publish(Notice(text, "warning", "after the session has ended they cannot be revived"))
+
+    async def _release(self, member: Member) -> None:
+        driver, member.driver = member.driver, None
+        if driver is not None:
+            async with member.opening:
+                await driver.close()
+        if member.actor is not None:
+            member.actor.close()
+
+    def _unpark_later(self, member: Member) -> None:
+        if (handle := self._parking.pop(member.id, None)) is not None:
+            handle.cancel()
+
+    def _track(self, task: "asyncio.Task[object]") -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _changed(self, member: Member) -> None:
+        for listener in list(self._listeners):
+            listener(member)
+
+
+def given_away(member: Member | None) -> AbstractContextManager[None]:
+    """While an agent waits for another; None: the agent of the session, which needs no place."""
+    return nullcontext() if member is None or member.place is None else member.place.given_away()
+
+
+def background(work: Coroutine[object, object, T]) -> "asyncio.Task[T]":
+    return asyncio.get_running_loop().create_task(work)
+
+
+def _is_read(box: Mailbox, id: str) -> bool:
+    return not box.is_unread(id)
+
+
+def mail_text(mail: Mail, how_to_answer: str = "") -> str:
+    """A message as its reader reads it."""
+    about = f" in reply to {mail.reply_to}" if mail.reply_to else ""
+    how = (
+        how_to_answer or f'answer with irc, op "send", to "{mail.sender}", replyTo "{mail.id}", if an answer is needed'
+    )
+    return f"[message {mail.id} from {mail.sender}{about}]\n{mail.text}\n\n[{how}]"
+
+
+def _mail_text_for(member: Member, mail: Mail) -> str:
+    other = member.record.definition.provider
+    return mail_text(mail, f"your last message is sent to {mail.sender} as the answer" if other else "")
+
+
+def _known(usage: Usage) -> Usage | None:
+    return None if usage == Usage() else usage
+
+
+def _failed(member: Member, error: str) -> AgentResult:
+    record = member.record
+    return AgentResult(
+        id=record.id, agent=record.definition.name, description=record.description, error=clean_text(error)
+    )
+
+
+def _stopped(member: Member, reason: str) -> AgentResult:
+    return AgentResult(
+        id=member.id,
+        agent=member.record.definition.name,
+        description=member.record.description,
+        output=member.yielded.text if member.yielded is not None else "",
+        aborted=reason,
+    )

@@ -1,0 +1,62 @@
+"""What works for an agent: our own loop, or another provider's program. To the directory they are the same."""
+
+from collections.abc import Callable
+from typing import Literal, Protocol
+
+import msgspec
+
+How = Literal["prompt", "steer", "follow_up"]
+
+
+class DriverOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run of an agent ended."""
+
+    text: str = ""  # its last words
+    error: str = ""  # why it failed
+    stopped: str = ""  # cancelled or timeout
+    is_refused: bool = False  # something it needed was refused
+
+
+class Driver(Protocol):
+    """One agent at work. Used in the session's event loop only."""
+
+    @property
+    def busy(self) -> bool: ...
+
+    @property
+    def model(self) -> str: ...
+
+    async def run(self, text: str, *, origin: str, force_tool: str = "") -> DriverOutcome:
+        """Give it a prompt and wait until it has nothing more to do. Empty: it has something to do already.
+        `force_tool`: it must call this one first."""
+
+    async def prompt(self, text: str, *, how: How) -> None:
+        """The user's words, during a run."""
+
+    def inform(
+        self,
+        text: str,
+        *,
+        unless: Callable[[], bool],
+        on_read: Callable[[], object],
+        on_answer: Callable[[str], object],
+    ) -> None:
+        """A message of another agent: read at its next step, unless it was read before; else in a run of its own.
+        `on_answer`: called with what it writes about that, where it cannot send messages by itself."""
+
+    def stop(self, reason: str) -> None:
+        """End the run soon."""
+
+    def answer(self, request: str, answer: object) -> bool:
+        """Answer a request of it; false when it has none such."""
+
+    def cancel_call(self, id: str) -> bool: ...
+
+    def level_changed(self) -> None:
+        """The approval level of the session is another one now."""
+
+    def give_up(self) -> bool:
+        """No user is going to answer: close its open requests; whether there were any."""
+
+    async def close(self) -> None:
+        """Release everything but what is stored."""

@@ -1,0 +1,111 @@
+"""Messages between the agents of a session: each has a mailbox of its own.
+
+Rules:
+
+- A message is read once: by a call that waits for it, by a call that looks into the mailbox, or as a message in the
+  conversation of its reader, whichever comes first.
+- Messages are read in the order they came.
+- A mailbox is bounded. When it is full its oldest message is dropped, and the next look into it says how many were.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+import msgspec
+
+MAILBOX_AT_MOST = 100  # unread messages
+MESSAGE_AT_MOST = 64 * 1024  # characters
+
+
+class Mail(msgspec.Struct, frozen=True):
+    """One message of one agent to another, or to all."""
+
+    id: str
+    sender: str
+    to: str
+    text: str
+    reply_to: str = ""
+    time: float = 0.0
+
+
+class _Waiter:
+    def __init__(self, sender: str, future: "asyncio.Future[Mail]") -> None:
+        self.sender = sender
+        self.future = future
+
+    def takes(self, mail: Mail) -> bool:
+        return not self.future.done() and self.sender in ("", mail.sender)
+
+
+class Mailbox:
+    """What one agent was sent and has not read. `changed` is called when the number of those changes."""
+
+    def __init__(self, changed: Callable[[], object] = lambda: None) -> None:
+        self._unread: deque[Mail] = deque()
+        self._waiters: list[_Waiter] = []
+        self._changed = changed
+        self.dropped = 0  # since the last look into it
+
+    def __len__(self) -> int:
+        return len(self._unread)
+
+    def put(self, mail: Mail) -> bool:
+        """Whether a call that waited for it has read it at once."""
+        for waiter in self._waiters:
+            if waiter.takes(mail):
+                waiter.future.set_result(mail)
+                return True
+        self._unread.append(mail)
+        if len(self._unread) > MAILBOX_AT_MOST:
+            self._unread.popleft()
+            self.dropped += 1
+        self._changed()
+        return False
+
+    def put_back(self, mail: Mail) -> None:
+        """It was taken, and is unread after all."""
+        self._unread.appendleft(mail)
+        self._changed()
+
+    def is_unread(self, id: str) -> bool:
+        return any(mail.id == id for mail in self._unread)
+
+    def take(self, id: str) -> Mail | None:
+        """Read this one; None when it has been read, or was dropped."""
+        found = next((mail for mail in self._unread if mail.id == id), None)
+        if found is not None:
+            self._unread.remove(found)
+            self._changed()
+        return found
+
+    def take_all(self) -> list[Mail]:
+        """Read everything."""
+        found = list(self._unread)
+        self._unread.clear()
+        self.dropped = 0
+        if found:
+            self._changed()
+        return found
+
+    def peek(self) -> list[Mail]:
+        return list(self._unread)
+
+    async def wait(self, sender: str = "", seconds: float | None = None) -> Mail | None:
+        """The next message, of this sender if one is named; None after so many seconds. None: it waits for ever."""
+        waiting = next((mail for mail in self._unread if sender in ("", mail.sender)), None)
+        if waiting is not None:
+            return self.take(waiting.id)
+        waiter = _Waiter(sender, asyncio.get_running_loop().create_future())
+        self._waiters.append(waiter)
+        try:
+            async with asyncio.timeout(seconds):
+                return await waiter.future
+        except TimeoutError:
+            return None
+        except asyncio.CancelledError:
+            if waiter.future.done() and not waiter.future.cancelled():  # it came, and its reader is gone
+                self.put_back(waiter.future.result())
+            raise
+        finally:
+            self._waiters.remove(waiter)

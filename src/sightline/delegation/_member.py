@@ -1,0 +1,173 @@
+"""One agent of a session's directory: what it is, what it does now, what it returned, and its mail."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from sightline.actors import Actor
+from sightline.delegation._bound import Place
+from sightline.delegation._driver import Driver
+from sightline.delegation._mailboxes import Mailbox
+from sightline.delegation._record import AgentRecord, Lifecycle
+from sightline.events import AgentState, Event, RunEnded, RunStarted, Text, ToolResult, ToolUse, TurnEnded, Usage
+from sightline.text import clean_line, cut_graphemes
+
+_LINE = 200  # characters of the last line
+
+
+class ReviewFinding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a reviewer reports: a place, and what is wrong there."""
+
+    title: str
+    body: str = ""
+    file: str = ""
+    first_line: int = 0
+    last_line: int = 0
+    priority: int = 2  # 0: must be fixed; 3: a nit
+    confidence: float = 1.0
+
+
+class Yielded(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent handed back."""
+
+    text: str = ""
+    data: object = None  # where a schema asks for it
+    error: str = ""
+
+
+class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of one task."""
+
+    id: str
+    agent: str
+    description: str = ""
+    output: str = ""
+    error: str = ""
+    aborted: str = ""  # why it was stopped
+    warnings: list[str] = []
+    findings: list[ReviewFinding] = []
+    requests: int = 0
+    tokens: int = 0
+    cost: float | None = None
+    seconds: float = 0.0
+    patch: str = ""  # the address of the changes it made in a workspace of its own
+    merged: str = ""  # what became of them
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.error or self.aborted)
+
+
+class Member:
+    """Used in the session's event loop only. `changed`: called when something of it that is shown has changed. `save`:
+    stores its record."""
+
+    def __init__(
+        self,
+        record: AgentRecord,
+        state: Lifecycle,
+        changed: Callable[["Member"], object],
+        save: Callable[[AgentRecord], object],
+    ) -> None:
+        self.record = record
+        self.state: Lifecycle = state
+        self.actor: Actor | None = None
+        self.driver: Driver | None = None
+        self.place: Place | None = None  # the one it had last
+        self.opening = asyncio.Lock()  # of its journal: one driver at a time
+        self.may_continue: Callable[[], bool] = lambda: False  # another program works again, without a prompt
+        self.mailbox = Mailbox(self._mail_changed)
+        self.announced: set[str] = set()  # messages that wait to join its run
+        self.yielded: Yielded | None = None
+        self.findings: list[ReviewFinding] = []
+        self.last_line = ""
+        self.requests = 0
+        self.usage = Usage()
+        self.cost: float | None = None
+        self.active = time.time()
+        self.reason = ""  # why it was aborted, or parked
+        self._changed = changed
+        self._save = save
+        self._counted = self._priced = False  # the turns of the current run reported their tokens, and their cost
+        self._published: AgentState | None = None
+
+    @property
+    def id(self) -> str:
+        return self.record.id
+
+    @property
+    def path(self) -> str:
+        return self.record.path
+
+    @property
+    def tokens(self) -> int:
+        return (self.usage.input_tokens or 0) + (self.usage.output_tokens or 0)
+
+    def become(self, state: Lifecycle, reason: str = "") -> None:
+        self.state, self.reason, self.active = state, reason, time.time()
+        self.publish()
+        self._changed(self)
+
+    def keep(self, record: AgentRecord) -> None:
+        """Store what has to be known when the program ends right now. Blocking, and small."""
+        self.record = record
+        self._save(record)
+
+    def publish(self) -> None:
+        """Its state, where that is news."""
+        if self.actor is None or self.state == "pending":
+            return
+        definition = self.record.definition
+        now = AgentState(
+            self.state,
+            model=self.driver.model if self.driver is not None else self.record.model,
+            reason=self.reason,
+            unread=len(self.mailbox),
+            definition=definition.name,
+            provider=definition.provider,
+        )
+        if now != self._published:
+            self._published = now
+            self.actor.publish(now.as_state())
+
+    def see(self, event: Event) -> None:
+        """What it publishes passes here: for the last line, and for what it spent."""
+        match event:
+            case Text():
+                line = event.text.rstrip().rpartition("\n")[2] if "\n" in event.text else self.last_line + event.text
+                self._set_line(line)
+            case ToolUse():
+                self._set_line(f"{event.name} {event.arg}")
+            case ToolResult():
+                self.active = time.time()
+            case RunStarted():
+                self._counted = self._priced = False
+            case TurnEnded():
+                self.requests += 1
+                self._count(event.usage, event.cost)
+            case RunEnded():  # counts where its turns did not report
+                if event.usage is not None and not self._counted:
+                    self.requests += 1
+                self._count(None if self._counted else event.usage, None if self._priced else event.cost)
+
+    def _set_line(self, line: str) -> None:
+        line = cut_graphemes(clean_line(line), _LINE)
+        if line != self.last_line:
+            self.last_line = line
+            self._changed(self)
+
+    def _count(self, usage: Usage | None, cost: float | None) -> None:
+        from sightline.agent import added
+
+        self._counted, self._priced = self._counted or usage is not None, self._priced or cost is not None
+        self.usage = added(self.usage, usage) or self.usage
+        if cost is not None:
+            self.cost = (self.cost or 0.0) + cost
+        self.last_line = self.last_line if not self.last_line.endswith(" ") else self.last_line.strip()
+        self._changed(self)
+
+    def _mail_changed(self) -> None:
+        self.publish()
+        self._changed(self)

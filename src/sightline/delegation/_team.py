@@ -1,0 +1,296 @@
+"""The team of a session: its directory, and the tools by which the agents in it delegate and write to each other.
+
+An agent of ours is built like the agent of the session, with these differences: its role and tools are those of its
+definition, its permissions are its parent's or fewer, its conversation is in a journal of its own, it starts nothing in
+the background, and it hands back a result.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+
+from sightline.agent import LEVELS, Agent, AgentSpec, build, missing_messages
+from sightline.delegation._directory import AgentDirectory, Receipt, SpawnRequest, background, mail_text
+from sightline.delegation._driver import Driver
+from sightline.delegation._mailboxes import Mail
+from sightline.delegation._member import AgentResult, Member
+from sightline.delegation._native import NativeDriver
+from sightline.delegation._record import AgentShelf
+from sightline.delegation._task_run import Budget, TaskRun
+from sightline.delegation.definitions._definition import AgentDefinition
+from sightline.delegation.definitions._discovery import AgentCatalogue, find_agents
+from sightline.delegation.tools._irc import IrcTool
+from sightline.delegation.tools._task import TaskTool
+from sightline.delegation.tools._yield import ReportFindingTool, YieldTool
+from sightline.events import Notice
+from sightline.journal import (
+    Entry,
+    EntryPlace,
+    JournalHeader,
+    JournalWriter,
+    SessionReader,
+    SessionTree,
+    events_since_message,
+    readable,
+    readable_events,
+)
+from sightline.settings import Approval, Settings
+from sightline.tools import AnyTool, StoredHistory, builtin_tools
+
+_SCRIPTED = "scripted:"
+_LISTED = 32  # other agents that one is told of
+_HAND_BACK = """\
+You work for another agent, which gave you a task. It sees nothing of what you do but what you hand back: when you \
+are done, call `yield` once with the whole result. Do not ask back where you can decide; where you cannot continue, \
+yield with `error`. Other agents may work in the same folder: a change you did not make may be theirs."""
+
+
+class AgentEntries:
+    """The journal of one agent's conversation; its events are in that of the session."""
+
+    def __init__(self, writer: JournalWriter, seq: Callable[[], int]) -> None:
+        self._writer = writer
+        self._seq = seq
+
+    @property
+    def seq(self) -> int:
+        return self._seq()
+
+    def store_entry(self, entry: Entry) -> EntryPlace | None:
+        self._writer.append([entry])
+        return self._writer.place_of(entry.id)
+
+
+class Team:
+    """Made for the agent of a session; `directory` has the others."""
+
+    def __init__(
+        self,
+        root: Agent,
+        spec: AgentSpec,
+        folder: Path,
+        open_other: Callable[[Member, Callable[[], Approval], str], Driver],
+        *,
+        defined: Iterable[AgentDefinition] = (),
+    ) -> None:
+        """`folder`: of the session. `open_other`: for agents that run in another program, with the most they may do and
+        their folder. `defined`: agents of extensions."""
+        self._root = root
+        self._open_other = open_other
+        self._spec = spec
+        self._defined = tuple(defined)
+        self._noticed: set[str] = set()
+        self._folder = folder
+        self._shelf = AgentShelf(folder)
+        self.directory = AgentDirectory(
+            root.actor,
+            self._shelf,
+            settings=self._settings,
+            catalogue=self.catalogue,
+            open_driver=self._open_driver,
+            send_to_root=self._send_to_root,
+        )
+        self._run = TaskRun(self._shelf, self._settings, self.directory.abort)
+        self.directory.load()
+        root.workplace.agents = self
+        if self._settings().task.max_depth > 0:
+            for tool in self._tools_of(None, root):
+                root.tools.add(tool)
+            root.model_requests.tools_changed()
+
+    def catalogue(self) -> AgentCatalogue:
+        """As it is on the disk now. What could not be read of it is reported, once."""
+        found = find_agents(self._spec.cwd, self._spec.environ, extra=self._defined)
+        for text in found.notices:
+            if text not in self._noticed:
+                self._noticed.add(text)
+                self._root.actor.observed_by("settings").publish(Notice(text, "warning"))
+        return found
+
+    def start(self, request: SpawnRequest) -> "tuple[Member, asyncio.Task[AgentResult]]":
+        """Start an agent beside that of the session, without a call."""
+        member = self.directory.allocate(request, None)
+        return member, background(self.directory.work(member, self._run.carry_out, ""))
+
+    # What they returned and did
+
+    def ids(self) -> list[str]:
+        return [member.id for member in self.directory.members]
+
+    def output(self, id: str) -> Path | None:
+        member = self._known(id)
+        return None if member is None else self._shelf.output(member.id)
+
+    def transcript(self, id: str) -> str | None:
+        member = self._known(id)
+        if member is None:
+            return None
+        try:
+            if member.record.definition.provider:  # its conversation is stored by its program
+                return readable_events(SessionReader(self._folder).events(), member.path) or "(nothing yet)"
+            return readable(SessionTree.load(self._shelf.folder(member.id))) or "(nothing yet)"
+        except OSError:
+            return "(nothing yet)"
+
+    def _known(self, id: str) -> Member | None:
+        return next((member for member in self.directory.members if member.id.lower() == id.lower()), None)
+
+    def _settings(self) -> Settings:
+        return self._root.workplace.settings
+
+    def _send_to_root(self, mail: Mail, known: Callable[[], bool], read: Callable[[], object]) -> Receipt:
+        busy = self._root.busy
+        self._root.inform(mail_text(mail), "irc", unless=known, on_read=read)
+        return "injected" if busy else "woken"
+
+    # Agents of ours
+
+    async def _open_driver(self, member: Member, resumed: bool) -> Driver:
+        if member.record.definition.provider:
+            parent = self._parent_of(member)
+            return self._open_other(member, lambda: self._other_level(member, parent), str(self._spec.cwd))
+        return self._native(member, resumed)
+
+    def _native(self, member: Member, resumed: bool) -> NativeDriver:
+        assert member.actor is not None
+        folder, record, root = self._shelf.folder(member.id), member.record, self._root
+        header = None if resumed else JournalHeader(member.id, str(self._spec.cwd), record.description)
+        writer = JournalWriter(folder, header)
+        try:
+            tree = SessionTree.load(folder)
+            parent = self._parent_of(member)
+            agent = build(
+                self._spec_of(member, parent),
+                member.actor,
+                tree,
+                root.workplace.artifacts,
+                root.workplace.local,
+                self._history(),
+                parent=parent.permissions,
+                cap=self._cap(member),
+                entries=AgentEntries(writer, lambda: root.actor.log.seq),
+                hooks=root.hooks,
+                role=_role(record.definition, record.context, self._roster(member)),
+                only=self._tool_names(member),
+            )
+            if resumed:
+                for message in missing_messages(agent.memory.messages, events_since_message(folder, tree)):
+                    agent.memory.add(message)
+        except BaseException:
+            writer.close()
+            raise
+        agent.workplace.agents = self
+        for tool in self._tools_of(member, agent):
+            agent.tools.add(tool)
+        budget = Budget(
+            lambda: self._settings().task.request_budget,
+            lambda text: agent.add_unshown_message(text, "task"),
+            lambda: self.directory.abort(member, "it made more requests than its budget allows"),
+        )
+        agent.model_requests.on_request = budget.count
+        return NativeDriver(agent, writer)
+
+    def _history(self) -> StoredHistory:
+        history = self._root.workplace.history
+        assert history is not None
+        return history
+
+    def _parent_of(self, member: Member) -> Agent:
+        """The agent it works for; where that is gone, the agent of the session: it never has more than that one."""
+        parent = member.record.parent
+        while parent:
+            above = self.directory.get(parent)
+            if isinstance(above.driver, NativeDriver):
+                return above.driver.agent
+            parent = above.record.parent
+        return self._root
+
+    def _definitions(self, member: Member) -> list[AgentDefinition]:
+        """Its own and those of all it is below, from the top: also of one that is parked, and lends it nothing now."""
+        found, above = [member.record.definition], member.record.parent
+        while above:
+            record = self.directory.get(above).record
+            found.append(record.definition)
+            above = record.parent
+        return found[::-1]
+
+    def _cap(self, member: Member) -> Approval | None:
+        """The lowest level that any of them names."""
+        caps = [definition.approval for definition in self._definitions(member) if definition.approval]
+        return min(caps, key=LEVELS.index) if caps else None
+
+    def _tool_names(self, member: Member) -> tuple[str, ...]:
+        """What is left of the session's tools, from one to the next."""
+        names = tuple(tool.name for tool in self._root.tools)
+        for definition in self._definitions(member):
+            names = definition.tools_of(names)
+        return names
+
+    def _other_level(self, member: Member, parent: Agent) -> Approval:
+        """The level for another program: what its definition names, else `auto`, and never more than its parent's."""
+        named = member.record.definition.approval or "auto"
+        return min(named, self._cap(member) or named, parent.permissions.level, key=LEVELS.index)
+
+    def _spec_of(self, member: Member, parent: Agent) -> AgentSpec:
+        definition, record = member.record.definition, member.record
+        settings = self._settings()
+        roles = {"small": settings.models.small, "slow": settings.models.slow}
+        model = record.model or roles.get(definition.model, definition.model) or parent.model.name
+        if parent.model.name.startswith(_SCRIPTED):  # a script has those of the agents in it
+            model = f"{self._root.model.name}#{member.id}"
+        thinking = definition.thinking or parent.model.thinking
+        options = msgspec.structs.replace(self._spec.options, resume="", model=model, thinking=thinking, title="")
+        return msgspec.structs.replace(
+            self._spec,
+            settings=settings,
+            options=options,
+            tools=self._extension_tools(),
+            may_lack_model=False,
+        )
+
+    def _extension_tools(self) -> tuple[AnyTool, ...]:
+        own = {*(tool.name for tool in builtin_tools()), IrcTool.name, TaskTool.name}
+        return tuple(tool for tool in self._root.tools if tool.name not in own)
+
+    def _roster(self, member: Member) -> str:
+        peers = [peer for peer in self.directory.peers(member) if peer.state in ("pending", "running")]
+        if not peers:
+            return ""
+        rows = [f"- {peer.id} ({peer.record.definition.name}): {peer.record.description}" for peer in peers[:_LISTED]]
+        return "\n".join(["Other agents at work, which you can reach with `irc`:", *rows])
+
+    def _tools_of(self, member: Member | None, agent: Agent) -> list[AnyTool]:
+        tools: list[AnyTool] = [IrcTool(self.directory, member)]
+        if self._may_start(member):
+            task = TaskTool(
+                self.directory, self._run, member, settings=self._settings, jobs=lambda: agent.workplace.jobs
+            )
+            tools.append(task)
+        if member is not None:
+            tools.append(YieldTool(member))
+            if "report_finding" in (member.record.definition.tools or ()):
+                tools.append(ReportFindingTool(member))
+        return tools
+
+    def _may_start(self, member: Member | None) -> bool:
+        depth = self._settings().task.max_depth
+        if member is None:
+            return depth > 0
+        return bool(member.record.definition.spawns) and member.record.depth < depth
+
+    async def close(self) -> None:
+        await self.directory.close()
+
+    def settings_changed(self) -> None:
+        """They were read again: more may work at once, and another shape of `task` may be shown."""
+        self.directory.bound.refresh()
+        self._root.model_requests.tools_changed()
+
+
+def _role(definition: AgentDefinition, context: str, roster: str) -> str:
+    parts = [definition.prompt.strip(), _HAND_BACK, roster]
+    if context:
+        parts.append(f"<context>\n{context}\n</context>")
+    return "\n\n".join(part for part in parts if part)

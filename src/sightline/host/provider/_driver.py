@@ -1,0 +1,377 @@
+"""Another provider's program as an agent of a session: what it does appears under the agent's path, live.
+
+Rules:
+
+- A task, a message and the user's words are prompts of one conversation of the program's own, one after the other. What
+  comes during a run waits for its end, unless the program takes it at once.
+- The first prompt of that conversation has the instructions of the definition before it: the program reads no other.
+- What came of a task is what it wrote after its last call. What it writes about a message is sent to who wrote that: it
+  has no `irc` of its own.
+- It has the level it was given, and never a wider one than the agent it works for: that is looked up with each prompt,
+  and what is open under a wider one is ended as soon as there is no run.
+- A program that continues by itself is shown doing so, in a run without a prompt.
+- A request of it while no user is there to answer is refused.
+- Stopping ends its whole tree of processes; so does the end of the session.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine
+from contextlib import aclosing
+
+import msgspec
+from msgspec.structs import replace
+
+from sightline.actors import Actor
+from sightline.agent import LEVELS
+from sightline.delegation import DriverOutcome, Member
+from sightline.events import (
+    Error,
+    Event,
+    Notice,
+    QueuedMessage,
+    QueueState,
+    Request,
+    RunEnded,
+    RunStarted,
+    State,
+    Text,
+    ToolUse,
+    User,
+)
+from sightline.exceptions import SightlineError, UserMistake
+from sightline.host.provider._connection import ProviderConnection
+from sightline.host.provider._events import Translation
+from sightline.host.provider._levels import allows_less
+from sightline.providers import (
+    REFUSED_EXIT_CODE,
+    Approval,
+    Provider,
+    ProviderOutcome,
+    ProviderPrompt,
+    ProviderWords,
+    Run,
+    get_provider,
+    provider_names,
+)
+from sightline.text import clean_line, clean_text
+
+_ROLES = ("small", "slow")  # which models these are is up to our settings, and not to be had there
+_SHOWN = 2000  # characters of what waits
+_HAND_BACK = """\
+You work for another agent, which gave you a task. It sees nothing of what you do but your last message: when you are \
+done, write the whole result there. Do not ask back where you can decide. Other agents may work in the same folder: a \
+change you did not make may be theirs."""
+_REFUSAL = {"choice": "no", "reason": "no user is there to ask", "chosen": [], "text": ""}
+
+
+def open_other(member: Member, level: Callable[[], Approval], cwd: str) -> "ProviderDriver":
+    """The driver of an agent whose definition names a provider. `level`: the most it may do now."""
+    assert member.actor is not None
+    definition = member.record.definition
+    try:
+        provider = get_provider(definition.provider)
+    except KeyError:
+        raise UserMistake(f"no provider {definition.provider}", f"one of {', '.join(provider_names())}") from None
+    return ProviderDriver(member, provider, level, cwd)
+
+
+class _Prompt(msgspec.Struct, frozen=True):
+    """What it is to read next, or a run that it began by itself."""
+
+    text: str = ""
+    run: Run | None = None
+    origin: str = ""  # empty: the user
+    unless: Callable[[], bool] | None = None
+    on_read: Callable[[], object] | None = None
+    on_answer: Callable[[str], object] | None = None
+
+
+class ProviderDriver:
+    """One conversation with another program."""
+
+    def __init__(self, member: Member, provider: Provider, level: Callable[[], Approval], cwd: str) -> None:
+        assert member.actor is not None
+        self._member = member
+        self._provider = provider
+        self._level = level
+        self._actor: Actor = member.actor.observed_by(provider.name)
+        self._secrets = self._actor.secrets
+        named = member.record.definition.model
+        self._ask = ProviderPrompt(
+            prompt="",
+            model="" if named in _ROLES else named,
+            cwd=cwd,
+            approval=self._allowed(),
+        )
+        self._connection = ProviderConnection(self._actor, provider, self._ask, self._follow)
+        self._waiting: deque[_Prompt] = deque()
+        self._steering = asyncio.Lock()
+        self._published_queue = QueueState([])
+        self._run: Run | None = None
+        self._translation: Translation | None = None
+        self._model = self._ask.model
+        self._busy = self._stopped = self._refused = False
+        self._reason = ""
+        self._ending: set[asyncio.Task[object]] = set()
+
+    @property
+    def busy(self) -> bool:
+        return self._busy
+
+    @property
+    def model(self) -> str:
+        return self._model or self._provider.title
+
+    async def run(self, text: str, *, origin: str, force_tool: str = "") -> DriverOutcome:
+        self._busy, self._stopped, self._reason = True, False, ""
+        try:
+            outcome = await self._one(_Prompt(text, origin=origin)) if text else DriverOutcome()
+            while (waiting := await self._next()) is not None:
+                later = await self._one(waiting)
+                if waiting.on_answer is not None:
+                    waiting.on_answer(later.text or later.error)
+                if waiting.on_answer is None or later.stopped:  # what it answers another agent is no result of its task
+                    outcome = replace(later, text=later.text or outcome.text)
+            await self._end_wider()
+            return outcome
+        finally:
+            self._busy = False
+            self._publish_queue()
+
+    async def prompt(self, text: str, *, how: str) -> None:
+        async with self._steering:
+            translation = self._translation
+            if how == "steer" and translation is not None and await self._connection.steer(text):
+                translation.add_user_message(User(clean_text(self._secrets.masked(text)), [], "steer"))
+            else:
+                self._waiting.append(_Prompt(text))
+            self._publish_queue()
+
+    def inform(
+        self,
+        text: str,
+        *,
+        unless: Callable[[], bool],
+        on_read: Callable[[], object],
+        on_answer: Callable[[str], object],
+    ) -> None:
+        self._waiting.append(_Prompt(text, None, "irc", unless, on_read, on_answer))
+
+    def stop(self, reason: str) -> None:
+        self._stopped, self._reason = True, reason
+        for waiting in self._waiting:
+            if waiting.run is not None:
+                self._begin(waiting.run.cancel())
+        self._waiting.clear()
+        self._cancel_run()
+
+    def answer(self, request: str, answer: object) -> bool:
+        native = self._translation.native_request(request) if self._translation is not None else ""
+        return bool(native) and self._connection.answer(native, answer)
+
+    def cancel_call(self, id: str) -> bool:
+        """A call of the program cannot be ended alone; one that runs an agent can, where the program offers that."""
+        path = self._translation.native_agent(id) if self._translation is not None else ""
+        if not path or not self._connection.stops_agents:
+            return False
+        self._begin(self._connection.stop_agent(path))
+        return True
+
+    def give_up(self) -> bool:
+        translation = self._translation
+        refused = [self.answer(request, _REFUSAL) for request in translation.open_requests] if translation else []
+        self._refused |= any(refused)
+        return any(refused)
+
+    def level_changed(self) -> None:
+        if not self._busy:
+            self._begin(self._end_wider())
+
+    async def close(self) -> None:
+        await self._connection.close()
+        if self._ending:
+            await asyncio.wait(list(self._ending))
+
+    def _allowed(self) -> Approval:
+        """The level of the next prompt; where the program does not have it, the next lower one that it has."""
+        level = self._level()
+        for known in sorted(self._provider.levels, key=LEVELS.index, reverse=True):
+            if not allows_less(level, known):
+                return known
+        raise UserMistake(f"{self._provider.title} has no approval level {level}, nor a lower one", "use another agent")
+
+    # Runs
+
+    async def _next(self) -> _Prompt | None:
+        """What waits, once it is known whether the last run took it."""
+        async with self._steering:
+            while self._waiting and not self._stopped:
+                waiting = self._waiting.popleft()
+                if waiting.unless is None or not waiting.unless():
+                    self._publish_queue()
+                    if waiting.on_read is not None:
+                        waiting.on_read()
+                    return waiting
+            return None
+
+    async def _one(self, prompt: _Prompt) -> DriverOutcome:
+        sent = ""
+        if prompt.run is None:
+            sent = self._with_instructions(prompt.text)
+            shown = clean_text(self._secrets.masked(prompt.text))
+            self._actor.observed_by(prompt.origin or "person").publish(User(shown, [], "prompt"))
+        session = self._member.record.provider_session
+        self._actor.publish(RunStarted(clean_line(session), clean_line(self._model), clean_line(self._ask.cwd)))
+        translation = self._translation = Translation(self._actor, clean_text(sent), self._on_run, is_running=True)
+        outcome: ProviderOutcome | None = None
+        problem: Error | None = None
+        words = _LastWords()
+        self._refused = False
+        try:
+            self._run = prompt.run or await self._begun(replace(self._ask, prompt=sent, resume=session))
+            if self._run is not None:
+                outcome = await self._read(self._run, translation, words)
+        except SightlineError as error:
+            problem = Error(error.message, error.hint)
+        except Exception as error:
+            what = clean_line(f"the run broke off: {type(error).__name__}: {error} (this is a bug in sightline)")
+            problem = Error(what, "send it again")
+        finally:
+            self._run = self._translation = None
+            translation.close()
+            if problem is not None:
+                self._actor.publish(problem)
+            if translation.is_running:
+                self._actor.publish(RunEnded(None, None, "cancelled" if self._stopped else "", problem is not None))
+        return self._outcome(outcome, problem, words.text)
+
+    async def _begun(self, ask: ProviderPrompt) -> Run | None:
+        self._take_level()
+        run = await self._connection.begin(replace(ask, approval=self._ask.approval))
+        if run is not None:  # it may be one that it began by itself just before
+            self._waiting = deque(waiting for waiting in self._waiting if waiting.run is not run)
+        return run
+
+    def _follow(self, run: Run) -> bool:
+        """It continues by itself, since something it had left running has ended."""
+        if self._busy and not self._stopped:
+            self._waiting.appendleft(_Prompt(run=run))
+            return True
+        if self._busy or not self._member.may_continue():
+            return False
+        self._waiting.appendleft(_Prompt(run=run))
+        return True
+
+    async def _read(self, run: Run, translation: Translation, words: "_LastWords") -> ProviderOutcome:
+        if self._stopped:  # while it was begun
+            self._cancel_run()
+        async with aclosing(run.events()) as batches:
+            async for events in batches:
+                for event in events:
+                    words.see(event)
+                translation.publish([event for event in events if not _is_of_session(event)])
+                self._refuse_unattended(events)
+                self._publish_queue()
+        return run.outcome
+
+    def _with_instructions(self, text: str) -> str:
+        """A prompt with what the program has to know before it, if it is the first one."""
+        record = self._member.record
+        if record.provider_session:
+            return text
+        context = f"<context>\n{record.context}\n</context>" if record.context else ""
+        return "\n\n".join(part for part in (record.definition.prompt.strip(), _HAND_BACK, context, text) if part)
+
+    def _take_level(self) -> None:
+        """What it may do from now on."""
+        level = self._allowed()
+        if level != self._ask.approval:
+            lowered = allows_less(level, self._ask.approval)
+            self._ask = replace(self._ask, approval=level)
+            self._connection.renew(at_once=lowered)
+
+    async def _end_wider(self) -> None:
+        """There is no run: nothing may continue under a level that allows more than it may do now."""
+        try:
+            self._take_level()
+            await self._connection.drop_lowered(self._ask)
+        except UserMistake:  # it has no such level: its next prompt fails with that
+            await self._connection.close()
+
+    def _refuse_unattended(self, events: list[Event]) -> None:
+        asked = [event for event in events if isinstance(event, Request)]
+        if asked and not self._actor.log.has_answers:
+            for event in asked:
+                what = clean_line(self._secrets.masked(event.text))
+                self._actor.publish(Notice(f"refused: {what}", "warning", "no user is there to ask"))
+            self.give_up()
+
+    def _cancel_run(self) -> None:
+        """Beside the reading of its events: one whose events nobody takes would not end."""
+        if self._run is None:
+            self._connection.cut()
+        else:
+            self._begin(self._run.cancel())
+
+    def _begin(self, work: Coroutine[object, object, object]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    def _outcome(self, outcome: ProviderOutcome | None, problem: Error | None, words: str) -> DriverOutcome:
+        error = problem or (outcome.error if outcome is not None else None)
+        text = self._secrets.masked(words or (outcome.text if outcome is not None else ""))
+        stopped = self._reason or "cancelled" if self._stopped or (outcome is not None and outcome.cancelled) else ""
+        refused = self._refused or (outcome is not None and outcome.exit_code == REFUSED_EXIT_CODE)
+        failure = "" if error is None or stopped else self._secrets.masked(error.text)
+        if failure and error is not None and error.hint:
+            failure = f"{failure}; {self._secrets.masked(error.hint)}"
+        return DriverOutcome(text=text, error=failure, stopped=stopped, is_refused=refused)
+
+    def _on_run(self, event: RunStarted) -> None:
+        if event.session and event.session != self._member.record.provider_session:
+            self._member.keep(replace(self._member.record, provider_session=clean_line(event.session)))
+        if event.model:
+            self._model = clean_line(event.model)
+            self._member.publish()
+
+    def _publish_queue(self) -> None:
+        """The user's words that it has not been given yet."""
+        steering = [] if self._translation is None else self._translation.waiting
+        waiting = [QueuedMessage(user.text[:_SHOWN], "steer") for user in steering]
+        waiting += [
+            QueuedMessage(self._secrets.masked(prompt.text)[:_SHOWN], "follow_up")
+            for prompt in self._waiting
+            if prompt.run is None and not prompt.origin
+        ]
+        if (queue := QueueState(waiting)) != self._published_queue:
+            self._published_queue = queue
+            self._actor.publish(queue.as_state())
+
+
+class _LastWords:
+    """What the program itself wrote after its last call, or where there is nothing after that, before it."""
+
+    def __init__(self) -> None:
+        self._words = ProviderWords()
+        self._over = False
+
+    def see(self, event: Event) -> None:
+        if event.agent:
+            return
+        if isinstance(event, ToolUse):
+            self._over = True
+        elif isinstance(event, Text) and event.text:
+            if self._over:
+                self._words, self._over = ProviderWords(), False
+            self._words.add(event)
+
+    @property
+    def text(self) -> str:
+        return self._words.text
+
+
+def _is_of_session(event: Event) -> bool:
+    """A fact about a session of the program itself, not about the one in which it is an agent."""
+    return isinstance(event, State) and event.key in ("approval", "provider", "steering", "stops_agents")
