@@ -5,11 +5,14 @@ import pytest
 from sightline.events import (
     KINDS,
     AgentStarted,
+    AgentState,
+    ApprovalState,
     Delegation,
     DelegationItem,
     Error,
     Notice,
     Reasoning,
+    RetryState,
     RunEnded,
     State,
     Text,
@@ -88,6 +91,16 @@ def test_every_kind_is_survived():
         fields = {f: needed[f] for f in kind.__struct_fields__ if f in needed}
         extra = {"what": "approval"} if "what" in kind.__struct_fields__ else {}
         shown([kind(**fields, **extra)], Detail(calls=True, agents=True, steps=True, output=True))
+
+
+def test_states_of_a_subagent_write_nothing():
+    """Its approval level, retries and what it is doing: several agents at once would drown out the words."""
+    facts = [AgentState("running", "m"), ApprovalState("plan"), RetryState("busy", 1, 3, 2.0), AgentState("idle")]
+    renderer = PlainRenderer(VERBOSE)
+    states = [State(fact.KEY, fact.value, agent="Explore", source="agent") for fact in facts]
+    assert renderer.render(states) + renderer.messages() == ""
+    renderer.render([State("approval", {"level": "plan"}, source="agent")])
+    assert "approval plan" in renderer.messages()
 
 
 def test_words_of_a_subagent_are_apart_from_the_parents():

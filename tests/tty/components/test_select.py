@@ -109,6 +109,14 @@ def test_the_highlighted_row_keeps_its_background_over_marked_letters():
     assert made.render(6)[1] == "\x1b[44m› \x1b[1ma\x1b[0m\x1b[44mb  \x1b[0m"
 
 
+def test_a_label_may_have_a_role_of_its_own():
+    """While letters are marked it has none: one style at a time."""
+    made = SelectList([Item("a", "ab", role="x"), Item("c", "cd")], filter=True, theme=Theme({"x": "\x1b[35m"}))
+    assert lines(made)[1:] == ["› \x1b[35mab\x1b[0m", "  cd"]
+    type_text(made, "a")
+    assert lines(made)[1:] == ["› ab"]
+
+
 def test_a_reversed_row_is_one_bar_without_patches():
     """Colours and dim inside it would become patches of background."""
     made = SelectList([Item("a", "a", "first")], theme=Theme({"muted": "\x1b[2m", "selection": "\x1b[7m"}))

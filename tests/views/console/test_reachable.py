@@ -4,9 +4,11 @@ from importlib import import_module
 
 import pytest
 
+from sightline.tty.input._decoder import Decoder
 from sightline.views.console._actions import ACTIONS, COMMANDS, OWN, TOPICS, Action
 from sightline.views.console._screen import ConsoleScreen
 from sightline.views.console.paint._console_paint import HINTS
+from sightline.views.console.selectors._agents import AgentsPanel
 from tests.views.console.sitting import Sitting
 
 OF_OTHER_SCOPES = {
@@ -49,6 +51,20 @@ async def test_whatever_key_an_action_is_given_does_it(name: str, tmp_path, monk
     sitting.press("f9")
     assert done == [name]
     await sitting.close()
+
+
+async def test_alt_a_opens_the_agents_however_a_terminal_sends_it(tmp_path) -> None:
+    """As xterm and tmux do, plainly, with modifyOtherKeys and with CSI u. No other action of the console or the editor
+    has the key; those of lists and of the tree have it while they are open."""
+    taken = {name for name, action in ACTIONS.items() if "alt+a" in action.keys}
+    assert taken == {"agents", "list_archive", "tree_filter_all"}
+    for sent in (b"\x1ba", b"\x1b[27;3;97~", b"\x1b[97;3u"):
+        sitting = Sitting(tmp_path)
+        decoder = Decoder()
+        for event in [*decoder.feed(sent), *decoder.flush()]:
+            sitting.application.hear(event)
+        await sitting.until(lambda sitting=sitting: isinstance(sitting.console.screen.asking, AgentsPanel))
+        await sitting.close()
 
 
 async def test_what_is_typed_after_the_key_that_queues_is_not_queued(tmp_path) -> None:

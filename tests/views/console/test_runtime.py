@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from sightline.events import (
+    AgentStarted,
     Notice,
     Request,
     RequestResolved,
@@ -25,6 +26,8 @@ from sightline.host import Abort, AnswerRequest, CancelCall, Cell, CommandReply,
 from sightline.settings import Settings
 from sightline.tty.components._loader import TICK
 from sightline.views.console import _keys
+from sightline.views.console.selectors._agent_viewer import AgentViewer
+from sightline.views.console.selectors._agents import AgentsPanel
 from tests.views.console.sitting import Sitting
 
 
@@ -110,6 +113,52 @@ async def test_the_end_of_a_long_run_is_told_to_who_looks_elsewhere(sat: Sitting
     clock[0] += 60
     sat.hears(RunEnded())
     assert told == ["the agent is done"]
+
+
+async def test_a_question_of_a_subagent_names_it(sat: Sitting) -> None:
+    """In the notification and on the screen, where the root needs no name."""
+    told: list[str] = []
+    sat.console.attention._notify = told.append
+    begun(sat)
+    sat.hears(Request("r1", "question", "which one?", agent="Explore"))
+    await sat.until(lambda: "Explore asks" in sat.rows)
+    sat.hears(RequestResolved("r1", agent="Explore"), Request("r2", "question", "which?"))
+    await sat.until(lambda: "The agent asks" in sat.rows)
+    assert told == ["Explore waits for your answer: which one?", "waiting for your answer: which?"]
+
+
+async def test_what_a_subagent_does_is_over_the_window_while_it_happens(sat: Sitting) -> None:
+    """From the list, and back to it; the agents below it have their colours there, too."""
+    begun(sat)
+    sat.hears(AgentStarted("A"), State("agent", {"state": "running"}, agent="A"), RunStarted(agent="A"))
+    sat.hears(Text("I look", 3, agent="A"), AgentStarted("A/B", agent="A"), Text("deep", 4, agent="A/B"))
+    sat.press("alt+a")
+    await sat.until(lambda: isinstance(sat.console.screen.asking, AgentsPanel))
+    sat.press("down", "enter")
+    viewer = await sat.until(lambda: isinstance(now := sat.console.screen.asking, AgentViewer) and now)
+
+    def rows() -> str:
+        return "\n".join(viewer.render(80))
+
+    await sat.until(lambda: "I look" in rows() and "◌ B" in rows())
+    assert viewer._drawing.agent == "A"
+    sat.hears(Text("and see", 9, agent="A"), Text("the root", 10))
+    await sat.until(lambda: "and see" in rows())
+    assert "the root" not in rows()
+    sat.press("q")
+    await sat.until(lambda: isinstance(sat.console.screen.asking, AgentsPanel))
+
+
+async def test_the_run_of_a_subagent_is_not_the_runs_end(sat: Sitting) -> None:
+    """Whoever waits for the end of the run waits for the root's."""
+    ends: list[int] = []
+    sat.console.when_run_ended(lambda: ends.append(1))
+    begun(sat)
+    sat.hears(AgentStarted("Explore"), RunStarted(agent="Explore"), RunEnded(agent="Explore"))
+    assert ends == []
+    assert sat.console.state.running
+    sat.hears(RunEnded())
+    assert ends == [1]
 
 
 # ---- status and loader

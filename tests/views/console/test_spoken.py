@@ -4,7 +4,21 @@ from typing import Any
 
 import pytest
 
-from sightline.events import AgentEnded, AgentStarted, Event, Text, ToolOutput, ToolResult, ToolUpdate, ToolUse, User
+from sightline.events import (
+    AgentEnded,
+    AgentStarted,
+    AgentState,
+    Event,
+    RunEnded,
+    RunStarted,
+    State,
+    Text,
+    ToolOutput,
+    ToolResult,
+    ToolUpdate,
+    ToolUse,
+    User,
+)
 from sightline.events.stamping import stamp
 from sightline.transcript import Snapshot
 from sightline.tty import PLAIN, Capabilities, LinearDisplay
@@ -118,6 +132,33 @@ def test_a_subagent_is_told_while_it_works(ear):
     ended = ear.hears(Text("Nothing there.", agent="a", block=1), AgentEnded("a"))
     assert "scout: Nothing there." in ended
     assert "ok: scout look around  1 call" in ended
+
+
+def of(path: str, state: str, **more: Any) -> State:
+    fact = AgentState(state, **more)  # type: ignore[arg-type]
+    return State(fact.KEY, fact.value, agent=path)
+
+
+def test_an_agent_that_is_prompted_again_is_announced_again(ear):
+    """Its states are worth a line when a run begins or ends, and no other time."""
+    begun = [AgentStarted("a", "scout", "look around"), of("a", "running"), RunStarted(agent="a")]
+    assert ear.hears(*begun) == "agent scout started: look around\n"
+    ear.hears(User("look around", agent="a"), Text("Nothing there.", agent="a", block=1))
+    ended = ear.hears(RunEnded(agent="a"), of("a", "idle"))
+    assert "scout: Nothing there." in ended
+    assert "ok: scout look around  idle" in ended
+    assert ear.hears(of("a", "idle", unread=1), of("a", "parked"), AgentStarted("a", "scout")) == ""
+    assert ear.hears(of("a", "running"), RunStarted(agent="a")).strip() == "agent scout continues"
+    assert ear.hears(of("a", "running", unread=1), State("todo", [], agent="a")) == ""
+    assert "scout: asked: again" in ear.hears(User("again", agent="a"))
+    assert "stopped: scout look around  aborted" in ear.hears(RunEnded(agent="a"), of("a", "aborted"))
+
+
+def test_an_agent_below_another_is_announced_in_a_line(ear):
+    """What it did is in the block of the one it works for."""
+    ear.hears(AgentStarted("a", "scout"), of("a", "running"))
+    ear.hears(AgentStarted("a/b", "digger", agent="a"), of("a/b", "running"))
+    assert ear.hears(of("a/b", "idle")).strip() == "agent digger is idle"
 
 
 def test_steps_of_a_delegation_are_told_when_they_change(ear):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sightline.events import (
     AgentEnded,
     AgentStarted,
+    AgentState,
     Event,
     Notice,
     Reasoning,
@@ -133,6 +134,116 @@ def test_entries_of_a_subagent_live_in_its_own_block() -> None:
     assert sum("Explore-1" in row or "look here" in row for row in live(events)) >= 1
 
 
+def of(path: str, state: str) -> State:
+    fact = AgentState(state)  # type: ignore[arg-type]
+    return State(fact.KEY, fact.value, agent=path)
+
+
+def prompted(path: str, number: int, *inside: Event, then: str = "idle") -> list[Event]:
+    """A run of an agent of ours."""
+    begins: list[Event] = [of(path, "running"), RunStarted(agent=path), User(f"do {number}", agent=path)]
+    words = Text(f"did {number}", number, agent=path)
+    return [*begins, words, *inside, RunEnded(agent=path), of(path, then)]
+
+
+def test_each_run_of_an_agent_is_a_block() -> None:
+    """With what the agent was after it; what it became later changes nothing that was shown."""
+    events = run(
+        AgentStarted("Explore", "Explore", "look"),
+        *prompted("Explore", 1),
+        Text("the root goes on", 5),
+        *prompted("Explore", 2),
+        of("Explore", "parked"),
+        AgentStarted("Explore", "Explore", "look"),
+        *prompted("Explore", 3, then="aborted"),
+    )
+    rows = live(events)
+    assert rows == replayed(events)
+    assert [row for row in rows if "Explore" in row] == [
+        "✓ Explore look  idle",
+        "✓ Explore look  idle",
+        "– Explore look  aborted",
+    ]
+    assert [row.strip("│ ") for row in rows if "did" in row] == ["did 1", "did 2", "did 3"]
+
+
+def test_an_agent_that_outlives_the_run_stays_live() -> None:
+    """Laid out anew while the root is idle, its block is not closed."""
+    begun = run(AgentStarted("Explore", "Explore", "look"), *prompted("Explore", 1)[:4])
+    shown = view()
+    shown.replace(fold(begun))
+    shown.apply([stamp(event, 100 + n, 1000.0) for n, event in enumerate([*prompted("Explore", 2)[4:]])])
+    assert [row for row in rows_of(shown) if "Explore" in row] == ["✓ Explore look  idle"]
+
+
+def test_a_prompt_ends_the_blocks_of_agents_that_still_work() -> None:
+    """What they do from then on is below it, and what was before it can become history."""
+    begin, rest = prompted("Explore", 1)[:4], prompted("Explore", 2)[3:]
+    events = stamped(
+        [
+            *run(AgentStarted("Explore", "Explore", "look"), *begin),
+            *[RunStarted(), User("meanwhile"), Text("an answer", 7), *rest, RunEnded()],
+        ]
+    )
+    rows = live(events)
+    assert rows == replayed(events)
+    assert [row for row in rows if row and not row.startswith("› go")] == [
+        "↗ Explore look  still running",
+        "│ › do 1",
+        "│ did 1",
+        "› meanwhile",
+        "an answer",
+        "✓ Explore look  idle",
+        "│ did 2",
+    ]
+    shown = view()
+    prompt = next(
+        number for number, event in enumerate(events) if isinstance(event, User) and event.text == "meanwhile"
+    )
+    shown.apply(events[: prompt + 1])
+    assert not any(shown.is_live(block) for block in shown.blocks)
+
+
+def test_a_call_that_ends_after_the_prompt_ends_below_it() -> None:
+    """Where its agent goes on: what is above is history by then."""
+    begin = [*prompted("Explore", 1)[:4], call("a", agent="Explore")]
+    shown = view()
+    shown.apply(stamped([*run(AgentStarted("Explore", "Explore", "look"), *begin), RunStarted(), User("meanwhile")]))
+    before = list(shown.component.render(80))
+    shown.apply([stamp(ended("a", READ, agent="Explore"), 100, 1000.0)])
+    rows = list(shown.component.render(80))
+    assert rows[: len(before)] == before
+    assert any("◌ Read a.py" in row for row in before)
+    assert any("✓ Read" in row for row in rows[len(before) :])
+
+
+def test_an_agent_below_another_that_is_prompted_again_is_a_new_block() -> None:
+    """Though the one above it stays idle."""
+    events = run(
+        AgentStarted("Explore", "Explore", "look"),
+        *prompted("Explore", 1, AgentStarted("Explore/Read", "Read", agent="Explore"), *prompted("Explore/Read", 2)),
+        *prompted("Explore/Read", 3),
+    )
+    rows = live(events)
+    assert rows == replayed(events)
+    assert [row for row in rows if "Explore" in row] == ["✓ Explore look  idle"] * 2
+
+
+def test_a_block_is_open_as_long_as_an_agent_below_it_works() -> None:
+    """Its own run is over before that."""
+    child = prompted("Explore/Read", 2)
+    events = run(
+        AgentStarted("Explore", "Explore", "look"),
+        *prompted("Explore", 1, AgentStarted("Explore/Read", "Read", "read", agent="Explore"), *child[:3]),
+        *child[3:],
+    )
+    shown = view()
+    shown.apply(events[:-3])
+    assert any(shown.is_live(block) for block in shown.blocks)
+    assert live(events) == replayed(events)
+    assert [row for row in live(events) if "Explore" in row] == ["✓ Explore look  idle"]
+
+
 def test_another_branch_is_shown_alone() -> None:
     """tree.md/What `/tree` does: the visible chat is rebuilt from the new leaf."""
     events = run(Text("on the first branch", 1))
@@ -171,6 +282,12 @@ EVENTS = st.sampled_from(
         lambda n: [User(f"steered {n}", how="steer", source="person")],
         lambda n: [TurnEnded()],
         lambda n: [AgentStarted(f"A-{n}", "A", "task"), Text("inside", n, agent=f"A-{n}"), AgentEnded(f"A-{n}")],
+        lambda n: [AgentStarted("Mine", "Mine", "task"), *prompted("Mine", n)],
+        lambda n: [AgentStarted("Mine", "Mine", "task"), *prompted("Mine", n, then="aborted"), of("Mine", "parked")],
+        lambda n: [
+            *[AgentStarted("Back", "Back", "task"), *prompted("Back", n)[:4], RunEnded(), RunStarted()],
+            *[User(f"next {n}"), *prompted("Back", n + 1)[3:]],
+        ],
         lambda n: [ToolUse(f"s-{n}", "Bash", arg=f"job s-{n}"), ended(f"s-{n}", {"ui": {"kind": "command"}})],
     ]
 )

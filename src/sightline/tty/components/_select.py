@@ -31,6 +31,7 @@ class Item(msgspec.Struct, frozen=True):
     description: str = ""
     group: str = ""
     disabled: bool = False  # shown, and cannot be chosen now
+    role: str = ""  # how the label looks; empty: as text does
 
 
 class SelectList(Component):
@@ -246,7 +247,7 @@ class SelectList(Component):
         has_digits = self._numbered and (width >= _DIGITS_FROM or self._longest + len(_NUMBER.format(1)) <= label_room)
         digit = _NUMBER.format(number + 1) if has_digits and number < len(_DIGITS) else ""
         label = truncate(digit + item.label, label_room)
-        row = self._mark_letters(label, item.label)
+        row = self._mark_letters(label, item.label) if self._query else self._theme.style(item.role, label)
         if self._described and width >= 20:
             row += " " * (label_room - measure(label) + 2)
             row += self._theme.style("muted", truncate(item.description, width - label_room - 4))
@@ -256,7 +257,7 @@ class SelectList(Component):
         return selected(row, width, self._theme) if chosen else row
 
     def _mark_letters(self, shown: str, label: str) -> str:
-        match = fuzzy_match(self._query, label) if self._query else None
+        match = fuzzy_match(self._query, label)
         if match is None:
             return shown
         hit = set(match[1])
@@ -273,7 +274,7 @@ def _cleaned(item: Item) -> Item:
     if item.label.isprintable() and item.description.isprintable() and item.group.isprintable():
         return item
     label, description, group = (clean_line(text) for text in (item.label, item.description, item.group))
-    return Item(item.value, label, description, group, item.disabled)
+    return Item(item.value, label, description, group, item.disabled, item.role)
 
 
 _ACTIONS: dict[str, Callable[[SelectList], object]] = {

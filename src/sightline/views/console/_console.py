@@ -275,7 +275,7 @@ class Console:
         self.attention.look()
         if self.application.linear:
             self.pulse.look()
-        if any(isinstance(event, RunEnded) for event in events):
+        if any(isinstance(event, RunEnded) and not event.agent for event in events):
             self.spawn(self._find_branch())
             for callback in self._when_run_ended:
                 callback()

@@ -37,6 +37,8 @@ class DrawingOptions:
         """Every block shows as much as it may."""
         self.reasoning = False
         """Reasoning of the model is shown."""
+        self.agent = ""
+        """Whose transcript is drawn: the path of a subagent; empty: the root's."""
         self.renderers: Renderers | None = None
         """Of extensions."""
         self.fetch = fetch

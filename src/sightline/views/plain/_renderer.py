@@ -188,7 +188,7 @@ class PlainRenderer:
                 self._report(event.level if event.level == "warning" else "note", event.text, event.hint)
             case Error():
                 self._report("error", event.text, event.hint)
-            case State():
+            case State() if not event.agent:
                 # The retry of another provider comes with a notice.
                 if event.key == ApprovalState.KEY or (event.key == RetryState.KEY and event.source == "agent"):
                     self._fact(event)
@@ -248,7 +248,8 @@ class PlainRenderer:
         agent = cut_graphemes(first_line(item.agent), _AGENT_CAP)
         task = cut_graphemes(first_line(item.task), _TASK_CAP)
         sign = NEVER if _never_ran(item) else STEP[item.status]
-        row = f"  {palette.step(item.status)}{sign}{palette.reset} {item.id}: {agent} {task}".rstrip()
+        named = "" if agent.startswith(item.id) else f"{item.id}: "  # an agent of ours is named by its id
+        row = f"  {palette.step(item.status)}{sign}{palette.reset} {named}{agent} {task}".rstrip()
         preview = cut_graphemes(first_line(item.preview or ""), _PREVIEW_CAP)
         return f"{row}\n    {palette.dim}{preview}{palette.reset}" if preview else row
 

@@ -2,10 +2,24 @@
 
 from typing import Any
 
-from sightline.events import AgentEnded, AgentStarted, Text, ToolResult, ToolUse
+import pytest
+
+from sightline.events import (
+    AgentEnded,
+    AgentStarted,
+    AgentState,
+    RunEnded,
+    RunStarted,
+    State,
+    Text,
+    ToolResult,
+    ToolUse,
+)
+from sightline.events.stamping import stamp
 from sightline.transcript import Remark, Transcript, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
+from sightline.views.console._agent_names import agent_role
 from sightline.views.console.blocks import block_for
-from tests.views.console.blocks.support import Clock, call, drawing, fits
+from tests.views.console.blocks.support import COLOURS, Clock, call, drawing, fits
 
 
 def read(path: str, kind: str = "read", **fields: Any) -> TranscriptCall:
@@ -183,3 +197,48 @@ def test_what_an_agent_said_can_be_copied() -> None:
     block = block_for(TranscriptText("Explore-1", 1, "# Found\n\nit"), drawing(), agents())
     block.take(TranscriptText("Explore-1", 2, "bye"))
     assert block.source == "# Found\n\nit\n\nbye"
+
+
+def of(path: str, fact: AgentState) -> State:
+    return State(fact.KEY, fact.value, agent=path)
+
+
+@pytest.mark.parametrize(
+    ("state", "failed", "header"),
+    [
+        ("idle", False, "✓ Explore look  30 s · idle"),
+        ("idle", True, "✕ Explore look  30 s · idle"),
+        ("parked", True, "– Explore look  30 s · parked"),
+        ("aborted", False, "– Explore look  30 s · aborted"),
+    ],
+)
+def test_an_agent_that_takes_another_prompt_ends_with_what_it_is(state: Any, failed: bool, header: str) -> None:
+    """Once it has published that: until then its block is open. The time is that of the run."""
+    clock, fold = Clock(), Transcript()
+    events = [
+        AgentStarted("Explore", "Explore", "look", time=1000.0),
+        of("Explore", AgentState("running")),
+        RunStarted(agent="Explore", time=1004.0),
+        Text("hello", 1, agent="Explore"),
+        RunEnded(is_error=failed, agent="Explore", time=1034.0),
+    ]
+    for seq, event in enumerate(events, 1):
+        fold.apply(stamp(event, seq, event.time))
+    block = block_for(fold.now.entries[0], drawing(clock=clock), fold.now.agents)
+    assert not block.done
+    assert block.render(80)[0].startswith("◌ Explore")
+    fold.apply(stamp(of("Explore", AgentState(state)), 6, 1034.0))
+    block.changed()
+    clock.now = 5000.0
+    assert block.done
+    assert block.render(80)[0] == header
+
+
+def test_an_agent_has_one_colour_in_its_header_and_before_its_lines() -> None:
+    """By its path: the one below has its own."""
+    block = block_for(TranscriptText("Explore-1", 1, "hello"), drawing(COLOURS), agents())
+    block.take(TranscriptText("Explore-1/Read-2", 1, "deeper"))
+    header, _, below = block.render(80)
+    assert COLOURS.style(agent_role("Explore-1"), "Explore") in header
+    assert COLOURS.style(agent_role("Explore-1/Read-2"), "Read-2: ") in below
+    fits(block)

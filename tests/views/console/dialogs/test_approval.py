@@ -50,6 +50,14 @@ def test_everything_there_is_to_know_is_on_it() -> None:
     assert "Remember as (e to edit): exec(git push origin main)" in shown
 
 
+def test_the_title_names_an_agent_that_is_not_the_root() -> None:
+    """So that it is known before the rest is read; in linear mode it is the first line."""
+    assert "Explore asks: Allow this?" in bench(request(agent="Explore")).text().splitlines()[0]
+    assert "Allow this?" in bench().text().splitlines()[0]
+    assert "asks" not in bench().text()
+    assert bench(request(agent="Explore"), linear=True).text().startswith(" Explore asks: Allow this?")
+
+
 def test_each_thing_is_said_once() -> None:
     """That it is outside the sandbox, where it would run, and the rule; another reason has a row of its own."""
     args = {"command": "git push origin main", "sandbox": False, "cwd": "sub"}

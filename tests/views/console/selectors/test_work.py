@@ -4,12 +4,14 @@ import asyncio
 
 import pytest
 
-from sightline.events import Notice, ToolOutput, ToolResult, ToolUse
+from sightline.events import AgentState, Notice, ToolOutput, ToolResult, ToolUse
 from sightline.events.stamping import stamp
-from sightline.host import Abort, CancelCall, CancelJob, CommandReply, Reload, SetModel
+from sightline.host import Abort, CancelCall, CancelJob, CommandReply, Prompt, Reload, SetModel
 from sightline.settings import load
 from sightline.transcript import Total, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
+from sightline.views.console._agent_names import agent_role
 from sightline.views.console.selectors import _agents, _files, _jobs, _model, _panel
+from sightline.views.console.selectors._agent_viewer import AgentViewer
 from sightline.views.console.selectors._agents import AgentsPanel
 from sightline.views.console.selectors._files import changed_files
 from sightline.views.console.selectors._jobs import JobsSelector
@@ -143,27 +145,110 @@ async def test_agents_are_a_tree_with_what_they_do_and_cost(store):
     await desk.until_shown(AgentsPanel)
     described = {item.label: item.description for item in desk.panel.list.matching}
     assert described == {
-        "the agent of this session": "running · 1.5k tokens · $0.50",
-        "  scout: look around": "running · 1 min 40 s · 20.3k tokens · $0.25",
+        "the agent of this session": (
+            "running · 1.5k tokens · $0.50 · with its agents 21.8k tokens, $0.75 · root words"
+        ),
+        "  scout: look around": "running · 1 min 40 s · 20.3k tokens · $0.25 · Bash ls",
         "    digger: dig": "failed · 10 s",
     }
     await closed(desk, task)
 
 
-async def test_what_an_agent_said_is_looked_at_as_it_comes(store, monkeypatch):
-    """Its own words and calls, and nobody else's."""
-    monkeypatch.setattr("sightline.views.console.selectors._pager._LOOKS_APART", 0.005)
+def stand(desk, path, state, **more):
+    fact = AgentState(state, **more)
+    desk.state.agents[path].stand(fact, desk.state.seq, 950.0)
+
+
+async def test_what_an_agent_of_ours_is_doing_is_in_its_row(store):
+    """Its state, the model, what it has not read; why it was aborted; that it waits for the user before anything
+    else. An agent that is not the root has its colour here, too."""
+    desk = Desk(store, "abcdef")
+    with_agents(desk)
+    stand(desk, "a", "idle", model="small-1", unread=2)
+    stand(desk, "a/b", "aborted", reason="too many turns")
+    task = asyncio.ensure_future(_agents.open(desk, ""))
+    await desk.until_shown(AgentsPanel)
+
+    def described():
+        return {item.value: item.description for item in _agents.items_of(desk.state, 1000.0)}
+
+    assert described()["a"] == "idle · 2 unread · 50 s · small-1 · 20.3k tokens · $0.25 · Bash ls"
+    assert described()["a/b"] == "aborted: too many turns · 10 s"
+    desk.press("down")
+    assert any("20.3k tokens · $0.25 · Bash ls" in row for row in desk.rows()), "below the list all of it has room"
+    desk.height = 12
+    assert not any("Bash ls" in row for row in desk.rows())
+    desk.state.requests["r1"] = {"id": "r1", "agent": "a"}
+    assert described()["a"].startswith("waits for you · ")
+    assert described()[_agents._ROOT].startswith("running · ")
+    desk.state.totals["a/b"] = Total(turns=1, input_tokens=700, cost=0.5)
+    assert "· with its agents 21k tokens, $0.75 ·" in described()["a"]
+    assert [item.role for item in _agents.items_of(desk.state, 1000.0)] == ["", agent_role("a"), agent_role("a/b")]
+    await closed(desk, task)
+
+
+async def test_what_an_agent_does_is_shown_as_it_comes(store, monkeypatch):
+    """In the blocks of the transcript: its own words and calls and those of agents below it, and no one else's."""
+    monkeypatch.setattr("sightline.views.console.selectors._agent_viewer._LOOKS_APART", 0.005)
     desk = Desk(store, "abcdef", height=14)
     with_agents(desk)
     task = asyncio.ensure_future(_agents.open(desk, ""))
     await desk.until_shown(AgentsPanel)
     desk.press("down", "enter")
-    await desk.until_shown(Viewer)
-    await desk.until_rows("I look", "$ Bash ls", "file.py")
+    await desk.until_shown(AgentViewer)
+    await desk.until_rows("scout: look around · running", "I look", "✓ $ ls", "│ file.py", "following")
     assert not any("root words" in row for row in desk.rows())
     desk.state.entries.append(TranscriptText("a", 3, "I found it", seq=5))
-    desk.state.seq = 5
-    await desk.until_rows("I found it")
+    desk.state.entries.append(TranscriptText("a/b", 4, "I dig", seq=6))
+    desk.state.seq = 6
+    await desk.until_rows("I found it", "✕ digger dig", "│ I dig")
+    assert desk.panel.render(80) is desk.panel.render(80)
+    desk.press("q")
+    await desk.until_shown(AgentsPanel)
+    await closed(desk, task)
+
+
+async def test_a_long_transcript_of_an_agent_can_be_scrolled(store, monkeypatch):
+    """What is in the window stays there while more comes; at the end it is followed."""
+    monkeypatch.setattr("sightline.views.console.selectors._agent_viewer._LOOKS_APART", 0.005)
+    desk = Desk(store, "abcdef", height=14)
+    with_agents(desk)
+    desk.state.entries += [TranscriptText("a", n, f"line {n}", seq=n) for n in range(10, 300)]
+    desk.state.seq = 300
+    task = asyncio.ensure_future(_agents.open(desk, ""))
+    await desk.until_shown(AgentsPanel)
+    desk.press("down", "enter")
+    await desk.until_shown(AgentViewer)
+    await desk.until_rows("line 299")
+    await desk.until(lambda: desk.panel._view.component.held is None)
+    desk.press("pageup", "up")
+    shown = desk.rows()[1:-1]
+    assert "line 299" not in shown
+    desk.state.entries.append(TranscriptText("a", 300, "the last", seq=301))
+    desk.state.seq = 301
+    await desk.until(lambda: desk.panel._seen == 301)
+    assert desk.rows()[1:-1] == shown
+    desk.press("home")
+    assert "I look" in desk.rows()
+    desk.press("end")
+    assert "the last" in desk.rows()
+    await closed(desk, task)
+
+
+async def test_an_agents_transcript_is_searched_as_text(store):
+    """Blocks have no search; the text of them has, and there it is copied. The session's own is text at once."""
+    desk = Desk(store, "abcdef", height=14)
+    with_agents(desk)
+    task = asyncio.ensure_future(_agents.open(desk, ""))
+    await desk.until_shown(AgentsPanel)
+    await desk.go("down", "enter")
+    await desk.go("/")
+    assert isinstance(desk.panel, Viewer)
+    await desk.until_rows("I look", "$ Bash ls", "file.py")
+    await desk.go("q")
+    await desk.go("up", "enter")
+    assert isinstance(desk.panel, Viewer)
+    await desk.until_rows("root words")
     await closed(desk, task)
 
 
@@ -182,6 +267,46 @@ async def test_an_agent_is_stopped_by_the_call_that_started_it(store):
     await desk.until(lambda: len(desk.submitted) == 2)
     assert desk.submitted == [CancelCall("call_1"), Abort()]
     await desk.until(lambda: desk.draft == "later\n\nmine")
+    await closed(desk, task)
+
+
+async def test_an_agent_of_ours_is_written_to_and_stopped_in_its_view(store):
+    """Enter opens a line, enter sends it, escape gives it up; delete stops the agent. What is refused says why."""
+    desk = Desk(store, "abcdef", height=14)
+    with_agents(desk)
+    stand(desk, "a", "idle")
+    desk.answers[Prompt] = lambda command: CommandReply(True)
+    desk.answers[Abort] = lambda command: CommandReply(False, error="a is not working")
+    task = asyncio.ensure_future(_agents.open(desk, ""))
+    await desk.until_shown(AgentsPanel)
+    desk.press("down", "enter")
+    await desk.until_shown(AgentViewer)
+    assert "enter write to it · delete stop" in desk.rows()[-1]
+    desk.press("enter", *"no", "escape", "enter", "enter")
+    assert desk.submitted == [], "what was given up and what is empty is not sent"
+    desk.press("enter", *"look again", "enter")
+    await desk.until_rows("following · sent · ")
+    desk.press("delete")
+    await desk.until_rows("a is not working")
+    assert desk.submitted == [Prompt("look again", agent="a"), Abort(agent="a")]
+    desk.press("q")
+    await desk.until_shown(AgentsPanel)
+    await closed(desk, task)
+
+
+async def test_an_agent_of_another_program_takes_no_messages(store):
+    """Neither key is offered in its view, and pressed all the same they do nothing."""
+    desk = Desk(store, "abcdef", height=14)
+    with_agents(desk)
+    task = asyncio.ensure_future(_agents.open(desk, ""))
+    await desk.until_shown(AgentsPanel)
+    desk.press("down", "enter")
+    await desk.until_shown(AgentViewer)
+    desk.press("enter", "delete")
+    assert "write to it" not in desk.rows()[-1]
+    assert desk.submitted == []
+    desk.press("q")
+    await desk.until_shown(AgentsPanel)
     await closed(desk, task)
 
 

@@ -172,6 +172,21 @@ async def test_axe_finds_no_violation_in_a_conversation(page_server, open_page, 
     await expect(line).to_have_text("fable (high) · 10% of 100 · ↑12k ↓1k · $0.75 · 1 agent · 1 queued · fine")
 
 
+async def test_a_subagent_that_takes_another_prompt_shows_what_it_is(page_server, open_page):
+    """Its state in words, its model, and what it has not read; while it runs it runs."""
+    agent = {"path": "Explore", "name": "Explore", "task": "look", "running": False, "is_error": False}
+    page_server.session("abcdef", title="talk", agent=True)
+    await page_server.say("abcdef", kind="words", agent="Explore", text="I look")
+    await page_server.know("abcdef", agents=[{**agent, "state": "idle", "model": "fable", "unread": 2}])
+    page = await open_page("#abcdef")
+    facts = page.locator(".agent .facts")
+    await expect(facts).to_have_text("idle · 0 calls · fable · 2 unread")
+    await page_server.know("abcdef", agents=[{**agent, "state": "aborted", "model": "fable"}])
+    await expect(facts).to_have_text("aborted · 0 calls · fable")
+    await page_server.know("abcdef", agents=[{**agent, "state": "running", "running": True}])
+    await expect(facts).to_contain_text("running · 0 calls")
+
+
 async def test_shapes_are_drawn_by_what_they_are(page_server, open_page):
     """Signs of steps, signs of a diff, tasks, rows of a table, a tree that opens."""
     await _shapes(page_server)

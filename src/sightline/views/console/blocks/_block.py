@@ -29,6 +29,11 @@ class TranscriptBlock(Component):
         """Nothing more belongs to it: something came after it, or the run has ended."""
 
     @property
+    def outlives_run(self) -> bool:
+        """Whether it may change while the root agent is idle: a subagent in it still works."""
+        return False
+
+    @property
     def ticks(self) -> bool:
         """Whether it shows elapsed time: it is drawn regularly although nothing changed."""
         return False

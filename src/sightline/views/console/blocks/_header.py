@@ -38,11 +38,21 @@ def sign_of(state: str, *, spoken: bool) -> tuple[str, str]:
 
 
 def header_rows(
-    theme: Theme, width: int, *, state: str, label: str, title: str, suffix: str, most: int, spoken: bool = False
+    theme: Theme,
+    width: int,
+    *,
+    state: str,
+    label: str,
+    title: str,
+    suffix: str,
+    most: int,
+    spoken: bool = False,
+    role: str = "strong",
 ) -> list[str]:
-    sign, role = sign_of(state, spoken=spoken)
+    """`role`: how the label looks."""
+    sign, sign_role = sign_of(state, spoken=spoken)
     label = truncate(label, max(width - measure(sign) - 1, 1))
-    start = f"{theme.style(role, sign)} {theme.style('strong', label)}" if label else theme.style(role, sign)
+    start = theme.style(sign_role, sign) + (f" {theme.style(role, label)}" if label else "")
     room = width - measure(start) - 1
     end = theme.style("error" if state == "error" else "muted", suffix)
     beside = room - measure(suffix) - 2 if suffix else room

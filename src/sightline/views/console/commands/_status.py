@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sightline.text import clean_line
+from sightline.views.console._agent_names import agent_name
 from sightline.views.console.status import Facts
 from sightline.views.console.status._facts import count
 
@@ -32,6 +33,6 @@ def _lines(console: "Console") -> Iterator[str]:
     yield f"queued: {len(facts.queue)}; jobs: {len(facts.jobs)}; agents working: {facts.agents}"
     for path, agent in console.state.agents.items():
         total = console.state.totals.get(path)
-        spent = f": {count((total.input_tokens or 0) + (total.output_tokens or 0))} tokens" if total else ""
-        yield f"agent {clean_line(agent.name or path)} {'runs' if agent.running else 'has ended'}{spent}"
+        spent = f", {count((total.input_tokens or 0) + (total.output_tokens or 0))} tokens" if total else ""
+        yield f"agent {agent_name(path, agent)}: {agent.standing}{spent}"
     yield from (clean_line(extra) for extra in current.extension_texts)

@@ -25,8 +25,9 @@ from sightline.tty import Input, Key, Rows, Theme
 from sightline.tty.components import Input as TextInput
 from sightline.tty.components import Item, SelectList
 from sightline.tty.components._exact_lines import ExactDiff, ExactLines, ExactText, Paragraphs
+from sightline.views.console._agent_names import asker, asks
 from sightline.views.console._drawing import DrawingOptions
-from sightline.views.console.dialogs._dialog_frame import Dialog, Height, asker, details_of, usual_height
+from sightline.views.console.dialogs._dialog_frame import Dialog, Height, details_of, usual_height
 from sightline.views.console.dialogs._reading import PartsToRead
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class ApprovalDialog(Dialog):
     """Answers `{"choice": …, "rule": …, "reason": …}`; None when it was closed."""
 
     def __init__(self, request: dict[str, object], drawing: DrawingOptions, height: Height = usual_height) -> None:
-        super().__init__("Allow this?", drawing, height, role="warning")
+        super().__init__(asks(request, "Allow this?"), drawing, height, role="warning")
         self._details = details_of(request)
         self._request = request
         self._exact = str(self._details.get("rule") or "")

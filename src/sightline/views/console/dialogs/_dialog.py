@@ -8,6 +8,7 @@ from sightline.text import clean_line
 from sightline.tty import Input, matches
 from sightline.tty.components import Editor, Item
 from sightline.tty.components import Input as TextInput
+from sightline.views.console._agent_names import asks
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.dialogs._dialog_frame import Dialog, Height, Pane, details_of, usual_height
 
@@ -19,7 +20,8 @@ class ExtensionDialog(Dialog):
     """Shows a request; by itself, that this console does not know its kind."""
 
     def __init__(self, request: dict[str, object], drawing: DrawingOptions, height: Height = usual_height) -> None:
-        super().__init__(clean_line(str(request.get("text") or "")) or "An extension asks", drawing, height)
+        title = clean_line(str(request.get("text") or "")) or "An extension asks"
+        super().__init__(asks(request, title), drawing, height)
         self.request = request
         self.details = details_of(request)
         self.build()

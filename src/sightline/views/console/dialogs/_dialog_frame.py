@@ -10,7 +10,6 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from sightline.text import clean_line
 from sightline.tty import Component, Input, Rows, measure, truncate
 from sightline.tty.components import Box, Item, KeyHints, SelectList, TextComponent
 from sightline.tty.components._box import Border
@@ -220,8 +219,3 @@ def kind_of(request: dict[str, object]) -> str:
     """The shape of the details (`details.ui.kind`); empty where they name none."""
     ui = details_of(request).get("ui")
     return str(ui.get("kind")) if isinstance(ui, dict) else ""
-
-
-def asker(request: dict[str, object]) -> str:
-    """`The agent` for the root agent, otherwise its path."""
-    return clean_line(str(request.get("agent") or "")) or "The agent"

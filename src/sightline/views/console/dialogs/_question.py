@@ -10,8 +10,9 @@ from sightline.text import clean_line
 from sightline.tty import Input, Key, Paste
 from sightline.tty.components import Input as TextInput
 from sightline.tty.components import Item
+from sightline.views.console._agent_names import asker
 from sightline.views.console._drawing import DrawingOptions
-from sightline.views.console.dialogs._dialog_frame import Dialog, Height, Pane, asker, details_of, usual_height
+from sightline.views.console.dialogs._dialog_frame import Dialog, Height, Pane, details_of, usual_height
 
 _OWN, _DONE = "\x00own", "\x00done"  # no label has a control character
 _NUMBERED = 9

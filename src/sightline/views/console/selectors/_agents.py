@@ -1,6 +1,11 @@
-"""`/agents`: the agents of this session: task, time, tokens and cost of each, its transcript, and stopping it."""
+"""`/agents`: the agents of this session: what each is doing, its transcript, and stopping it.
 
-from collections.abc import Iterator
+Of each are shown, as far as they are known: its state, how many messages it has not read, the time it worked, the
+model, tokens and cost (of an agent with others below it also of all of them), and the last line of what it did. A row
+seldom has room for that: what is known of the highlighted one stands below the list.
+"""
+
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from sightline.host import Abort, CancelCall, Command, CommandReply
@@ -9,21 +14,27 @@ from sightline.transcript import (
     Entry,
     Remark,
     Snapshot,
+    Total,
     TranscriptAgent,
     TranscriptCall,
     TranscriptMessage,
     TranscriptText,
 )
 from sightline.tty import Rows
-from sightline.tty.components import Item
+from sightline.tty.components import Item, TextComponent
+from sightline.views.console._agent_names import agent_name, agent_role
 from sightline.views.console._desk import Desk, reply_data
-from sightline.views.console.selectors._pager import PagerDocument, show
+from sightline.views.console.selectors._agent_viewer import SEARCH, AgentViewer
+from sightline.views.console.selectors._pager import WHOLE, PagerDocument, show
 from sightline.views.console.selectors._pages import ChangingText
 from sightline.views.console.selectors._panel import LivePanel
-from sightline.views.console.shapes._shape import seconds_words
+from sightline.views.console.shapes._shape import seconds_words, short
 from sightline.views.console.status._facts import Facts, count
 
 _STOP = "list_remove"
+_LOOKED_AT = 2000  # entries, from the end, for the last line of each agent
+_LINE = 120
+_TALL, _WIDE = 20, 60  # rows and columns from which there is room below the list
 _ROOT = "\0"  # no path of an agent, and not the empty value of a list
 
 
@@ -35,7 +46,19 @@ async def open(desk: Desk, args: str) -> None:
         at = await desk.ask(panel)
         if at is None:
             return
-        await show(desk, [partial(_document, desk, _path(at))])
+        await _show(desk, _path(at))
+
+
+async def _show(desk: Desk, path: str) -> None:
+    """What an agent did, as the transcript shows it; as text, where it is searched or read aloud. What the root did is
+    in the transcript."""
+    as_text = not path or desk.drawing.linear
+    if not as_text:
+        viewer = AgentViewer(desk, path, lambda: _title(desk, path))
+        desk.spawn(viewer.poll())
+        as_text = await desk.ask(viewer, WHOLE) == SEARCH
+    if as_text:
+        await show(desk, [partial(_document, desk, path)])
 
 
 class AgentsPanel(LivePanel):
@@ -44,6 +67,8 @@ class AgentsPanel(LivePanel):
     def __init__(self, desk: Desk, at: str) -> None:
         self._offered: bool | None = None
         super().__init__(desk, "Agents", at, keys={_STOP: self._remove})
+        self._about = TextComponent("", "muted", padding_x=2, theme=self.theme)
+        self.body.children = [self.list, self._about]
 
     def current_items(self) -> list[Item]:
         return items_of(self.desk.state, self.desk.drawing.clock())
@@ -52,20 +77,26 @@ class AgentsPanel(LivePanel):
         if (offered := self._can_stop()) != self._offered:
             self._offered = offered
             self.offer(((_STOP, "stop"),) if offered else ())
+        marked, has_room = self.list.highlighted, self.desk.height >= _TALL and width >= _WIDE
+        self._about.set_text(marked.description if marked is not None and has_room else "")
         return super().render(width)
 
     def _can_stop(self) -> bool:
         """Whether the highlighted agent can be stopped: some programs cannot stop one of their agents alone."""
         marked = self.list.highlighted
         is_root = marked is None or marked.value == _ROOT
-        return is_root or Facts(self.desk.state).stops_agents
+        agent = None if marked is None else self.desk.state.agents.get(_path(marked.value))
+        ours = agent is not None and agent.fact is not None
+        return is_root or ours or Facts(self.desk.state).stops_agents
 
     def _remove(self, item: Item) -> None:
         agent = self.desk.state.agents.get(_path(item.value))
         if agent is None:
             self._stop(Abort(), self.desk.state.running)
         else:
-            self._stop(CancelCall(agent.call), agent.running and bool(agent.call))
+            ours = agent.fact is not None
+            command = Abort(agent=agent.path) if ours else CancelCall(agent.call)
+            self._stop(command, agent.running and (ours or bool(agent.call)))
 
     def _stop(self, command: Command, possible: bool) -> None:
         if possible:
@@ -91,42 +122,92 @@ class AgentsPanel(LivePanel):
 
 def items_of(state: Snapshot, now: float) -> list[Item]:
     """The agent of the session, then each below the one that started it."""
-    root = Item(_ROOT, "the agent of this session", _facts(state, None, now))
-    return [root, *_below(state, "", 1, now)]
+    last = _last_lines(state)
+    root = Item(_ROOT, "the agent of this session", _facts(state, None, now, last))
+    return [root, *_below(state, "", 1, now, last)]
 
 
-def _below(state: Snapshot, parent: str, depth: int, now: float) -> Iterator[Item]:
+def _below(state: Snapshot, parent: str, depth: int, now: float, last: dict[str, str]) -> Iterator[Item]:
     for agent in state.agents.values():
         lost = depth == 1 and agent.parent not in state.agents
         if agent.path != parent and (agent.parent == parent or lost):
-            label = f"{'  ' * depth}{clean_line(agent.name or agent.path)}: {clean_line(agent.task)}"
-            yield Item(agent.path, label, _facts(state, agent, now))
-            yield from _below(state, agent.path, depth + 1, now)
+            task = clean_line(agent.task)
+            label = f"{'  ' * depth}{agent_name(agent.path, agent)}" + (f": {task}" if task else "")
+            yield Item(agent.path, label, _facts(state, agent, now, last), role=agent_role(agent.path))
+            yield from _below(state, agent.path, depth + 1, now, last)
 
 
-def _facts(state: Snapshot, agent: TranscriptAgent | None, now: float) -> str:
-    """Its state, then time, tokens and cost."""
-    running = state.running if agent is None else agent.running
-    facts = ["running" if running else "failed" if agent is not None and agent.is_error else "done"]
-    if agent is None and not running:
-        facts = ["waits for you" if state.requests else "idle"]
-    if agent is not None and agent.started:
-        facts.append(seconds_words((now if running else agent.ended or agent.started) - agent.started))
-    total = state.totals.get("" if agent is None else agent.path)
-    if total is not None:
-        tokens = (total.input_tokens or 0) + (total.output_tokens or 0)
-        facts += [f"{count(tokens)} tokens"] if tokens else []
-        facts += [f"${total.cost:.2f}"] if total.cost else []
+def _facts(state: Snapshot, agent: TranscriptAgent | None, now: float, last: dict[str, str]) -> str:
+    path = "" if agent is None else agent.path
+    fact = None if agent is None else agent.fact
+    facts = [_standing(state, agent), *([f"{fact.unread} unread"] if fact is not None and fact.unread else [])]
+    if agent is not None and (worked := agent.worked(now)):
+        facts.append(seconds_words(worked))
+    if agent is not None and agent.model:
+        facts.append(clean_line(agent.model))
+    total = state.totals.get(path)
+    facts += _spent([total]) if total is not None else []
+    inside = f"{path}/" if path else ""
+    below = [each for other, each in state.totals.items() if other != path and other.startswith(inside)]
+    if _spent(below):
+        facts.append(f"with its agents {', '.join(_spent([*below, total or Total()]))}")
+    facts += [last[path]] if path in last else []
     return " · ".join(facts)
+
+
+def _standing(state: Snapshot, agent: TranscriptAgent | None) -> str:
+    """Its state in a word or two, with the reason where there is one."""
+    path = "" if agent is None else agent.path
+    if any((request.get("agent") or "") == path for request in state.requests.values()):
+        return "waits for you"
+    if agent is None:
+        return "running" if state.running else "idle"
+    reason = agent.fact.reason if agent.fact is not None else ""
+    return f"{agent.standing}: {short(reason, _LINE)}" if reason else agent.standing
+
+
+def _spent(totals: Iterable[Total]) -> list[str]:
+    tokens, cost = 0, 0.0
+    for total in totals:
+        tokens += (total.input_tokens or 0) + (total.output_tokens or 0)
+        cost += total.cost or 0.0
+    return [*([f"{count(tokens)} tokens"] if tokens else []), *([f"${cost:.2f}"] if cost else [])]
+
+
+def _last_lines(state: Snapshot) -> dict[str, str]:
+    """By path, the last line of what each agent wrote or did."""
+    last: dict[str, str] = {}
+    for entry in reversed(state.entries[-_LOOKED_AT:]):
+        if entry.agent not in last and (line := _last_line(entry)):
+            last[entry.agent] = line
+    return last
+
+
+def _last_line(entry: Entry) -> str:
+    match entry:
+        case TranscriptText() if not entry.reasoning:
+            return short(entry.text.rstrip().rpartition("\n")[2], _LINE)
+        case TranscriptCall():
+            return short(f"{entry.name} {entry.arg}".strip(), _LINE)
+        case Remark():
+            return short(entry.text, _LINE)
+    return ""
 
 
 def _path(value: str) -> str:
     return "" if value == _ROOT else value
 
 
-def _document(desk: Desk, path: str) -> PagerDocument:
+def _title(desk: Desk, path: str) -> str:
     agent = desk.state.agents.get(path)
-    title = "the agent of this session" if agent is None else f"{agent.name or path}: {agent.task}"
+    if agent is None:
+        return "the agent of this session"
+    facts = [_standing(desk.state, agent), *([clean_line(agent.model)] if agent.model else [])]
+    return f"{agent_name(path, agent)}: {clean_line(agent.task)} · {' · '.join(facts)}"
+
+
+def _document(desk: Desk, path: str) -> PagerDocument:
+    title = _title(desk, path)
 
     def runs() -> bool:
         one = desk.state.agents.get(path)

@@ -22,7 +22,7 @@ from sightline.views.console.selectors._pages import PagerPosition, PagerSource,
 COPIED_AT_MOST = 4 * 1024 * 1024
 _SPOKEN_AT_MOST = 1024 * 1024  # in linear mode
 _LOOKS_APART = 0.25
-_WHOLE = Overlay(anchor="top-left")
+WHOLE = Overlay(anchor="top-left")
 
 
 class PagerDocument(msgspec.Struct):
@@ -45,7 +45,7 @@ async def show(desk: Desk, documents: Sequence[Opens], at: int = 0) -> None:
     if desk.drawing.linear:
         desk.report(await asyncio.to_thread(_spoken_text, documents[at]))
     else:
-        await desk.ask(Viewer(desk, documents, at), _WHOLE)
+        await desk.ask(Viewer(desk, documents, at), WHOLE)
 
 
 def _spoken_text(opens: Opens) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from sightline.host import AnswerRequest, all_details
+from sightline.views.console._agent_names import waits
 
 if TYPE_CHECKING:
     from sightline.tty import Overlay
@@ -73,7 +74,7 @@ class RequestDialogs:
         dialog, overlay, above = await self._dialog_for(await self._whole(request))
         self._dialog = dialog
         if desk.drawing.linear:
-            desk.report("waiting for your answer")
+            desk.report(waits(request))
         try:
             answer = await desk.ask(dialog, overlay, above=above) if self._is_open(id, request) else None
         finally:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from sightline.text import clean_line, cut_graphemes
 from sightline.transcript import Snapshot, TranscriptMessage
+from sightline.views.console._agent_names import waits
 from sightline.views.console._state import ConsoleState
 
 _LONG = 10.0  # seconds of work after which its end is worth a notification
@@ -50,8 +51,9 @@ class Attention:
         self._known = set(state.requests)
         if new and self._notify is not None:
             request = state.requests[min(new)]
-            text = request.get("text", "") if isinstance(request, dict) else ""
-            self._notify(f"waiting for your answer: {cut_graphemes(clean_line(str(text)), _TITLE)}")
+            request = request if isinstance(request, dict) else {}
+            text = cut_graphemes(clean_line(str(request.get("text", ""))), _TITLE)
+            self._notify(f"{waits(request)}: {text}")
 
     def _look_for_ends(self, state: Snapshot) -> None:
         if state.running and self._since is None:

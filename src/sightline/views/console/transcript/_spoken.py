@@ -6,7 +6,8 @@ Rules:
   that ends at once has only its result.
 - Of long output the first lines are written as they come, the last at the end; `/output` shows all.
 - When several calls run at once, a line names the call whose output follows.
-- A subagent is announced at its start and end, and in between each of its calls and texts, with its name.
+- A subagent is announced at its start and end, and in between each of its calls and texts, with its name. One that
+  takes another prompt is announced again; what it becomes while it does nothing is not.
 - What the user entered here is on the terminal already: it is not written again.
 - Only words that stream are live. Everything else is final when it is written, so that nothing waits for it.
 """
@@ -19,6 +20,7 @@ from sightline.text import clean_line, row_text
 from sightline.transcript import Entry, Snapshot, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
 from sightline.tty import wrap
 from sightline.tty.components import BlockColumn
+from sightline.views.console._agent_names import agent_name
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.blocks._agent import AgentBlock
 from sightline.views.console.blocks._block import PageBlock, TranscriptBlock
@@ -125,6 +127,8 @@ class SpokenTranscript(TranscriptView):
         """What the last lines were about."""
         self._working: dict[str, AgentBlock] = {}
         """Blocks of running subagents, added when they end."""
+        self._announced: set[str] = set()
+        """Paths of subagents that work, as the user knows."""
         self._words: dict[str, TranscriptText] = {}
 
     def entered(self, text: str) -> None:
@@ -138,6 +142,7 @@ class SpokenTranscript(TranscriptView):
         """Write another conversation from its beginning. When this one moved to another branch, only write from where
         it continues: earlier lines stay."""
         self._calls, self._working, self._words, self._subject = {}, {}, {}, None
+        self._announced = {path for path, agent in self.state.agents.items() if _works(agent)}
         if self._anew:
             self._anew = False
             super().restart()
@@ -233,16 +238,31 @@ class SpokenTranscript(TranscriptView):
 
     def _begin_in_agent(self, entry: Entry) -> None:
         root = entry.agent.partition("/")[0]
-        if self._runs(root):
-            self._agent_block(root).take(entry)
+        agent = self.state.agents.get(root)
+        if agent is None or _works(agent):
+            self._taken(root, entry)
         else:
             super()._begin_in_agent(entry)
+
+    def _taken(self, root: str, entry: Entry) -> AgentBlock:
+        """The block of a working agent, with this entry in it. One of an earlier run is written before that."""
+        block = self._agent_block(root)
+        if not block.take(entry):
+            self._add_block(root)
+            block = self._agent_block(root)
+            block.take(entry)
+        return block
+
+    def _add_block(self, root: str) -> None:
+        block = self._working.pop(root)
+        block.close()
+        self._add(block)
 
     def _touched_in_agent(self, entry: Entry) -> None:
         root = entry.agent.partition("/")[0]
         block = self._agent_block(root)
         if all(known is not entry for known in block.entries[-50:]):
-            block.take(entry)
+            block = self._taken(root, entry)
             self._add_agent_words(entry.agent)
         block.changed()
         if isinstance(entry, TranscriptText):
@@ -266,26 +286,30 @@ class SpokenTranscript(TranscriptView):
 
     def _agent_changed(self, path: str) -> None:
         agent = self.state.agents.get(path)
-        if agent is None:
+        if agent is None or _works(agent) == (path in self._announced):
             return
-        if agent.running:
-            task = short(agent.task, _TITLE)
-            self._add(SpokenLines(f"agent {self._name(path)} started" + (f": {task}" if task else "")))
+        if _works(agent):
+            self._announced.add(path)
+            self._add_agent_start(agent)
         else:
+            self._announced.discard(path)
             self._add_agent_words(path)
             self._add_agent_end(agent)
         self._subject = None
 
-    def _add_agent_end(self, agent: TranscriptAgent) -> None:
-        block = self._working.pop(agent.path, None)
-        if block is not None:
-            self._add(block)
-        else:
-            self._add(SpokenLines(f"agent {self._name(agent.path)} {'failed' if agent.is_error else 'ended'}"))
+    def _add_agent_start(self, agent: TranscriptAgent) -> None:
+        is_known = any(run.last is not None for run in agent.runs)
+        task = "" if is_known else short(agent.task, _TITLE)
+        words = f"agent {self._name(agent.path)} {'continues' if is_known else 'started'}"
+        self._add(SpokenLines(f"{words}: {task}" if task else words))
 
-    def _runs(self, path: str) -> bool:
-        agent = self.state.agents.get(path)
-        return agent is None or agent.running
+    def _add_agent_end(self, agent: TranscriptAgent) -> None:
+        if agent.path in self._working:
+            self._add_block(agent.path)
+        else:
+            fact = agent.fact
+            word = f"is {fact.state}" if fact is not None else "failed" if agent.is_error else "ended"
+            self._add(SpokenLines(f"agent {self._name(agent.path)} {word}"))
 
     def _agent_block(self, root: str) -> AgentBlock:
         if root not in self._working:
@@ -293,8 +317,13 @@ class SpokenTranscript(TranscriptView):
         return self._working[root]
 
     def _name(self, path: str) -> str:
-        agent = self.state.agents.get(path)
-        return short(agent.name if agent is not None and agent.name else path, _NAME)
+        return short(agent_name(path, self.state.agents.get(path)), _NAME)
+
+
+def _works(agent: TranscriptAgent) -> bool:
+    """Whether it works, by its own word where it publishes that: it comes once with the end of a run."""
+    fact = agent.fact
+    return agent.running if fact is None else fact.state == "running"
 
 
 def _place(shown: Sequence[Entry]) -> str:

@@ -3,8 +3,9 @@
 Rules:
 
 - Every event goes through the fold first; a block only learns which entry changed.
-- Entries of a subagent are in that agent's block. A running job has no block: it is in the panel of jobs, and its end
-  is a block like any other.
+- Entries of a subagent are in that agent's block. The block of one that still works when the user sends the next prompt
+  ends there, and another one begins below: what is under a live block cannot become history.
+- A running job has no block: it is in the panel of jobs, and its end is a block like any other.
 - A long transcript is shown from its end: the last blocks at once, those before them a slice at a time, while the
   screen stands still and keys are read. The same when everything is drawn in another way.
 - A block that takes longer to draw than a key may wait is live until it is drawn whole, a slice at a time (`advance`).
@@ -16,13 +17,24 @@ Rules:
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from sightline.events import AgentEnded, AgentStarted, BranchState, Event, RunEnded, State, TurnEnded
-from sightline.transcript import Entry, Remark, Snapshot, TranscriptCall, TranscriptText
+from sightline.events import (
+    AgentEnded,
+    AgentStarted,
+    AgentState,
+    BranchState,
+    Event,
+    RunEnded,
+    RunStarted,
+    State,
+    TurnEnded,
+)
+from sightline.transcript import Entry, Remark, Snapshot, TranscriptCall, TranscriptMessage, TranscriptText
 from sightline.transcript import Transcript as Fold
 from sightline.tty import Component
 from sightline.tty.components import BlockColumn, show_end
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.blocks import block_for
+from sightline.views.console.blocks._agent import AgentBlock
 from sightline.views.console.blocks._block import TranscriptBlock
 from sightline.views.console.blocks._call import CallBlock
 from sightline.views.console.blocks._pieces import pieces_of
@@ -47,7 +59,9 @@ class TranscriptView:
         self._fill = fill
         self._laying_out = self._near_end = False
         self._by_entry: dict[int, TranscriptBlock] = {}
-        self._by_agent: dict[str, TranscriptBlock] = {}
+        self._by_agent: dict[str, AgentBlock] = {}
+        self._since_prompt: list[AgentBlock] = []
+        """Blocks of agents that began after the last prompt of the user."""
         self._open: list[TranscriptBlock] = []
         """Blocks that are not finished, in order."""
         self._older: set[TranscriptBlock] = set()
@@ -114,7 +128,7 @@ class TranscriptView:
         """Make all blocks anew from the fold."""
         self.component.clear()
         self.blocks, self._open, self._streaming = [], [], None
-        self._by_entry, self._by_agent = {}, {}
+        self._by_entry, self._by_agent, self._since_prompt = {}, {}, []
         self._laying_out = True
         above, self._above = self._above, None
         if above is not None:
@@ -127,7 +141,7 @@ class TranscriptView:
                 self._begin(entry)
         if not self.state.running:
             for block in self._open:
-                if block is not above or self.blocks[-1] is not above:
+                if (block is not above or self.blocks[-1] is not above) and not block.outlives_run:
                     block.close()
         self._finish()
         self._laying_out = False
@@ -220,6 +234,8 @@ class TranscriptView:
                 self._close_streaming()
             elif isinstance(event, AgentStarted | AgentEnded):
                 self._agent_changed(event.path)
+            elif event.agent and (isinstance(event, RunStarted | RunEnded) or _is_agent_state(event)):
+                self._agent_changed(event.agent)
         self._finish()
         self._redraw()
 
@@ -232,6 +248,9 @@ class TranscriptView:
         if isinstance(block, WordsBlock) and isinstance(entry, TranscriptText) and block.rest is not None:
             self._streaming = self._by_entry[id(entry)] = self._add(WordsBlock(entry, self._drawing, block.rest))
             return
+        if isinstance(block, AgentBlock) and block.continues:  # what it showed then stays
+            self._begin_in_agent(entry)
+            return
         block.changed()
         if isinstance(entry, TranscriptCall) and entry.content is not None:
             self._ended(entry, block)
@@ -243,6 +262,10 @@ class TranscriptView:
             return
         if not _is_beside(entry):
             self._close_streaming()
+        if isinstance(entry, TranscriptMessage) and entry.how == "prompt":
+            for agent in self._since_prompt:
+                agent.leave_behind(entry.seq)
+            self._since_prompt = []
         last = self._open[-1] if self._open and self._open[-1] is self.blocks[-1] else None
         if last is not None and last.take(entry):
             self._by_entry[id(entry)] = last
@@ -271,7 +294,12 @@ class TranscriptView:
         root = entry.agent.partition("/")[0]
         block = self._by_agent.get(root)
         if block is None or not block.take(entry):
-            block = self._by_agent[root] = self._add(block_for(entry, self._drawing, self.state.agents))
+            if block is not None:
+                block.close()
+            block = self._by_agent[root] = AgentBlock(root, self._drawing, self.state.agents)
+            block.take(entry)
+            self._add(block)
+            self._since_prompt.append(block)
         self._by_entry[id(entry)] = block
 
     def _agent_changed(self, path: str) -> None:
@@ -345,6 +373,10 @@ def _is_beside(entry: Entry) -> bool:
     return isinstance(entry, Remark) or (
         isinstance(entry, TranscriptCall) and (entry.is_job or entry.source == "person")
     )
+
+
+def _is_agent_state(event: Event) -> bool:
+    return isinstance(event, State) and event.key == AgentState.KEY
 
 
 def is_running_job(entry: Entry) -> bool:

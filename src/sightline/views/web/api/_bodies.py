@@ -122,10 +122,18 @@ class FoundBody(msgspec.Struct, frozen=True):
 
 
 class PromptBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Words for the agent. While it works they are sent now (`steer`) or when it has finished (`follow_up`)."""
+    """Words for the agent. While it works they are sent now (`steer`) or when it has finished (`follow_up`). `agent`:
+    the path of a subagent they are for."""
 
     text: str
     how: Literal["prompt", "steer", "follow_up"] = "prompt"
+    agent: str = ""
+
+
+class AbortBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`agent`: the path of a subagent to stop, with those below it; empty: the agent of the session."""
+
+    agent: str = ""
 
 
 class ShellBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

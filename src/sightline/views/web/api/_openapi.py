@@ -51,7 +51,7 @@ _ROW = {"first": ("integer", "number of the first row; rows are counted from 0")
 _COMMANDS: list[tuple[str, object, str]] = [
     ("prompt", bodies.PromptBody, "Send a prompt to the agent of a running session."),
     ("shell", bodies.ShellBody, "Run a command line as the user; the agent reads the output unless it is private."),
-    ("abort", bodies.EmptyBody, "Stop the agent. Queued prompts are returned in `data`."),
+    ("abort", bodies.AbortBody, "Stop the agent, or one subagent. Queued prompts are returned in `data`."),
     ("unqueue", bodies.EmptyBody, "Take back queued prompts; the agent keeps working."),
     ("approval", bodies.ApprovalBody, "Set the approval level."),
     ("compact", bodies.CompactBody, "Summarise the older part of the conversation. `data` says whether there was any."),

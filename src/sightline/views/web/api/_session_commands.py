@@ -35,15 +35,15 @@ class SessionCommands:
 
     async def prompt(self, request: Request) -> Response:
         given = await body(request, bodies.PromptBody)
-        return await self._submitted(request, host.Prompt(_nonempty(given.text), given.how))
+        return await self._submitted(request, host.Prompt(_nonempty(given.text), given.how, agent=given.agent))
 
     async def shell(self, request: Request) -> Response:
         given = await body(request, bodies.ShellBody)
         return await self._submitted(request, host.Shell(_nonempty(given.text), given.private))
 
     async def abort(self, request: Request) -> Response:
-        await body(request, bodies.EmptyBody)
-        return await self._submitted(request, host.Abort())
+        given = await body(request, bodies.AbortBody)
+        return await self._submitted(request, host.Abort(agent=given.agent))
 
     async def unqueue(self, request: Request) -> Response:
         await body(request, bodies.EmptyBody)

@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 
 from sightline import events
-from sightline.transcript import Remark, Snapshot, TranscriptCall, TranscriptMessage, TranscriptText
+from sightline.transcript import Remark, Snapshot, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
 from sightline.views._levels import levels_in, levels_on_page
 from sightline.views.web.page._shapes import phases_of
 
 _MOST_AGENTS = 200
+_OF_AGENTS = ("path", "parent", "name", "task", "running", "is_error", "call", "usage")
 _FACT_EVENTS = (
     events.AgentEnded,
     events.AgentStarted,
@@ -67,9 +68,24 @@ def facts_of(now: Snapshot, *, live: bool, killed: bool = False, last: float = 0
         "usage": msgspec.to_builtins(now.usage) if now.usage is not None else None,
         "cost": now.cost,
         "totals": msgspec.to_builtins(now.totals),
-        "agents": [msgspec.to_builtins(agent) for agent in list(now.agents.values())[-_MOST_AGENTS:]],
+        "agents": [_agent_facts(agent) for agent in list(now.agents.values())[-_MOST_AGENTS:]],
         "requests": list(waiting),
         **{fact.KEY.replace(".", "_"): fact.value for fact in forwarded},
+    }
+
+
+def _agent_facts(agent: TranscriptAgent) -> dict[str, Any]:
+    """What is known of a subagent. Of its state only what it is doing, and with which model."""
+    fact = agent.fact
+    last = agent.runs[-1] if agent.runs and fact is not None else agent  # the time in which it was idle does not count
+    return {
+        **{name: msgspec.to_builtins(getattr(agent, name)) for name in _OF_AGENTS},
+        "started": last.started,
+        "ended": last.ended,
+        "state": agent.standing,
+        "model": agent.model,
+        "reason": fact.reason if fact is not None else "",
+        "unread": fact.unread if fact is not None else 0,
     }
 
 

@@ -6,6 +6,7 @@ import { button, make, setText } from "./dom.js";
 import { count, seconds, stateOf } from "./format.js";
 
 const SHOWN_FOLDED = 3;
+const LASTING = new Set(["idle", "parked", "aborted"]); // states of an agent that takes, or took, one prompt after the other
 
 let made = 0;
 
@@ -67,12 +68,14 @@ class Group {
   }
 
   drawFacts() {
-    const state = this.agent?.running === false ? (this.agent.is_error ? "failed" : "ok") : "running";
-    this.element.dataset.state = state;
-    const { sign, word } = stateOf(state);
+    const { running, is_error: failed, state = "", model = "", unread = 0 } = this.agent ?? {};
+    const ended = LASTING.has(state) ? state : failed ? "failed" : "ok";
+    this.element.dataset.state = running === false ? ended : "running";
+    const { sign, word } = stateOf(this.element.dataset.state);
     setText(this.sign, sign);
     const time = this.elapsed.value ? seconds(this.elapsed.now) : "";
-    setText(this.facts, [word, count(this.calls.size, "call", "calls"), time].filter(Boolean).join(" · "));
+    const messages = unread ? `${unread} unread` : "";
+    setText(this.facts, [word, count(this.calls.size, "call", "calls"), time, model, messages].filter(Boolean).join(" · "));
   }
 
   tick() {

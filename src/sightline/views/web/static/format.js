@@ -15,6 +15,8 @@ const STATES = {
   working: { sign: "◌", word: "working" },
   waiting: { sign: "◆", word: "waits for you" },
   idle: { sign: "○", word: "idle" },
+  parked: { sign: "–", word: "parked" },
+  aborted: { sign: "–", word: "aborted" },
   ended: { sign: "·", word: "ended" },
 };
 
