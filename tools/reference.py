@@ -4,11 +4,13 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from sightline.tools import Tool, builtin_tools, schema_of
+from sightline.delegation.tools._irc import IrcTool
+from sightline.delegation.tools._task import WHAT, BatchParams
+from sightline.delegation.tools._yield import ReportFindingTool, YieldTool
+from sightline.tools import builtin_tools, schema_of
 from sightline.views.console._actions import ACTIONS, COMMANDS
 from tools.settings_reference import settings_page
 
@@ -37,13 +39,24 @@ def console_page(page: str) -> str:
 
 
 def tools_page(page: str) -> str:
-    rows = ((f"`{tool.name}`", ", ".join(_arguments(tool.params)), _sentence(tool)) for tool in builtin_tools())
+    rows = (
+        (f"`{name}`", ", ".join(_arguments(params)), _sentence(description)) for name, params, description in _tools()
+    )
     return _with_table(page, "All of them", ("tool", "arguments", "does"), rows)
 
 
-def _sentence(tool: Tool[Any]) -> str:
-    """The first sentence of the description."""
-    return re.split(r"(?<=\.)\s", tool.description, maxsplit=1)[0]
+def _tools() -> Iterator[tuple[str, type[msgspec.Struct], str]]:
+    """The name, arguments and description of each; those of agents last, `task` in the form most models are shown."""
+    for tool in builtin_tools():
+        yield tool.name, tool.params, tool.description
+    yield "task", BatchParams, WHAT
+    for each in (IrcTool, YieldTool, ReportFindingTool):
+        yield each.name, each.params, each.description
+
+
+def _sentence(description: str) -> str:
+    """The first one."""
+    return re.split(r"(?<=\.)\s", description, maxsplit=1)[0]
 
 
 def _arguments(params: type[msgspec.Struct]) -> Iterator[str]:

@@ -21,9 +21,10 @@ def test_nothing_raises_hangs_or_passes(target):
 
 
 def test_there_is_a_target_for_every_reader_of_what_others_write():
-    """Rules, command lines, paths, escapes, archives, databases, a host's socket and HTTP."""
+    """Rules, command lines, paths, escapes, archives, databases, a host's socket, HTTP and definitions of agents."""
     names = {target.name for target in TARGETS}
-    assert names == {"rules", "commands", "paths", "escapes", "archives", "databases", "socket", "http"}
+    expected = {"rules", "commands", "paths", "escapes", "archives", "databases", "socket", "http", "definitions"}
+    assert names == expected
 
 
 def test_an_input_is_the_same_every_time():
