@@ -412,3 +412,23 @@ async def test_a_revived_agent_has_no_more_than_the_one_it_is_below(tmp_path: Pa
         assert agent.permissions.level == "plan"
         assert {tool.name for tool in agent.tools} == {"read", "irc", "yield"}
         assert not (tmp_path / "work" / "x.txt").exists()
+
+
+async def test_a_torn_conversation_is_continued_behind_what_is_whole(tmp_path: Path) -> None:
+    """The host was killed while it wrote: what the agent remembers after that is all of the rest."""
+    scripts = {"One": [handed_back("first"), [text("After.")], [text("Again.")]]}
+    script = [[started(scripts)], [text("So.")]]
+    async with lab(tmp_path, script) as here:
+        await here.run()
+        session = here.session.id
+    journal = here.store.folder(session) / "agents" / "One" / "journal.jsonl"
+    with journal.open("ab") as file:
+        file.write(b'{"entry": "half a li')
+    for words in ("After.", "Again."):
+        async with lab(tmp_path, script, resume=session) as here:
+            directory = here.running.worker.team.directory
+            await directory.prompt(directory.get("One"), f"Say {words}", "prompt")
+            await here.until(lambda: words in "".join(event.text for event in of_agent(here, "One", Text)))  # noqa: B023
+            await here.until(lambda: states(here, "One")[-1:] == ["idle"])
+            remembered = here.running.worker.team.transcript("One") or ""
+    assert remembered.index("Say After.") < remembered.index("After.\n") < remembered.index("Say Again.")

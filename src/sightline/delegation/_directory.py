@@ -13,6 +13,7 @@ Rules:
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractContextManager, nullcontext
@@ -34,7 +35,7 @@ from sightline.delegation.definitions._discovery import AgentCatalogue
 from sightline.events import Event, Notice, RunStarted, Usage
 from sightline.exceptions import OutsideFailure, SightlineError, UserMistake
 from sightline.settings import Settings
-from sightline.text import clean_line, clean_text
+from sightline.text import clean_line, clean_text, cut_graphemes
 
 T = TypeVar("T")
 Receipt = Literal["injected", "woken", "revived", "failed"]
@@ -42,6 +43,8 @@ CarryOut = Callable[[Member], Awaitable[AgentResult]]
 OpenDriver = Callable[[Member, bool], Awaitable[Driver]]  # the second: it was there before
 _LOST = "the session ended while it was working"
 _SECONDS_BETWEEN_STOPS = 0.05
+_DESCRIPTION_AT_MOST = 200  # characters: the agents beside it read it
+_is_mail_id = re.compile(r"m\d{1,9}").fullmatch
 
 
 class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,7 +161,7 @@ class AgentDirectory:
             definition=definition,
             parent="" if parent is None else parent.id,
             depth=1 if parent is None else parent.record.depth + 1,
-            description=clean_line(request.description),
+            description=cut_graphemes(clean_line(request.description), _DESCRIPTION_AT_MOST),
             assignment=clean_text(request.assignment),
             context=clean_text(request.context),
             created=time.time(),
@@ -275,6 +278,7 @@ class AgentDirectory:
 
     def _rest(self, member: Member, *, stopped: bool = False) -> None:
         """`stopped`: by the user; what it has not read by then waits."""
+        member.stopping = False
         member.become("idle" if member.driver is not None else "parked")
         member.announced.clear()
         if member.mailbox.peek() and not stopped and not self._closed:
@@ -382,6 +386,7 @@ class AgentDirectory:
         stopped = False
         for each in self._with_below(member):
             if each.state == "running" and each.driver is not None and each.driver.busy:
+                each.stopping = True
                 each.driver.stop("cancelled")
                 stopped = True
             elif (task := self._working.get(each.id)) is not None:  # it waits for a place, or is being started
@@ -393,13 +398,18 @@ class AgentDirectory:
                 stopped = True
         return stopped
 
+    def stop_all(self) -> None:
+        """Stop what every agent does: they stay, and take more prompts."""
+        for member in self.members:
+            self.stop(member)
+
     def abort(self, member: Member, reason: str) -> None:
         """End it and those below it, for good."""
         for each in self._with_below(member):
             task = self._working.get(each.id)
             if each.state in ("aborted", "parked") or (task is None and each.state == "idle"):
                 continue
-            each.reason = reason
+            each.reason, each.stopping = reason, True
             if each.driver is not None and each.driver.busy:
                 each.driver.stop("timeout" if reason == "timeout" else "cancelled")
             elif task is not None:  # it waits for a place, or is being started
@@ -439,6 +449,7 @@ class AgentDirectory:
                 raise UserMistake(f"{reader.id} was stopped: {reader.reason or 'cancelled'}")
             self._mails += 1
             text = clean_text(text)[:MESSAGE_AT_MOST]
+            reply_to = reply_to if _is_mail_id(reply_to) else ""
             mail = Mail(f"m{self._mails}", own, ROOT if reader is None else reader.id, text, reply_to, time.time())
             return Delivery(mail.to, self._deliver(mail, reader))
         except SightlineError as error:
@@ -463,7 +474,7 @@ class AgentDirectory:
     def _announce(self, member: Member) -> None:
         """What it has not read joins its run. Without one it waits, until it works or rests."""
         driver, box = member.driver, member.mailbox
-        if driver is None or not driver.busy:
+        if driver is None or not driver.busy or member.stopping:  # a message must not start it again
             return
         for mail in box.peek():
             if mail.id not in member.announced:

@@ -87,6 +87,7 @@ class Member:
         self.usage = Usage()
         self.cost: float | None = None
         self.active = time.time()
+        self.stopping = False  # its run is being stopped
         self.reason = ""  # why it was aborted, or parked
         self._changed = changed
         self._save = save

@@ -160,6 +160,8 @@ class Team:
         writer = JournalWriter(folder, header)
         try:
             tree = SessionTree.load(folder)
+            if tree.torn_at is not None:  # the host was killed while it wrote: what follows must not join that line
+                writer.cut_to(tree.torn_at)
             parent = self._parent_of(member)
             agent = build(
                 self._spec_of(member, parent),

@@ -21,8 +21,7 @@ description: When to use this agent, in one sentence. The agent that starts it r
 # thinking: low                    # off, minimal, low, medium, high, max
 # approval: plan                   # at most this approval level: plan, edit, auto, full
 # blocking: true                   # wait for it, even where agents run in the background
-# isolated: true                   # work on its own copy of the files
-# provider: claude                 # another agent's command line: claude, codex, gemini, opencode, openai_compatible
+# provider: claude                 # another program: claude, codex, gemini, opencode, openai_compatible
 # output: {{"type": "object"}}       # a JSON schema: its result is an object like this
 ---
 

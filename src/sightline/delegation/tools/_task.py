@@ -320,7 +320,7 @@ def summary(result: AgentResult, member: Member) -> str:
     how = f"was stopped ({result.aborted})" if result.aborted else "failed" if result.error else "is done"
     parts = [f"Agent `{result.id}` ({result.agent}) {how}: {spent}."]
     if result.error:
-        parts.append(f"Error: {result.error}")
+        parts.append(f"Error: {result.error[:PREVIEW]}")
     parts += [f"Warning: {warning}." for warning in result.warnings]
     if result.findings:
         parts.append(

@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from itertools import islice, takewhile
 
+import msgspec
 from msgspec.structs import replace
 
 from sightline.agent import AgentSpec, RunOutcome, agent_spec, headless_commands
@@ -39,7 +40,7 @@ class NativeRun:
         self._prompt = prompt
         self._timeout = timeout
         self._working: NativeSession | None = None
-        self._cancelled = False
+        self._cancelled = self._timed_out = False
         self._last = 0  # number of the last event that was yielded
         self._place = 0  # in the journal: what the reader has not received is after it
         self._outcome: ProviderOutcome | None = None
@@ -57,6 +58,7 @@ class NativeRun:
         self._cancelled = True
         if self._working is not None:
             self._working.agent.stop()
+            self._working.worker.team.directory.stop_all()
             await self._working.agent.wait()
 
     async def raw(self) -> AsyncGenerator[bytes, None]:
@@ -100,23 +102,30 @@ class NativeRun:
             if self._cancelled:
                 agent.stop()
             if self._timeout is not None:
-                timer = asyncio.get_running_loop().call_later(self._timeout, agent.stop, "timeout")
+                timer = asyncio.get_running_loop().call_later(self._timeout, self._time_out, running)
             ended = await agent.wait()
             assert ended is not None
             self._settle(running, ended)
             directory = running.worker.team.directory
-            while not self._cancelled and (agent.busy or directory.busy or agent.delivers):
+            while not (self._cancelled or self._timed_out) and (agent.busy or directory.busy or agent.delivers):
                 if not agent.busy:  # agents in the background: what they return is answered
                     await directory.settled()
                     await asyncio.sleep(0)
                 elif more := await agent.wait():  # a command had a prompt of its own, or a job ended
                     self._settle(running, more if more.exit_code or not ended.exit_code else ended)
+            if self._timed_out and not ended.exit_code:  # its own run was over; agents beside it were not
+                self._settle(running, msgspec.structs.replace(ended, exit_code=124, stop_reason="timeout"))
             await self._end_jobs(running)
         finally:
             if timer is not None:
                 timer.cancel()
             running.session.flush()
             frames.end()
+
+    def _time_out(self, running: NativeSession) -> None:
+        self._timed_out = True
+        running.agent.stop("timeout")
+        running.worker.team.directory.stop_all()
 
     async def _end_jobs(self, running: NativeSession) -> None:
         jobs = running.agent.workplace.jobs

@@ -73,6 +73,7 @@ class AgentWorker:
             case commands.Unqueue():
                 return CommandReply(True, data=_returned(agent.unqueue()))
             case commands.Abort():
+                directory.stop_all()  # one that was left to work would wake it again
                 return CommandReply(True, data=_returned(agent.stop()))
             case commands.Shell():
                 return CommandReply(True, self._user_runs.shell(_typed(command.text), private=command.private))
