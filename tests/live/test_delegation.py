@@ -207,7 +207,7 @@ async def test_six_agents_of_five_kinds_in_one_session(tmp_path: Path, monkeypat
         assert "One is done." in results["task"].content
         assert "Two is done." in results["task"].content
         assert "OpenCode answers." in result_of(here, -1).content
-        assert states(here, "Codex") == ["running", "aborted"]
+        assert states(here, "Codex") == ["running", "idle", "parked"]
         assert states(here, "Open") == ["running", "idle"] * 2
         assert not here.of(Error) + here.of(Notice)
         assert here.session.snapshot().state.get("provider", "") == ""
@@ -248,7 +248,7 @@ async def test_stopped_it_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mon
         assert "was stopped (cancelled)" in result_of(here).content
         await here.wait_for(lambda: not left(home), "the end of all of it")
         assert [event.stop_reason for event in of_agent(here, path, RunEnded)] == ["cancelled"]
-        assert states(here, path) == ["running", "aborted"]
+        assert states(here, path) == ["running", "idle", "parked"]
         assert words(steps(here.seen, path)) == ""
         shown_once(here)
 

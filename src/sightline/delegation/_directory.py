@@ -284,6 +284,9 @@ class AgentDirectory:
         if member.mailbox.peek() and not stopped and not self._closed:
             self.wake(member, mail=member.mailbox.take(member.mailbox.peek()[0].id))
             return
+        if stopped and member.record.definition.provider and not self._closed:
+            self._track(background(self.park(member)))  # nothing of another program is left when it was stopped
+            return
         seconds = self._settings().task.idle_seconds
         if seconds and member.driver is not None and not self._closed:
             later = asyncio.get_running_loop().call_later
