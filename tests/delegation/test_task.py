@@ -432,3 +432,17 @@ async def test_a_torn_conversation_is_continued_behind_what_is_whole(tmp_path: P
             await here.until(lambda: states(here, "One")[-1:] == ["idle"])
             remembered = here.running.worker.team.transcript("One") or ""
     assert remembered.index("Say After.") < remembered.index("After.\n") < remembered.index("Say Again.")
+
+
+async def test_nothing_stored_of_an_agent_has_a_secret(tmp_path: Path) -> None:
+    """Neither its task nor what it returned, in whatever file of the session."""
+    secret = "s3cr3t-value-of-a-token-0123456789"
+    args = {"agent": "task", "context": f"Use {secret}.", "tasks": [{"id": "One", "assignment": f"Print {secret}."}]}
+    scripts = {"One": [handed_back(f"It is {secret}.")]}
+    turns = [[{"tool": "task", "args": args, "agents": scripts}], [text("So.")]]
+    async with lab(tmp_path, turns, environ={"DEPLOY_TOKEN": secret}) as here:
+        await here.run()
+        folder = here.store.folder(here.session.id)
+    stored = [file for file in folder.rglob("*") if file.is_file()]
+    assert {"record.json", "output.md", "journal.jsonl"} <= {file.name for file in stored}
+    assert not [file for file in stored if secret.encode() in file.read_bytes()]

@@ -102,7 +102,7 @@ def build(
 
     `parent`: of the agent this one is below; its rules apply and not those of the spec, at no higher level than `cap`.
     Such an agent starts nothing in the background, and has no todo list: that is the session's. `entries`: where the
-    conversation is stored, if not in the session of the actor. `role`: in place of what the agent of a session is told.
+    conversation is stored, if not in the session of the actor. `role`: in place of that of the agent of a session.
     `only`: the names of the tools it has; None: all."""
     if cap is not None and parent is None:
         raise ValueError("a cap needs a parent: the root has the level of its session")

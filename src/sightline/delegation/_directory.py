@@ -29,11 +29,11 @@ from sightline.delegation._driver import Driver, How
 from sightline.delegation._mailboxes import MESSAGE_AT_MOST, Mail, Mailbox
 from sightline.delegation._member import AgentResult, Member
 from sightline.delegation._names import ROOT, as_name, generated_name, unique_name
-from sightline.delegation._record import AgentRecord, AgentShelf
+from sightline.delegation._record import AgentRecord, AgentShelf, Lifecycle
 from sightline.delegation.definitions._definition import AgentDefinition
 from sightline.delegation.definitions._discovery import AgentCatalogue
 from sightline.events import Event, Notice, RunStarted, Usage
-from sightline.exceptions import OutsideFailure, SightlineError, UserMistake
+from sightline.exceptions import SightlineError, UserMistake
 from sightline.settings import Settings
 from sightline.text import clean_line, clean_text, cut_graphemes
 
@@ -140,9 +140,7 @@ class AgentDirectory:
     def load(self) -> None:
         """The agents of a session that is resumed: all are parked."""
         for record in self._shelf.records():
-            self._members[record.id] = Member(
-                record, "aborted" if record.aborted else "parked", self._changed, self._shelf.save
-            )
+            self._members[record.id] = self._member(record, "aborted" if record.aborted else "parked")
 
     # Starting
 
@@ -162,13 +160,19 @@ class AgentDirectory:
             parent="" if parent is None else parent.id,
             depth=1 if parent is None else parent.record.depth + 1,
             description=cut_graphemes(clean_line(request.description), _DESCRIPTION_AT_MOST),
-            assignment=clean_text(request.assignment),
-            context=clean_text(request.context),
+            assignment=self._stored(request.assignment),
+            context=self._stored(request.context),
             created=time.time(),
-            isolated=request.isolated or definition.isolated,
         )
-        member = self._members[name] = Member(record, "pending", self._changed, self._shelf.save)
+        member = self._members[name] = self._member(record, "pending")
         return member
+
+    def _stored(self, text: str) -> str:
+        """As it may be stored, and as the agent reads it: a prompt of ours is masked, too."""
+        return self._root.secrets.masked(clean_text(text))
+
+    def _member(self, record: AgentRecord, state: Lifecycle) -> Member:
+        return Member(record, state, self._changed, lambda member: self._track(background(self._save(member))))
 
     def _allowed(self, name: str, parent: Member | None) -> AgentDefinition:
         settings = self._settings().task
@@ -239,10 +243,8 @@ class AgentDirectory:
     async def _begin(self, member: Member, call: str) -> None:
         """It exists for the views from now on."""
         record = member.record
-        parent = self._members.get(record.parent)
-        above = self._root if parent is None or parent.actor is None else parent.actor
         await asyncio.to_thread(self._shelf.create, record.id)
-        member.actor = above.child(
+        member.actor = self._above(member).child(
             record.id.rpartition(".")[2],
             task=record.description or record.assignment,
             call=call,
@@ -269,10 +271,13 @@ class AgentDirectory:
 
     def _end(self, member: Member) -> None:
         """For the views: nothing more comes of it."""
-        parent = self._members.get(member.record.parent)
-        above = self._root if parent is None or parent.actor is None else parent.actor
         if member.actor is not None:
-            above.end_child(member.actor, is_error=True, usage=_known(member.usage))
+            self._above(member).end_child(member.actor, is_error=True, usage=_known(member.usage))
+
+    def _above(self, member: Member) -> Actor:
+        """The actor of the agent it works for."""
+        parent = self._members.get(member.record.parent)
+        return self._root if parent is None or parent.actor is None else parent.actor
 
     # Resting, waking, stopping
 
@@ -350,8 +355,6 @@ class AgentDirectory:
                 member.mailbox.put_back(mail)
 
     async def _revive(self, member: Member) -> Driver:
-        if member.record.isolated:
-            raise OutsideFailure(f"{member.id} worked in a workspace of its own, which is gone", "start another agent")
         if member.actor is None:
             member.actor = self._root.resumed_child(member.path, partial(self._see, member))
         member.may_continue = partial(self._continues, member)
@@ -515,14 +518,15 @@ class AgentDirectory:
         for handle in self._parking.values():
             handle.cancel()
         while self._tasks:  # one that is just about to begin is stopped when it has begun
-            self._stop_all()
+            self._stop_for_the_end()
             await asyncio.wait(list(self._tasks), timeout=_SECONDS_BETWEEN_STOPS)
         for member in self.members:
             await self._release(member)
             if member.state in ("running", "idle", "pending"):
                 member.become("parked", _LOST if member.state == "running" else "")
 
-    def _stop_all(self) -> None:
+    def _stop_for_the_end(self) -> None:
+        """Unlike `stop`, this aborts none of them: they can be revived when the session is resumed."""
         for member in self.members:
             if member.driver is not None and member.driver.busy:
                 member.driver.stop("cancelled")

@@ -52,8 +52,6 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int = 0
     cost: float | None = None
     seconds: float = 0.0
-    patch: str = ""  # the address of the changes it made in a workspace of its own
-    merged: str = ""  # what became of them
 
     @property
     def failed(self) -> bool:
@@ -62,14 +60,14 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
 
 class Member:
     """Used in the session's event loop only. `changed`: called when something of it that is shown has changed. `save`:
-    stores its record."""
+    has its record stored soon."""
 
     def __init__(
         self,
         record: AgentRecord,
         state: Lifecycle,
         changed: Callable[["Member"], object],
-        save: Callable[[AgentRecord], object],
+        save: Callable[["Member"], object],
     ) -> None:
         self.record = record
         self.state: Lifecycle = state
@@ -112,9 +110,9 @@ class Member:
         self._changed(self)
 
     def keep(self, record: AgentRecord) -> None:
-        """Store what has to be known when the program ends right now. Blocking, and small."""
+        """Store what has to be known when the program is killed."""
         self.record = record
-        self._save(record)
+        self._save(self)
 
     def publish(self) -> None:
         """Its state, where that is news."""
@@ -166,7 +164,6 @@ class Member:
         self.usage = added(self.usage, usage) or self.usage
         if cost is not None:
             self.cost = (self.cost or 0.0) + cost
-        self.last_line = self.last_line if not self.last_line.endswith(" ") else self.last_line.strip()
         self._changed(self)
 
     def _mail_changed(self) -> None:

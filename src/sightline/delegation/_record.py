@@ -29,7 +29,6 @@ class AgentRecord(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     created: float = 0.0
     aborted: bool = False  # it was stopped for good
-    isolated: bool = False  # it worked in a workspace of its own, which is gone
     provider_session: str = ""  # the id of its conversation in another program
 
     @property

@@ -19,6 +19,7 @@ import msgspec
 from sightline.delegation._driver import Driver, DriverOutcome
 from sightline.delegation._member import AgentResult, Member
 from sightline.delegation._record import AgentShelf
+from sightline.secrets import Secrets
 from sightline.settings import Settings
 
 REMINDERS = 3
@@ -36,9 +37,14 @@ class TaskRun:
     """Carries out the assignment of an agent."""
 
     def __init__(
-        self, shelf: AgentShelf, settings: Callable[[], Settings], abort: Callable[[Member, str], object]
+        self,
+        shelf: AgentShelf,
+        settings: Callable[[], Settings],
+        abort: Callable[[Member, str], object],
+        secrets: Secrets,
     ) -> None:
         self._shelf = shelf
+        self._secrets = secrets
         self._settings = settings
         self._abort = abort
 
@@ -54,6 +60,7 @@ class TaskRun:
             if timer is not None:
                 timer.cancel()
         result = self._result(member, outcome, reminded, time.monotonic() - began)
+        result = msgspec.structs.replace(result, output=self._secrets.masked(result.output))
         if result.output:
             await asyncio.to_thread(self._shelf.save_output, member.id, result.output)
         return msgspec.structs.replace(result, output=bounded(result.output))

@@ -40,7 +40,7 @@ from sightline.settings import Approval, Settings
 from sightline.tools import AnyTool, StoredHistory, builtin_tools
 
 _SCRIPTED = "scripted:"
-_LISTED = 32  # other agents that one is told of
+_LISTED = 32  # other agents in the role of one
 _HAND_BACK = """\
 You work for another agent, which gave you a task. It sees nothing of what you do but what you hand back: when you \
 are done, call `yield` once with the whole result. Do not ask back where you can decide; where you cannot continue, \
@@ -92,7 +92,7 @@ class Team:
             open_driver=self._open_driver,
             send_to_root=self._send_to_root,
         )
-        self._run = TaskRun(self._shelf, self._settings, self.directory.abort)
+        self._run = TaskRun(self._shelf, self._settings, self.directory.abort, root.secrets)
         self.directory.load()
         root.workplace.agents = self
         if self._settings().task.max_depth > 0:

@@ -68,7 +68,7 @@ def system_prompt(
     now: Callable[[], float] = time.time,
 ) -> str:
     """All parts, from what is the same everywhere to what is specific to this folder. `role`: of an agent that works
-    for another, in place of what the agent of a session is told."""
+    for another, in place of that of the agent of a session."""
     parts = [role or _WHO, _surroundings(cwd, sandboxed, now())]
     for file in found.files:
         place = clean_line(str(file.path)).replace('"', "'")

@@ -11,7 +11,7 @@ Rules:
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 import msgspec
@@ -25,7 +25,6 @@ from sightline.delegation.definitions._definition import AgentDefinition
 from sightline.events import CallEnding, Delegation, DelegationItem, DelegationStatus
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.exec import Jobs
-from sightline.exec._jobs import Work
 from sightline.settings import Settings
 from sightline.text import clean_line, cut_graphemes, first_line
 from sightline.tools import Details, Outcome, Tool, ToolContext, ToolError
@@ -44,15 +43,20 @@ _FOLLOW_UP = (
 )
 
 
-class TaskItem(msgspec.Struct, frozen=True):
+class ShownItem(msgspec.Struct, frozen=True):
+    """One agent, as the model is shown it."""
+
     assignment: Annotated[str, Meta(description="The work: complete instructions. The agent knows nothing else.")]
     id: Annotated[str, Meta(description="A short name for the agent, such as AuthReader.", max_length=NAME_AT_MOST)] = (
         ""
     )
     description: Annotated[str, Meta(description="A few words for people.")] = ""
-    isolated: Annotated[
-        bool, Meta(description="Work in a copy of the workspace and return the changes as a patch.")
-    ] = False
+
+
+class TaskItem(ShownItem, frozen=True):
+    """One agent, as a call may be written."""
+
+    isolated: bool = False  # work on a copy of the files: refused, until there are such
 
 
 class BatchParams(msgspec.Struct, frozen=True):
@@ -60,10 +64,10 @@ class BatchParams(msgspec.Struct, frozen=True):
 
     agent: Annotated[str, Meta(description="Which kind of agent.")]
     context: Annotated[str, Meta(description="What all of them need to know: goal, constraints, files.")]
-    tasks: Annotated[list[TaskItem], Meta(description="One for each agent.")]
+    tasks: Annotated[list[ShownItem], Meta(description="One for each agent.")]
 
 
-class FlatParams(TaskItem, frozen=True, kw_only=True):
+class FlatParams(ShownItem, frozen=True, kw_only=True):
     """As the model is shown it where `task.batch` is off."""
 
     agent: Annotated[str, Meta(description="Which kind of agent.")]
@@ -112,8 +116,7 @@ class TaskTool(Tool[TaskParams]):
     def schema(self) -> Details:
         from sightline.tools import schema_of
 
-        found = schema_of(BatchParams if self._settings().task.batch else FlatParams)
-        return _without(found, "isolated")  # until there are workspaces of their own
+        return schema_of(BatchParams if self._settings().task.batch else FlatParams)
 
     def preview(self, params: TaskParams) -> str:
         items = params.tasks or []
@@ -184,8 +187,7 @@ class TaskTool(Tool[TaskParams]):
         return [
             each
             for each in self._directory.definitions.values()
-            if each.name not in disabled
-            and (own is None or (each.name != own.name and ("*" in own.spawns or each.name in own.spawns)))
+            if each.name not in disabled and (own is None or (each.name != own.name and own.may_start(each.name)))
         ]
 
     def _in_background(self, members: list[Member]) -> bool:
@@ -257,7 +259,9 @@ class TaskTool(Tool[TaskParams]):
         ending = CallEnding(ended="job", job=begun[0].id) if len(begun) == 1 else CallEnding(ended="job")
         return Outcome(text=text, details={**progress.details(), **ending.as_details()})
 
-    def _job(self, member: Member, results: dict[str, AgentResult], progress: "_Progress", call: str) -> Work:
+    def _job(
+        self, member: Member, results: dict[str, AgentResult], progress: "_Progress", call: str
+    ) -> Callable[[], Awaitable[str]]:
         async def work() -> str:
             result = await self._one(member, results, progress, call)
             if result.failed:
@@ -330,8 +334,6 @@ def summary(result: AgentResult, member: Member) -> str:
         parts.append(result.output[:PREVIEW])
         if len(result.output) > PREVIEW:
             parts.append(f"[{len(result.output) - PREVIEW:,} more characters: agent://{result.id}]")
-    if result.merged:
-        parts.append(result.merged)
     if member.state == "aborted":
         parts.append(f"[its transcript: history://{result.id}]")
     else:
@@ -344,21 +346,3 @@ def _finding(number: int, finding: ReviewFinding) -> str:
     place = f" {finding.file}{lines}" if finding.file else ""
     body = f"\n   {finding.body}" if finding.body else ""
     return f"{number}. [P{finding.priority}]{place} {finding.title}{body}"
-
-
-def _without(schema: Details, field: str) -> Details:
-    """The schema without a field, at whatever depth."""
-
-    def pruned(value: object) -> object:
-        if isinstance(value, dict):
-            return {
-                name: {inner: pruned(each) for inner, each in below.items() if inner != field}
-                if name == "properties" and isinstance(below, dict)
-                else pruned(below)
-                for name, below in value.items()
-            }
-        return [pruned(each) for each in value] if isinstance(value, list) else value
-
-    found = pruned(schema)
-    assert isinstance(found, dict)
-    return found
