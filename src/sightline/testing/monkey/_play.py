@@ -103,6 +103,8 @@ class Monkey:
             glass.pump(0.1)
         word = f"qx{self.rests}w"
         for number in range(_TRIES):
+            if number >= _TRIES // 2:
+                self._stop_agent(glass)
             if glass.ended or self._usable(glass, word, 1 + number / 2):
                 break
         else:
@@ -119,6 +121,13 @@ class Monkey:
             glass.press(b"\x03")
             glass.pump(_TWICE)
         raise Trouble(f"{word} was not cleared")
+
+    def _stop_agent(self, glass: Glass) -> None:
+        """An agent whose every command has to be approved asks the next one as soon as a dialog is closed: one Escape
+        closes what it asks, two more stop it."""
+        for _ in range(3):
+            glass.press(b"\x1b")
+            glass.pump(0.15)
 
     def _usable(self, glass: Glass, word: str, seconds: float) -> bool:
         """Escape what is open, clear what is written, and type a word. A question may come just then."""
