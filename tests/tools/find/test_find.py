@@ -212,8 +212,9 @@ async def test_timeouts_are_clamped(
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file system that shows the first files and then nothing for long."""
-    real = _ripgrep.listing
+    """A file system that shows the first files and then nothing for long. The time runs from there on, however long the
+    machine takes to get so far."""
+    real, real_done, shown = _ripgrep.listing, _listing._done, asyncio.Event()
 
     async def listing(folder: Path, *, newest_first: bool = False, **how: Any) -> Any:
         if not newest_first:
@@ -221,9 +222,17 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
                 yield names
                 await asyncio.sleep(0.01)
                 yield names
+            shown.set()
         await asyncio.sleep(60)
 
+    async def done(task: "asyncio.Task[None]", seconds: float) -> bool:
+        async with asyncio.timeout(60):
+            while seconds > _listing.UPDATE_SECONDS and not (shown.is_set() or task.done()):
+                await asyncio.sleep(0.005)
+        return await real_done(task, seconds)
+
     monkeypatch.setattr(_ripgrep, "listing", listing)
+    monkeypatch.setattr(_listing, "_done", done)
     monkeypatch.setattr(_listing, "UPDATE_SECONDS", 0.005)
     monkeypatch.setattr("sightline.tools.find._work.SHORTEST", 0.1)
 

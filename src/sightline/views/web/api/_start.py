@@ -6,8 +6,9 @@ import re
 import shutil
 
 from sightline._working_folder import environment_for_python, python_words
+from sightline.exceptions import OutsideFailure
 from sightline.exec import CommandSpec
-from sightline.host import Command, CommandReply, Start, connect
+from sightline.host import Command, CommandReply, Start, StoredSession, attach
 from sightline.journal import Store, session_of
 from sightline.views.web.api._bodies import StartBody, Started
 from sightline.views.web.api._reading import RequestRefused
@@ -72,12 +73,11 @@ async def submit(
 ) -> CommandReply:
     """Have a running host do something; refuses when it is not running, does not answer, or will not."""
     try:
-        client = await connect(session)
-    except OSError:
-        if store.is_running(session):
-            hint = "it is suspended or very busy: try again, or end that process"
-            raise RequestRefused(503, f"session {session} is running but does not answer", hint) from None
-        raise RequestRefused(409, f"session {session} has ended", hint) from None
+        client = await attach(store, session)
+    except OutsideFailure as error:
+        raise RequestRefused(503, error.message, error.hint) from None
+    if isinstance(client, StoredSession):
+        raise RequestRefused(409, f"session {session} has ended", hint)
     try:
         reply = await client.submit(command)
     finally:
