@@ -17,7 +17,7 @@ import pytest
 
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.exec import SETUP_ATTEMPTS, Process, SandboxSpec, SandboxStatus, sandbox_status, sandboxed, work_in
-from sightline.exec.sandbox import _bubblewrap, _landlock, _programs, _sandbox, _seccomp
+from sightline.exec.sandbox import _bubblewrap, _landlock, _programs, _removal, _sandbox, _seccomp
 from sightline.settings import store_key
 
 from .running import how_to_start, run_boxed, start_boxed
@@ -73,7 +73,7 @@ def test_folders_deeper_than_a_path_can_be_are_removed(tmp_path):
     folder = tmp_path / "temporary"
     (folder / "0").mkdir(parents=True)
     subprocess.run([sys.executable, "-c", code], cwd=folder / "0", check=True)
-    _sandbox._remove(str(folder))
+    _removal.remove_folder(str(folder))
     assert not folder.exists()
 
 

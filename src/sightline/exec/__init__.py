@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sightline.exec.sandbox._programs import start_words as start_words
     from sightline.exec.sandbox._programs import work_in as work_in
     from sightline.exec.sandbox._protection import replacing as replacing
+    from sightline.exec.sandbox._removal import remove_folder as remove_folder
     from sightline.exec.sandbox._sandbox import SandboxedCommand as SandboxedCommand
     from sightline.exec.sandbox._sandbox import SandboxSpec as SandboxSpec
     from sightline.exec.sandbox._sandbox import SandboxStatus as SandboxStatus

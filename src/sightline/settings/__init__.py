@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sightline.settings._trust import trusted_agents as trusted_agents
     from sightline.settings._trust import trusted_files as trusted_files
     from sightline.settings.protection._gathered import Protected as Protected
+    from sightline.settings.protection._protected import is_guarded as is_guarded
     from sightline.settings.protection._protected import open_entries as open_entries
     from sightline.settings.protection._protected import protected as protected
     from sightline.settings.rules._denied import denied_paths as denied_paths

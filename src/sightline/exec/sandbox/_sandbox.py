@@ -16,9 +16,8 @@ What does the work is imported when it is used: the spec alone travels with ever
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from itertools import count
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -30,6 +29,7 @@ from sightline.exec.gateway._entrance import Entrance
 from sightline.exec.sandbox._known_workspaces import remember
 from sightline.exec.sandbox._launching import Handover
 from sightline.exec.sandbox._programs import program, work_in
+from sightline.exec.sandbox._removal import remove_folder
 from sightline.exec.sandbox._setup import Setup
 
 Kind = Literal["bubblewrap", "landlock", "none"]
@@ -91,7 +91,7 @@ class SandboxedCommand(msgspec.Struct, frozen=True, kw_only=True):
         if self.release is not None:
             self.release()
         if self.temp:
-            _remove(self.temp)
+            remove_folder(self.temp)
 
 
 _decided: SandboxStatus | None = None
@@ -335,51 +335,3 @@ def _how_to_install() -> str:
         if shutil.which(manager):
             return f"{command} bubblewrap"
     return "the package is called bubblewrap"
-
-
-def _remove(folder: str) -> None:
-    """All of it, folders included that the command made read-only (a module cache does that)."""
-    try:
-        os.rmdir(folder)  # most commands leave nothing
-    except OSError:
-        _remove_tree(folder)
-
-
-def _remove_tree(folder: str) -> None:
-    """However deep: each folder's own folders are moved up beside it before it is removed, so that no path becomes
-    longer than the kernel takes and no more than two folders are open."""
-    numbers = (name for name in map(str, count()) if not os.path.lexists(f"{folder}/{name}"))
-    with suppress(OSError), _opened(folder) as top:
-        waiting = _remove_files(top)
-        while waiting:
-            name = waiting.pop()
-            with suppress(OSError), _opened(name, top) as inner:
-                for each in _remove_files(inner):
-                    waiting.append(next(numbers))
-                    os.rename(each, waiting[-1], src_dir_fd=inner, dst_dir_fd=top)
-                os.rmdir(name, dir_fd=top)
-        os.rmdir(folder)
-
-
-def _remove_files(folder: int) -> list[str]:
-    """The names of the folders that are left, which may all be changed now."""
-    with os.scandir(folder) as found:
-        entries = list(found)
-    folders = {entry.name: None for entry in entries if entry.is_dir(follow_symlinks=False)}
-    for entry in entries:
-        with suppress(OSError):
-            if entry.name not in folders:
-                os.unlink(entry.name, dir_fd=folder)
-                continue
-            with _opened(entry.name, folder, os.O_PATH) as inner:
-                os.chmod(f"/proc/self/fd/{inner}", 0o700)
-    return list(folders)
-
-
-@contextmanager
-def _opened(name: str, folder: int | None = None, how: int = os.O_RDONLY) -> Iterator[int]:
-    descriptor = os.open(name, how | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)

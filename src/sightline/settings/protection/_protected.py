@@ -68,8 +68,9 @@ def _is_open(name: str) -> bool:
     return not name.startswith(".") or name in _WRITABLE_OF_HOME
 
 
-def is_guarded(path: str, workspace: str) -> bool:
-    """Whether a tool needs approval to write a real path in a workspace, by its name alone or as protected."""
+def is_guarded(path: str, workspace: str, known: Protected | None = None) -> bool:
+    """Whether a tool needs approval to write a real path in a workspace, by its name alone or as protected. `known`: the
+    protected set, where a caller asks about many paths."""
     names = os.path.relpath(path, workspace).casefold().split(os.sep)
     last, folder = names[-1], names[-2] if len(names) > 1 else ""
     if not _GUARDED_FOLDERS.isdisjoint(names) or last in AUTORUN_FILES or last in _APPROVED_FILES:
@@ -82,7 +83,8 @@ def is_guarded(path: str, workspace: str) -> bool:
         if first != "." and not _is_open(first):
             return True
     # Of `.vscode` a tool needs approval for the two files above; to commands it is read-only as a whole.
-    found = (each for each in protected(workspace).files if os.path.basename(each) != ".vscode")
+    files = (known or protected(workspace)).files
+    found = (each for each in files if os.path.basename(each) != ".vscode")
     return any(is_in(path, each) for each in found)
 
 

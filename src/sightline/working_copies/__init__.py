@@ -1,0 +1,25 @@
+"""Working copies of a workspace, in each of which one agent works apart from the others."""
+
+from sightline._later import later
+
+TYPE_CHECKING = False
+# A session without isolated agents has none.
+if TYPE_CHECKING:
+    from sightline.working_copies._copy import WorkingCopy as WorkingCopy
+    from sightline.working_copies._facts import Branch as Branch
+    from sightline.working_copies._facts import ChangeList as ChangeList
+    from sightline.working_copies._facts import CopyKind as CopyKind
+    from sightline.working_copies._facts import DiffText as DiffText
+    from sightline.working_copies._facts import FileChange as FileChange
+    from sightline.working_copies._facts import MergeConflict as MergeConflict
+    from sightline.working_copies._facts import Merged as Merged
+    from sightline.working_copies._facts import RefusedFile as RefusedFile
+    from sightline.working_copies._facts import StoredPatch as StoredPatch
+    from sightline.working_copies._leftovers import leftovers as leftovers
+    from sightline.working_copies._leftovers import remove_leftover as remove_leftover
+    from sightline.working_copies._opening import WantedKind as WantedKind
+    from sightline.working_copies._opening import open_copy as open_copy
+    from sightline.working_copies._records import CopyRecord as CopyRecord
+
+if not TYPE_CHECKING:  # so that a wrong name is found by the type checker
+    __getattr__, __dir__ = later(__name__, __file__)

@@ -1,0 +1,44 @@
+"""The agent's side of a working copy: where its files are, and which of them may differ from the start."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from sightline.working_copies._states import FileState, Signature
+
+CANDIDATES_AT_MOST = 100_000
+
+# Of paths relative to the workspace, those that git ignores there.
+Ignoring = Callable[[list[str]], set[str]]
+
+
+class Candidates(msgspec.Struct):
+    """Paths that may have changed. `is_whole`: false where there are more, or a folder could not be read."""
+
+    paths: set[str]
+    is_whole: bool = True
+
+
+class AgentSide(Protocol):
+    """With `force`, what the agent made unreadable is read too; for an agent that has finished."""
+
+    words: tuple[str, ...]
+    cwd: str
+
+    def candidates(self, ignoring: Ignoring, *, force: bool) -> Candidates:
+        """Nothing in a `.git`. New folders that are ignored are left out with all that is in them."""
+
+    def look(self, path: str, *, force: bool) -> FileState:
+        """Its file at a path that is a candidate."""
+
+    def signature(self, path: str) -> Signature | None:
+        """Of that file."""
+
+    def has_folder(self, path: str) -> bool:
+        """Whether the agent sees a folder at a path where the workspace has one."""
+
+
+def is_git(name: str) -> bool:
+    """Whether a file of this name is git's own, also where names that differ in case are the same."""
+    return name.casefold() == ".git"

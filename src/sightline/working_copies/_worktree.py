@@ -1,0 +1,155 @@
+"""A git worktree on a branch of its own, filled with the workspace as it is.
+
+Rules:
+
+- Git makes the worktree without any files; they are copied from the workspace (`_copying`): tracked ones with the
+  user's changes, new ones that are not ignored, and those of repositories inside.
+- Ignored files are copied where the agent may need them (`.env`): regular files directly in the workspace, or in a
+  folder of it that is not ignored, of at most 1 MiB each, the first 64 of them by name. They are never committed.
+- The worktree is named to git by where it was made. What its `.git` file says by now means nothing.
+"""
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from sightline.exceptions import OutsideFailure
+from sightline.exec import remove_folder
+from sightline.working_copies._bases import Bases
+from sightline.working_copies._copying import copied
+from sightline.working_copies._facts import Branch
+from sightline.working_copies._git import GitFailure, Repository, find_repository
+from sightline.working_copies._manifest import Manifest
+from sightline.working_copies._records import CopyRecord
+from sightline.working_copies._states import listed
+
+_EXTRA_BYTES = 1024 * 1024
+_EXTRA_FILES = 64
+_NAMES = 100
+_NESTED_AT_MOST = 16  # repositories inside each other
+
+
+def free_branch(repository: Repository, name: str) -> str:
+    for number in range(1, _NAMES):
+        branch = f"sightline/{name}" if number == 1 else f"sightline/{name}-{number}"
+        if not repository.run("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}", allowed=(0, 1)):
+            return branch
+    raise OutsideFailure(f"there are too many branches named sightline/{name}", "delete those that are not needed")
+
+
+def make_worktree(repository: Repository, record: CopyRecord, before: int) -> tuple[Manifest, str]:
+    """What was copied into `tree`, and the worktree's own git folder."""
+    tree = str(record.parts / "tree")
+    repository.run("worktree", "add", "--no-checkout", "-b", record.branch, tree, record.commit)
+    git_dir = _git_dir(tree)
+    inner = repository.tree(tree, git_dir)
+    inner.run("read-tree", record.commit)
+    nested: list[str] = []
+    paths = _files(repository, "", nested, _NESTED_AT_MOST)
+    extra = _extra(repository)
+    files = copied(repository.folder, tree, [*paths, *extra], before)
+    manifest = Manifest(files, nested, [path for path in extra if path in files])
+    bases = Bases(repository.folder, record.parts / "bases", manifest)
+    for path in _dirty(repository, record.commit):
+        bases.store(path)
+    return manifest, git_dir
+
+
+def commit_all(tree: Repository, branch: str, message: str, manifest: Manifest, changed: list[str]) -> Branch:
+    """Everything that git would add, on top of what the branch has. No hook runs, and nothing is signed."""
+    index = {"GIT_INDEX_FILE": os.path.join(tree.git_dir, "sightline-index")}
+    ref = f"refs/heads/{branch}"
+    tip = tree.line("rev-parse", "--verify", f"{ref}^{{commit}}")
+    try:
+        tree.run("read-tree", tip, env=index)
+        nested = tuple(f"{each}/" for each in manifest.repositories)
+        extra = set(manifest.extra)
+        names = [
+            path for path in _listed_with(tree, index)
+            if not path.endswith("/") and path not in extra and not path.startswith(nested or ("\0",))
+        ]  # fmt: skip
+        data = b"".join(os.fsencode(path) + b"\0" for path in names if not _is_folder(tree.folder, path))
+        tree.run("update-index", "-z", "--add", "--remove", "--replace", "--stdin", data=data, env=index)
+        made = tree.line("write-tree", env=index)
+        commit = tip
+        if made != tree.line("rev-parse", f"{tip}^{{tree}}"):
+            words = ("commit-tree", made, "-p", tip, "-F", "-")
+            commit = tree.run(*words, data=message.encode(), env=tree.identity()).decode().strip()
+            tree.run("update-ref", "-m", "sightline", ref, commit, tip)
+            tree.run("read-tree", commit)
+    finally:
+        with suppress(OSError):
+            os.unlink(index["GIT_INDEX_FILE"])
+    left_out = tuple(path for path in changed if path.startswith(nested or ("\0",)))
+    return Branch(name=branch, commit=commit, left_out=left_out)
+
+
+def remove_worktree(repository: Repository, record: CopyRecord) -> None:
+    """The worktree, and its branch where that has nothing but what it began with."""
+    tree = record.parts / "tree"
+    with suppress(GitFailure):  # refused where its `.git` was changed: it is pruned then
+        repository.run("worktree", "remove", "--force", "--force", str(tree))
+    remove_folder(str(tree))
+    with suppress(GitFailure):
+        repository.run("worktree", "prune")
+    if record.branch and record.commit:
+        with suppress(GitFailure):
+            repository.run("update-ref", "-d", f"refs/heads/{record.branch}", record.commit)
+
+
+def _git_dir(tree: str) -> str:
+    """Read before any agent has seen it."""
+    text = Path(tree, ".git").read_bytes()
+    if not text.startswith(b"gitdir: "):
+        raise OutsideFailure(f"git made a worktree without a git folder: {tree}")
+    return os.fsdecode(text.removeprefix(b"gitdir: ").removesuffix(b"\n"))
+
+
+def _files(repository: Repository, prefix: str, nested: list[str], depth: int) -> list[str]:
+    """Of a repository and of those inside it, as seen from the outermost."""
+    found: list[str] = []
+    for path in repository.files():
+        name = path.removesuffix("/")
+        if not _is_folder(repository.folder, name):
+            found.append(prefix + name)
+            continue
+        inner = find_repository(os.path.join(repository.folder, name)) if depth else None
+        if inner is not None and inner.folder == os.path.join(repository.folder, name):
+            nested.append(prefix + name)
+            found += _files(inner, f"{prefix}{name}/", nested, depth - 1)
+    return found
+
+
+def _extra(repository: Repository) -> list[str]:
+    top = listed(repository.folder, "")
+    small = [name for name, status in top if _is_small(status)]
+    folders = [name for name, status in top if stat.S_ISDIR(status.st_mode) and name != ".git"]
+    ignored = repository.ignored(folders)
+    for folder in folders:
+        if folder not in ignored and not os.path.lexists(os.path.join(repository.folder, folder, ".git")):
+            with suppress(PermissionError):
+                inside = listed(repository.folder, folder)
+                small += [f"{folder}/{name}" for name, status in inside if _is_small(status)]
+    return sorted(repository.ignored(small))[:_EXTRA_FILES]
+
+
+def _is_small(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) and status.st_size <= _EXTRA_BYTES
+
+
+def _dirty(repository: Repository, commit: str) -> list[str]:
+    """Tracked files that differ from the commit."""
+    words = ("diff-index", "-z", "--name-only", "--no-ext-diff", "--no-textconv", "--ignore-submodules", commit)
+    return [os.fsdecode(each) for each in repository.run(*words).split(b"\0") if each]
+
+
+def _listed_with(tree: Repository, index: dict[str, str]) -> list[str]:
+    words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+    return [os.fsdecode(each) for each in tree.run(*words, env=index).split(b"\0") if each]
+
+
+def _is_folder(root: str, path: str) -> bool:
+    with suppress(OSError):
+        return stat.S_ISDIR(os.lstat(os.path.join(root, path)).st_mode)
+    return False
