@@ -116,6 +116,9 @@ class FakeDriver:
 class Room:
     """A directory with fake drivers, and what became of each message."""
 
+    async def _never(self, *given: object) -> Any:
+        raise AssertionError("no agent here is isolated")
+
     def __init__(self, folder: Path, limit: int) -> None:
         self.log, self.read, self.root_read = FakeLog(), Counter[str](), Counter[str]()
         definition = AgentDefinition(name="a", description="d", prompt="p", spawns=("b",), source="bundled")
@@ -130,6 +133,8 @@ class Room:
             AgentShelf(folder),
             settings=lambda: given,
             catalogue=lambda: catalogue,
+            isolate=self._never,
+            hand_in=self._never,
             open_driver=self._open,
             send_to_root=self._send_to_root,
         )

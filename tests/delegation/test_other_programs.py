@@ -542,8 +542,8 @@ async def test_one_that_was_parked_continues_its_own_conversation(tmp_path: Path
     async with at_work(tmp_path, [[one()], [text("So.")]]) as here:
         await here.agent.prompt("go")
         request = await here.first(Request)
-        record = msgspec.json.decode((here.session.folder / "agents/Other/record.json").read_bytes())
-        assert record["provider_session"] == "T1"
+        record = here.session.folder / "agents/Other/record.json"
+        await until(lambda: msgspec.json.decode(record.read_bytes())["provider_session"] == "T1")
         await here.session.submit(AnswerRequest(request.id, "once"))
         await here.ended()
         directory = here.running.worker.team.directory

@@ -59,7 +59,7 @@ async def test_the_notes_of_a_session_are_shared(tmp_path: Path) -> None:
 
 
 async def test_the_model_is_shown_one_shape(tmp_path: Path) -> None:
-    """By `task.batch`; in no shape is there what is not built."""
+    """By `task.batch`."""
     for batch, fields in (("true", {"agent", "context", "tasks"}), ("false", {"agent", "assignment", "id"})):
         (tmp_path / batch).mkdir()
         async with lab(tmp_path / batch, [[text("Hi.")]], settings={"task.batch": batch}) as here:
@@ -67,7 +67,7 @@ async def test_the_model_is_shown_one_shape(tmp_path: Path) -> None:
             assert fields <= schema["properties"].keys()
             assert "schema" not in schema["properties"]
             assert ("tasks" in schema["properties"]) == (batch == "true")
-            assert "isolated" not in str(schema)
+            assert "isolated" in str(schema)
 
 
 async def test_kinds_of_agents_are_looked_for_with_each_call(tmp_path: Path) -> None:
@@ -94,14 +94,15 @@ async def test_without_levels_there_is_neither_task_nor_irc(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("asked", [True, False], ids=["the call", "the definition"])
-async def test_an_isolated_agent_is_refused(tmp_path: Path, asked: bool) -> None:
-    """Until it can have files of its own: it would change those it was to leave alone."""
+async def test_an_isolated_agent_is_refused_where_isolation_is_off(tmp_path: Path, asked: bool) -> None:
+    """It would change the files it was to leave alone."""
     environ = written(tmp_path, "apart", "isolated: true")
     args = {"agent": "task", "assignment": "a", "isolated": True} if asked else {"agent": "apart", "assignment": "a"}
-    async with lab(tmp_path, [[call("task", **args)], [text("So.")]], environ=environ) as here:
+    settings = {"task.isolation": "off"}
+    async with lab(tmp_path, [[call("task", **args)], [text("So.")]], environ=environ, settings=settings) as here:
         await here.run()
         assert result_of(here).is_error
-        assert "its own copy of the files yet" in result_of(here).content
+        assert "task.isolation is off" in result_of(here).content
         assert not here.of(AgentStarted)
 
 

@@ -6,6 +6,7 @@ TYPE_CHECKING = False
 # An extension's file needs a few of these names in the console too, which runs no agent.
 if TYPE_CHECKING:
     from sightline.agent._agent import Agent as Agent
+    from sightline.agent._build import NOT_FOR_SUBAGENTS as NOT_FOR_SUBAGENTS
     from sightline.agent._build import AgentSpec as AgentSpec
     from sightline.agent._build import agent_spec as agent_spec
     from sightline.agent._build import build as build

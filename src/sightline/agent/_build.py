@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
@@ -29,7 +29,7 @@ from sightline.models import Model, open_model
 from sightline.settings import Approval, Policy, Settings, StartOptions, Thinking, load, remembered_rules
 from sightline.tools import ArtifactShelf, StoredHistory, Tool, ToolRegistry, Workplace, builtin_tools, remove_leftovers
 
-_NOT_FOR_SUBAGENTS = ("todo", "job")
+NOT_FOR_SUBAGENTS = ("todo", "job")
 
 
 class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +43,7 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[KnownRule, ...] = ()  # those of the policy whose origin is known
     environ: Mapping[str, str] = {}
     tools: tuple[Any, ...] = ()  # besides the built-in ones
+    only: tuple[str, ...] | None = None  # the names of the tools it may have; None: all
     notices: tuple[str, ...] = ()  # about the settings, to be published first
     may_lack_model: bool = False  # start even without a model: the user may choose one
 
@@ -96,14 +97,12 @@ def build(
     entries: EntryLog | None = None,
     hooks: Hooks | None = None,
     role: str = "",
-    only: Container[str] | None = None,
 ) -> Agent:
     """The agent without its extensions; `add_extensions` loads those.
 
     `parent`: of the agent this one is below; its rules apply and not those of the spec, at no higher level than `cap`.
     Such an agent starts nothing in the background, and has no todo list: that is the session's. `entries`: where the
-    conversation is stored, if not in the session of the actor. `role`: in place of that of the agent of a session.
-    `only`: the names of the tools it has; None: all."""
+    conversation is stored, if not in the session of the actor. `role`: in place of that of the agent of a session."""
     if cap is not None and parent is None:
         raise ValueError("a cap needs a parent: the root has the level of its session")
     settings, begun = spec.settings, time.time()
@@ -169,9 +168,9 @@ def build(
     if parent is None:
         remove_leftovers()
     found = find_context_files(spec.cwd, settings.context_files, permissions.limits().is_denied)
-    without = _NOT_FOR_SUBAGENTS if parent is not None else () if settings.todo.enabled else ("todo",)
+    without = NOT_FOR_SUBAGENTS if parent is not None else () if settings.todo.enabled else ("todo",)
     offered = [tool for tool in builtin_tools() if tool.name not in without]
-    tools = ToolRegistry([tool for tool in (*offered, *spec.tools) if only is None or tool.name in only])
+    tools = ToolRegistry((*offered, *spec.tools), spec.only)
     model_requests = ModelRequests(lambda: system(permissions.limits().sandbox), tools, artifacts, actor.log.id)
     conversation = AgentConversation(
         memory, model, actor=actor, hooks=hooks, settings=current, system=lambda: model_requests.system

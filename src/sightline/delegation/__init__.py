@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from sightline.delegation._directory import SpawnRequest as SpawnRequest
     from sightline.delegation._driver import Driver as Driver
     from sightline.delegation._driver import DriverOutcome as DriverOutcome
+    from sightline.delegation._driver import OwnProgram as OwnProgram
+    from sightline.delegation._driver import ProgramStart as ProgramStart
     from sightline.delegation._member import AgentResult as AgentResult
     from sightline.delegation._member import Member as Member
     from sightline.delegation._team import Team as Team

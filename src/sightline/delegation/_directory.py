@@ -16,7 +16,7 @@ import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from typing import Literal, TypeVar
 
@@ -26,6 +26,7 @@ from sightline.actors import Actor
 from sightline.agent._bugs import log_bug
 from sightline.delegation._bound import Bound
 from sightline.delegation._driver import Driver, How
+from sightline.delegation._isolation import Isolation
 from sightline.delegation._mailboxes import MESSAGE_AT_MOST, Mail, Mailbox
 from sightline.delegation._member import AgentResult, Member
 from sightline.delegation._names import ROOT, as_name, generated_name, unique_name
@@ -77,14 +78,19 @@ class AgentDirectory:
         settings: Callable[[], Settings],
         catalogue: Callable[[], AgentCatalogue],
         open_driver: OpenDriver,
+        isolate: Callable[[Member], Awaitable[Isolation]],
+        hand_in: Callable[[Member, AgentResult], Awaitable[AgentResult]],
         send_to_root: Callable[[Mail, Callable[[], bool], Callable[[], object]], Receipt],
     ) -> None:
-        """`send_to_root`: gives a message to the agent of the session."""
+        """`isolate`: opens the working copy of an agent. `hand_in`: merges it, when nothing of the agent runs any more.
+        `send_to_root`: gives a message to the agent of the session."""
         self._root = root
         self._shelf = shelf
         self._settings = settings
         self._catalogue = catalogue
         self._open_driver = open_driver
+        self._isolate = isolate
+        self._hand_in = hand_in
         self._send_to_root = send_to_root
         self.bound = Bound(lambda: settings().task.max_concurrency)
         self.root_mail = Mailbox()
@@ -149,8 +155,9 @@ class AgentDirectory:
         if self._closed:
             raise UserMistake("the session is ending", "resume it to start agents")
         definition = self._allowed(request.agent, parent)
-        if request.isolated or definition.isolated:  # it would change the files it was to leave alone
-            raise UserMistake("no agent can work on its own copy of the files yet", "start it without isolation")
+        isolated = request.isolated or definition.isolated
+        if isolated and self._settings().task.isolation == "off":  # it would change the files it was to leave alone
+            raise UserMistake("no agent works in its own copy of the files (task.isolation is off)", "start another")
         above = f"{parent.id}." if parent is not None else ""
         taken = {id.lower() for id in (*self._members, *self._shelf.names())} | {ROOT.lower(), "all"}
         name = unique_name(f"{above}{as_name(request.name) or generated_name()}", taken)
@@ -162,6 +169,7 @@ class AgentDirectory:
             description=cut_graphemes(clean_line(request.description), _DESCRIPTION_AT_MOST),
             assignment=self._stored(request.assignment),
             context=self._stored(request.context),
+            isolated=isolated,
             created=time.time(),
         )
         member = self._members[name] = self._member(record, "pending")
@@ -237,8 +245,24 @@ class AgentDirectory:
             result = _failed(member, f"unexpected {type(error).__name__}: {error} (this is a bug in sightline)")
         finally:
             self._working.pop(member.id, None)
+        if member.isolation is not None:
+            result = await self._handed_in(member, result)
         await self._settle(member, result)
         return result
+
+    async def _handed_in(self, member: Member, result: AgentResult) -> AgentResult:
+        """To the end, even if its caller no longer waits: what it changed is stored before its copy is removed."""
+
+        async def hand_in() -> AgentResult:
+            await self._release(member)
+            return await self._hand_in(member, result)
+
+        task = background(hand_in())
+        self._track(task)
+        while not task.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([task])
+        return task.result()
 
     async def _begin(self, member: Member, call: str) -> None:
         """It exists for the views from now on."""
@@ -253,13 +277,17 @@ class AgentDirectory:
         )
         member.become("running")
         member.may_continue = partial(self._continues, member)
+        if record.isolated:
+            member.isolation = await self._isolate(member)
         member.driver = await self._open_driver(member, False)
         member.record = msgspec.structs.replace(record, model=member.driver.model)
         await self._save(member)
         member.publish()
 
     async def _settle(self, member: Member, result: AgentResult) -> None:
-        if member.reason or member.driver is None:  # without one it could not be started
+        if result.handed_in is not None and not member.reason:
+            member.become("parked")
+        elif member.reason or member.driver is None:  # without one it could not be started
             await self._release(member)
             member.record = msgspec.structs.replace(member.record, aborted=True)
             member.become("aborted", result.aborted or result.error)
@@ -289,7 +317,7 @@ class AgentDirectory:
         if member.mailbox.peek() and not stopped and not self._closed:
             self.wake(member, mail=member.mailbox.take(member.mailbox.peek()[0].id))
             return
-        if stopped and member.record.definition.provider and not self._closed:
+        if stopped and member.is_program and not self._closed:
             self._track(background(self.park(member)))  # nothing of another program is left when it was stopped
             return
         seconds = self._settings().task.idle_seconds
@@ -308,6 +336,8 @@ class AgentDirectory:
         """Give an agent that rests something to do, in the background: the user's words, or a message."""
         if member.state == "aborted":
             raise UserMistake(f"{member.id} was stopped: {member.reason or 'cancelled'}", "start another agent")
+        if member.is_over:
+            raise UserMistake(f"{member.id} worked in its own copy of the files, which is gone", "start another agent")
         if self._closed:
             raise UserMistake("the session is ending", "resume it when it has ended")
         revived = member.state == "parked"
@@ -364,7 +394,7 @@ class AgentDirectory:
 
     def _answer_mail(self, member: Member, mail: Mail | None, words: str) -> None:
         """Another program has no `irc`: what it says to a message is the answer to it."""
-        if mail is not None and member.record.definition.provider:
+        if mail is not None and member.is_program:
             self._send_answer(member, mail, words)
 
     def _continues(self, member: Member) -> bool:
@@ -453,6 +483,8 @@ class AgentDirectory:
                 raise UserMistake("an agent sends no message to itself")
             if reader is not None and reader.state == "aborted":
                 raise UserMistake(f"{reader.id} was stopped: {reader.reason or 'cancelled'}")
+            if reader is not None and reader.is_over:
+                raise UserMistake(f"{reader.id} worked in its own copy of the files, which is gone")
             self._mails += 1
             text = clean_text(text)[:MESSAGE_AT_MOST]
             reply_to = reply_to if _is_mail_id(reply_to) else ""
@@ -496,14 +528,14 @@ class AgentDirectory:
         """Of another program, which cannot send it by itself. An answer to an answer of such a one is not sent: the two
         would never end."""
         sender = self._members.get(mail.sender)
-        is_answer = bool(mail.reply_to and sender is not None and sender.record.definition.provider)
+        is_answer = bool(mail.reply_to and sender is not None and sender.is_program)
         if text.strip() and not is_answer and not self._closed:
             self.send(member, mail.sender, text, mail.id)
 
     def peers(self, of: Member | None, *, live: bool = False) -> list[Member]:
         """All others that can be sent something. `live`: without those that would have to be revived."""
         states = ("pending", "running", "idle") if live else ("pending", "running", "idle", "parked")
-        return [member for member in self.members if member is not of and member.state in states]
+        return [each for each in self.members if each is not of and each.state in states and not each.is_over]
 
     # The end
 
@@ -590,8 +622,8 @@ def mail_text(mail: Mail, how_to_answer: str = "") -> str:
 
 
 def _mail_text_for(member: Member, mail: Mail) -> str:
-    other = member.record.definition.provider
-    return mail_text(mail, f"your last message is sent to {mail.sender} as the answer" if other else "")
+    how = f"your last message is sent to {mail.sender} as the answer" if member.is_program else ""
+    return mail_text(mail, how)
 
 
 def _known(usage: Usage) -> Usage | None:

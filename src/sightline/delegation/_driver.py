@@ -1,11 +1,32 @@
 """What works for an agent: our own loop, or another provider's program. To the directory they are the same."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Literal, Protocol
 
 import msgspec
 
+from sightline.settings import Approval, StartOptions
+
 How = Literal["prompt", "steer", "follow_up"]
+
+
+class OwnProgram(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent of ours that runs in a process of its own."""
+
+    folder: Path  # of what it stores
+    options: StartOptions
+    only: tuple[str, ...]  # the names of its tools
+
+
+class ProgramStart(msgspec.Struct, frozen=True, kw_only=True):
+    """How a driver is started that is a program of its own."""
+
+    level: Callable[[], Approval]  # the most it may do now
+    cwd: str
+    entering: tuple[str, ...] = ()  # words before its command line, which start it in a working copy
+    model: str = ""
+    own: OwnProgram | None = None  # None: it is the provider's that the definition names
 
 
 class DriverOutcome(msgspec.Struct, frozen=True, kw_only=True):

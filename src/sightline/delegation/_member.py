@@ -9,6 +9,7 @@ import msgspec
 from sightline.actors import Actor
 from sightline.delegation._bound import Place
 from sightline.delegation._driver import Driver
+from sightline.delegation._isolation import CopyCounts, HandedIn, Isolation
 from sightline.delegation._mailboxes import Mailbox
 from sightline.delegation._record import AgentRecord, Lifecycle
 from sightline.events import AgentState, Event, RunEnded, RunStarted, Text, ToolResult, ToolUse, TurnEnded, Usage
@@ -48,6 +49,7 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
     aborted: str = ""  # why it was stopped
     warnings: list[str] = []
     findings: list[ReviewFinding] = []
+    handed_in: HandedIn | None = None  # what became of the files it changed, if it was isolated
     requests: int = 0
     tokens: int = 0
     cost: float | None = None
@@ -73,6 +75,7 @@ class Member:
         self.state: Lifecycle = state
         self.actor: Actor | None = None
         self.driver: Driver | None = None
+        self.isolation: Isolation | None = None
         self.place: Place | None = None  # the one it had last
         self.opening = asyncio.Lock()  # of its journal: one driver at a time
         self.may_continue: Callable[[], bool] = lambda: False  # another program works again, without a prompt
@@ -91,6 +94,7 @@ class Member:
         self._save = save
         self._counted = self._priced = False  # the turns of the current run reported their tokens, and their cost
         self._published: AgentState | None = None
+        self._copied = CopyCounts()  # what it changed in its working copy
 
     @property
     def id(self) -> str:
@@ -99,6 +103,17 @@ class Member:
     @property
     def path(self) -> str:
         return self.record.path
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it is a process of its own: another provider's program, or ours in a working copy. Such a one has no
+        `irc` and no `yield`: it reads prompts and answers in words."""
+        return bool(self.record.definition.provider) or self.record.isolated
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it can do nothing more although it was not stopped: its working copy is gone."""
+        return self.record.isolated and self.state == "parked"
 
     @property
     def tokens(self) -> int:
@@ -126,10 +141,19 @@ class Member:
             unread=len(self.mailbox),
             definition=definition.name,
             provider=definition.provider,
+            workplace=self.isolation.copy.kind if self.isolation is not None else "",
+            changed_files=self._copied.files,
+            added=self._copied.added,
+            removed=self._copied.removed,
         )
         if now != self._published:
             self._published = now
             self.actor.publish(now.as_state())
+
+    def copy_changed(self, counts: CopyCounts) -> None:
+        self._copied = counts
+        self.publish()
+        self._changed(self)
 
     def see(self, event: Event) -> None:
         """What it publishes passes here: for the last line, and for what it spent."""
@@ -141,6 +165,8 @@ class Member:
                 self._set_line(f"{event.name} {event.arg}")
             case ToolResult():
                 self.active = time.time()
+                if self.isolation is not None:
+                    self.isolation.look_soon()
             case RunStarted():
                 self._counted = self._priced = False
             case TurnEnded():

@@ -29,6 +29,7 @@ class AgentRecord(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     created: float = 0.0
     aborted: bool = False  # it was stopped for good
+    isolated: bool = False  # it works in a working copy, which is gone when its task is done
     provider_session: str = ""  # the id of its conversation in another program
 
     @property

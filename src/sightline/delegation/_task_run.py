@@ -70,7 +70,7 @@ class TaskRun:
             return DriverOutcome(stopped=member.reason), 0
         outcome = await driver.run(member.record.assignment, origin="task")
         reminded = 0
-        must_yield = not member.record.definition.provider
+        must_yield = not member.is_program
         while must_yield and member.yielded is None and not (outcome.error or outcome.stopped or member.reason):
             if reminded == REMINDERS:
                 break

@@ -11,13 +11,14 @@ from pathlib import Path
 
 import msgspec
 
-from sightline.agent import LEVELS, Agent, AgentSpec, build, missing_messages
+from sightline.agent import LEVELS, NOT_FOR_SUBAGENTS, Agent, AgentSpec, build, missing_messages
 from sightline.delegation._directory import AgentDirectory, Receipt, SpawnRequest, background, mail_text
-from sightline.delegation._driver import Driver
+from sightline.delegation._driver import Driver, OwnProgram, ProgramStart
+from sightline.delegation._isolation import Isolation
 from sightline.delegation._mailboxes import Mail
 from sightline.delegation._member import AgentResult, Member
 from sightline.delegation._native import NativeDriver
-from sightline.delegation._record import AgentShelf
+from sightline.delegation._record import FOLDER, AgentShelf
 from sightline.delegation._task_run import Budget, TaskRun
 from sightline.delegation.definitions._definition import AgentDefinition
 from sightline.delegation.definitions._discovery import AgentCatalogue, find_agents
@@ -25,6 +26,7 @@ from sightline.delegation.tools._irc import IrcTool
 from sightline.delegation.tools._task import TaskTool
 from sightline.delegation.tools._yield import ReportFindingTool, YieldTool
 from sightline.events import Notice
+from sightline.exceptions import SightlineError
 from sightline.journal import (
     Entry,
     EntryPlace,
@@ -37,9 +39,12 @@ from sightline.journal import (
     readable_events,
 )
 from sightline.settings import Approval, Settings
-from sightline.tools import AnyTool, StoredHistory, builtin_tools
+from sightline.text import first_line
+from sightline.tools import AnyTool, Need, StoredHistory, builtin_tools
 
+_COPY = "copy"  # the folder of a working copy, in that of its agent
 _SCRIPTED = "scripted:"
+_DELEGATING = (IrcTool.name, TaskTool.name, YieldTool.name, ReportFindingTool.name)
 _LISTED = 32  # other agents in the role of one
 _HAND_BACK = """\
 You work for another agent, which gave you a task. It sees nothing of what you do but what you hand back: when you \
@@ -71,12 +76,12 @@ class Team:
         root: Agent,
         spec: AgentSpec,
         folder: Path,
-        open_other: Callable[[Member, Callable[[], Approval], str], Driver],
+        open_other: Callable[[Member, ProgramStart], Driver],
         *,
         defined: Iterable[AgentDefinition] = (),
     ) -> None:
-        """`folder`: of the session. `open_other`: for agents that run in another program, with the most they may do and
-        their folder. `defined`: agents of extensions."""
+        """`folder`: of the session. `open_other`: for agents that are a program of their own. `defined`: agents of
+        extensions."""
         self._root = root
         self._open_other = open_other
         self._spec = spec
@@ -90,10 +95,15 @@ class Team:
             settings=self._settings,
             catalogue=self.catalogue,
             open_driver=self._open_driver,
+            isolate=self._isolate,
+            hand_in=self._hand_in,
             send_to_root=self._send_to_root,
         )
         self._run = TaskRun(self._shelf, self._settings, self.directory.abort, root.secrets)
         self.directory.load()
+        self._collecting: asyncio.Task[None] | None = None
+        if any(member.record.isolated for member in self.directory.members):
+            self._collecting = background(self._collect_leftovers())
         root.workplace.agents = self
         if self._settings().task.max_depth > 0:
             for tool in self._tools_of(None, root):
@@ -128,7 +138,7 @@ class Team:
         if member is None:
             return None
         try:
-            if member.record.definition.provider:  # its conversation is stored by its program
+            if member.is_program:  # its conversation is stored by its program
                 return readable_events(SessionReader(self._folder).events(), member.path) or "(nothing yet)"
             return readable(SessionTree.load(self._shelf.folder(member.id))) or "(nothing yet)"
         except OSError:
@@ -148,10 +158,73 @@ class Team:
     # Agents of ours
 
     async def _open_driver(self, member: Member, resumed: bool) -> Driver:
-        if member.record.definition.provider:
-            parent = self._parent_of(member)
-            return self._open_other(member, lambda: self._other_level(member, parent), str(self._spec.cwd))
-        return self._native(member, resumed)
+        return self._open_other(member, self._program(member)) if member.is_program else self._native(member, resumed)
+
+    def _program(self, member: Member) -> ProgramStart:
+        """One that is a process of its own."""
+        parent, copy = self._parent_of(member), None if member.isolation is None else member.isolation.copy
+        is_ours = not member.record.definition.provider
+        spec = self._spec_of(member, parent) if is_ours else None
+        return ProgramStart(
+            level=lambda: self._level(member, parent),
+            cwd=str(self._spec.cwd if copy is None else copy.cwd),
+            entering=() if copy is None else copy.words,
+            model=member.record.definition.model if spec is None else spec.options.model,
+            own=None if spec is None else self._own_program(member, parent, spec),
+        )
+
+    def _own_program(self, member: Member, parent: Agent, spec: AgentSpec) -> OwnProgram:
+        denied = [each.rule for each in parent.permissions.approvals.rules if each.verdict == "deny"]
+        options = msgspec.structs.replace(spec.options, deny=list(dict.fromkeys(denied)))
+        only = tuple(name for name in self._tool_names(member) if name not in NOT_FOR_SUBAGENTS)
+        return OwnProgram(folder=self._shelf.folder(member.id), options=options, only=only)
+
+    # Working copies
+
+    async def _collect_leftovers(self) -> None:
+        """Of agents that were at work when the program was killed: what they had changed is stored, and shown."""
+        from sightline.working_copies import leftovers, remove_leftover
+
+        agents = str(self._folder.resolve() / FOLDER)
+        for record in await asyncio.to_thread(leftovers):
+            if not record.folder.startswith(f"{agents}/"):
+                continue
+            try:
+                stored = await asyncio.to_thread(remove_leftover, record)
+            except (OSError, SightlineError) as error:
+                text = f"the working copy of {record.name} could not be read: {error}"
+                self._root.actor.publish(Notice(text, "warning", "`sightline doctor` lists it"))
+                continue
+            if stored.path is not None:
+                text = f"{record.name} was cut off; what it had changed is in {stored.path}"
+                self._root.actor.publish(Notice(text, "warning", "nothing was merged; `git apply --3way` does it"))
+
+    async def _isolate(self, member: Member) -> Isolation:
+        from sightline.working_copies import open_copy  # most sessions have no such agent
+
+        assert member.actor is not None
+        settings, folder = self._settings().task, self._shelf.folder(member.id) / _COPY
+        copy = await asyncio.to_thread(
+            open_copy,
+            self._spec.cwd,
+            folder,
+            member.id,
+            want="auto" if settings.isolation == "off" else settings.isolation,
+            branch=settings.merge == "branch",
+        )
+        return Isolation(copy, member.actor, member.copy_changed)
+
+    async def _hand_in(self, member: Member, result: AgentResult) -> AgentResult:
+        isolation, member.isolation = member.isolation, None
+        assert isolation is not None
+        policy = self._parent_of(member).permissions.policy
+        handed_in = await isolation.hand_in(
+            is_good=not result.failed,
+            title=member.record.description or first_line(member.record.assignment),
+            branch=self._settings().task.merge == "branch",
+            may_write=lambda path: policy.decide(Need("write", path)).verdict == "allow",
+        )
+        return msgspec.structs.replace(result, handed_in=handed_in)
 
     def _native(self, member: Member, resumed: bool) -> NativeDriver:
         assert member.actor is not None
@@ -175,7 +248,6 @@ class Team:
                 entries=AgentEntries(writer, lambda: root.actor.log.seq),
                 hooks=root.hooks,
                 role=_role(record.definition, record.context, self._roster(member)),
-                only=self._tool_names(member),
             )
             if resumed:
                 for message in missing_messages(agent.memory.messages, events_since_message(folder, tree)):
@@ -230,10 +302,12 @@ class Team:
             names = definition.tools_of(names)
         return names
 
-    def _other_level(self, member: Member, parent: Agent) -> Approval:
-        """The level for another program: what its definition names, else `auto`, and never more than its parent's."""
-        named = member.record.definition.approval or "auto"
-        return min(named, self._cap(member) or named, parent.permissions.level, key=LEVELS.index)
+    def _level(self, member: Member, parent: Agent) -> Approval:
+        """The level of one that is a program: what its definition names, else its parent's for ours and `auto` for
+        another, and never more than its parent's."""
+        definition, highest = member.record.definition, parent.permissions.level
+        named = definition.approval or ("auto" if definition.provider else highest)
+        return min(named, self._cap(member) or named, highest, key=LEVELS.index)
 
     def _spec_of(self, member: Member, parent: Agent) -> AgentSpec:
         definition, record = member.record.definition, member.record
@@ -249,6 +323,7 @@ class Team:
             settings=settings,
             options=options,
             tools=self._extension_tools(),
+            only=(*self._tool_names(member), *_DELEGATING),
             may_lack_model=False,
         )
 
@@ -284,6 +359,8 @@ class Team:
 
     async def close(self) -> None:
         await self.directory.close()
+        if self._collecting is not None:
+            await asyncio.wait([self._collecting])
 
     def settings_changed(self) -> None:
         """They were read again: more may work at once, and another shape of `task` may be shown."""

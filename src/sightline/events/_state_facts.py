@@ -190,7 +190,10 @@ class AgentState(StateFact, frozen=True):
     unread: int = 0  # messages it has not read
     definition: str = ""  # which agent definition it was made from
     provider: str = ""  # whose agent it is; empty: our own
-    workplace: str = ""  # shared, overlay, worktree: where it works, if not in the session's folder
+    workplace: str = ""  # overlay, worktree, copy: what it works in, if not in the session's folder
+    changed_files: int = 0  # there
+    added: int = 0  # lines
+    removed: int = 0
 
 
 class QueuedMessage(msgspec.Struct, frozen=True):

@@ -30,6 +30,9 @@ from sightline.providers._stream import EventStream as EventStream
 TYPE_CHECKING = False
 # Reading a stream needs no event loop and no process; what runs things is imported when first used.
 if TYPE_CHECKING:
+    from sightline.providers._channel_run import ChannelRun as ChannelRun
+    from sightline.providers._program_channel import ProgramChannel as ProgramChannel
+    from sightline.providers._requests import OpenRequest as OpenRequest
     from sightline.providers.running._doctor import ProviderStatus as ProviderStatus
     from sightline.providers.running._doctor import survey as survey
     from sightline.providers.running._runner import start_run as start_run

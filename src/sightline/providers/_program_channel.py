@@ -15,7 +15,7 @@ from sightline.events import Error, Event, Notice, Unknown
 from sightline.exec import Process
 from sightline.providers._binary import start_channel
 from sightline.providers._channel_run import ChannelRun
-from sightline.providers._provider import Unreachable
+from sightline.providers._provider import ProviderPrompt, Unreachable
 from sightline.providers._requests import OpenRequests
 from sightline.providers._source import read_line
 from sightline.providers._stream import EventStream
@@ -77,9 +77,17 @@ class ProgramChannel(OpenRequests):
         if self._run is not None:
             await self._run.fail(Error(error.message, "send it again: the conversation is resumed"))
 
-    def _start_program(self, argv: list[str], *, cwd: str, env: dict[str, str], hint: str = "") -> None:
+    def _start_program(self, argv: list[str], ask: ProviderPrompt, env: dict[str, str], *, hint: str = "") -> None:
         """`hint`: what to do where it cannot be started."""
-        process = start_channel(argv, self._name, cwd=cwd, env=env, hint=hint or self._hint, keep_stdin=True)
+        process = start_channel(
+            argv,
+            self._name,
+            cwd=ask.cwd,
+            env=env,
+            hint=hint or self._hint,
+            keep_stdin=True,
+            entering=ask.entering,
+        )
         self._process, self._waiting = process, {}
         self._reading = asyncio.get_running_loop().create_task(self._read(process, self._waiting))
 

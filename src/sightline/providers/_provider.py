@@ -28,6 +28,7 @@ class ProviderPrompt(msgspec.Struct, frozen=True, kw_only=True):
     env: dict[str, str] = {}  # added to the environment of the run
     options: dict[str, object] = {}  # the provider's own
     raw: bool = False  # the provider's own lines are read, not events
+    entering: tuple[str, ...] = ()  # words before its command line: it is started in a working copy
 
 
 class ProviderOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,10 +136,13 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     steers: bool = False  # its channel takes text into the current run
     channel: Callable[[ProviderPrompt], Channel] | None = None  # not opened before its first run
     check: Callable[[], None] | None = None  # raises UserMistake when it is not set up to be used
+    every_level: bool = False  # all of them mean something to it, and `auto` is one of them
 
     @property
     def levels(self) -> list[Approval]:
         """The approval levels that mean something to it. `auto` is up to its own settings."""
+        if self.every_level:
+            return list(APPROVALS)
         known = self.command.approvals if self.command is not None else {}
         return [level for level in APPROVALS if level == "auto" or level in known]
 

@@ -121,6 +121,8 @@ class Task(SettingsSection, frozen=True):
     request_budget: Count = 90  # requests to the model after which an agent is reminded to finish; 0: no limit
     max_seconds: Count = 0  # seconds an agent may run; 0: no limit
     disabled: list[str] = []  # names of agents that may not be started
+    isolation: Literal["auto", "overlay", "worktree", "copy", "off"] = "auto"  # how agents get their own files
+    merge: Literal["patch", "branch"] = "patch"  # what an isolated agent changed: merge it, or commit it to a branch
 
 
 class Irc(SettingsSection, frozen=True):

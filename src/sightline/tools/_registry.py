@@ -6,7 +6,7 @@ not.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -25,15 +25,17 @@ _steps = re.compile(r"\[[^\]]*\]|[^.\[\]]+").findall
 
 
 class ToolRegistry:
-    """Tools by name. A later one of the same name replaces the earlier."""
+    """Tools by name. A later one of the same name replaces the earlier. `only`: names of those it takes; None: all."""
 
-    def __init__(self, tools: Iterable[AnyTool] = ()) -> None:
+    def __init__(self, tools: Iterable[AnyTool] = (), only: Container[str] | None = None) -> None:
         self._tools: dict[str, AnyTool] = {}
+        self._only = only
         for tool in tools:
             self.add(tool)
 
     def add(self, tool: AnyTool) -> None:
-        self._tools[tool.name] = tool
+        if self._only is None or tool.name in self._only:
+            self._tools[tool.name] = tool
 
     def __iter__(self) -> Iterator[AnyTool]:
         return iter(self._tools.values())

@@ -62,7 +62,7 @@ class Bases:
         """From now on, this is what a change of the agent's began with: it is in the workspace too."""
         place = self._place(path)
         self._folder.mkdir(exist_ok=True)
-        new = place.with_suffix(".new")
+        new = place.with_suffix(f".{os.urandom(8).hex()}.new")  # a merge of another copy may store it, too
         new.write_bytes(msgspec.msgpack.encode(state))
         new.rename(place)
 

@@ -10,7 +10,8 @@ Rules:
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -38,7 +39,7 @@ from sightline.working_copies._manifest import Manifest
 from sightline.working_copies._merging import ChangedFile, WorkspaceMerge
 from sightline.working_copies._overlay import Overlay
 from sightline.working_copies._patch import change_of, patch_of
-from sightline.working_copies._records import CopyRecord, MergeLock, remove_record
+from sightline.working_copies._records import CopyRecord, MergeLock, records, remove_record
 from sightline.working_copies._side import AgentSide
 from sightline.working_copies._states import MISSING, FileState, Signature, entry_at, look, signature
 from sightline.working_copies._stored_files import new_file
@@ -94,13 +95,28 @@ class WorkingCopy:
         with self._lock:
             return self._store_patch(self._all_paths())
 
-    def merge(self) -> Merged:
-        """Into the workspace. What is merged counts as the start from then on; what is not can be merged again."""
+    def merge(self, may_write: Callable[[str], bool] = lambda path: True) -> Merged:
+        """Into the workspace. What is merged counts as the start from then on; what is not can be merged again.
+        `may_write`: of a real path in the workspace; what may not be is refused."""
         with self._lock, MergeLock(self.record.device, self.record.inode):
             self._check_workspace()
             paths = self._all_paths()
             stored = self._store_patch(paths)
-            return self._merge(paths, stored)
+            for other in self._others():
+                with suppress(OSError):  # it is being removed
+                    other.store_bases(paths)
+            return self._merge(paths, stored, may_write)
+
+    def store_bases(self, paths: list[str]) -> None:
+        """These files are about to be changed in the workspace: store what they were when this copy began."""
+        for path in paths:
+            self._bases.store(path)
+
+    def _others(self) -> "list[WorkingCopy]":
+        """The other copies of this workspace, of whatever process."""
+        place = (self.record.device, self.record.inode)
+        found = [each for each in records() if (each.device, each.inode) == place and each.id != self.record.id]
+        return [WorkingCopy(each) for each in found]
 
     def commit(self, message: str) -> Branch:
         """Everything, to the copy's branch. Nothing of it is merged."""
@@ -127,8 +143,7 @@ class WorkingCopy:
         """Candidates that are not ignored, with their start stored."""
         found = self._side.candidates(self._ignored, force=force)
         paths = sorted(found.paths - self._ignored(list(found.paths)))
-        for path in paths:
-            self._bases.store(path)
+        self.store_bases(paths)
         return paths, found.is_whole
 
     def _all_paths(self) -> list[str]:
@@ -254,7 +269,7 @@ class WorkingCopy:
         if (found.st_dev, found.st_ino) != (self.record.device, self.record.inode):
             raise OutsideFailure(f"the workspace is another folder now: {self.record.workspace}")
 
-    def _merge(self, paths: list[str], stored: StoredPatch) -> Merged:
+    def _merge(self, paths: list[str], stored: StoredPatch, may_write: Callable[[str], bool]) -> Merged:
         applied: list[str] = []
         conflicts: list[MergeConflict] = []
         refused: list[RefusedFile] = []
@@ -262,7 +277,7 @@ class WorkingCopy:
         remove_folder(str(place))
         scratch = self.record.parts / "merging"
         scratch.mkdir(exist_ok=True)
-        merge = WorkspaceMerge(self.record.workspace, self._side, place, scratch)
+        merge = WorkspaceMerge(self.record.workspace, self._side, place, scratch, may_write)
         # What is deleted goes first, from the innermost: where a folder was, there may be a file now.
         gone = [path for path in reversed(paths) if _without_folder(self._side.look(path, force=True)) == MISSING]
         for changed in self._changed([*gone, *(path for path in paths if path not in set(gone))], force=True):

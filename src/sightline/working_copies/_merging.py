@@ -15,6 +15,7 @@ Rules:
 import errno
 import os
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -57,12 +58,15 @@ class _Stays(Exception):
 class WorkspaceMerge:
     """`conflicts` is where the agent's side of a conflict is stored, `scratch` a folder for what git merges."""
 
-    def __init__(self, workspace: str, side: AgentSide, conflicts: Path, scratch: Path) -> None:
+    def __init__(
+        self, workspace: str, side: AgentSide, conflicts: Path, scratch: Path, may_write: Callable[[str], bool]
+    ) -> None:
         self._workspace = workspace
         self._side = side
         self._conflicts = conflicts
         self._scratch = scratch
         self._protected = protected(workspace)
+        self._may_write = may_write
 
     def apply(self, changed: ChangedFile) -> MergeConflict | RefusedFile | None:
         """None when the workspace has the change now."""
@@ -85,6 +89,8 @@ class WorkspaceMerge:
         real = os.path.join(self._workspace, changed.path)
         if is_guarded(real, self._workspace, self._protected):
             return "it is protected"
+        if not self._may_write(real):
+            return "no rule allows to write it"
         is_new = not os.path.lexists(real)
         if is_new and os.path.dirname(real) in self._protected.closed:
             return "nothing new is created in this folder"

@@ -226,9 +226,9 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
         await asyncio.sleep(60)
 
     async def done(task: "asyncio.Task[None]", seconds: float) -> bool:
-        async with asyncio.timeout(60):
-            while seconds > _listing.UPDATE_SECONDS and not (shown.is_set() or task.done()):
-                await asyncio.sleep(0.005)
+        if seconds > _listing.UPDATE_SECONDS:
+            async with asyncio.timeout(60):
+                await shown.wait()
         return await real_done(task, seconds)
 
     monkeypatch.setattr(_ripgrep, "listing", listing)

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Meta
 
 from sightline.delegation._directory import AgentDirectory, SpawnRequest
+from sightline.delegation._isolation import handed_in_text
 from sightline.delegation._member import AgentResult, Member, ReviewFinding
 from sightline.delegation._names import NAME_AT_MOST, as_name
 from sightline.delegation._task_run import TaskRun
@@ -43,9 +44,10 @@ _FOLLOW_UP = (
 )
 
 
-class ShownItem(msgspec.Struct, frozen=True):
-    """One agent, as the model is shown it."""
+# The shapes the model is shown: a docstring of theirs would be part of that.
 
+
+class ShownItem(msgspec.Struct, frozen=True):
     assignment: Annotated[str, Meta(description="The work: complete instructions. The agent knows nothing else.")]
     id: Annotated[str, Meta(description="A short name for the agent, such as AuthReader.", max_length=NAME_AT_MOST)] = (
         ""
@@ -54,22 +56,27 @@ class ShownItem(msgspec.Struct, frozen=True):
 
 
 class TaskItem(ShownItem, frozen=True):
-    """One agent, as a call may be written."""
-
-    isolated: bool = False  # work on a copy of the files: refused, until there are such
+    isolated: Annotated[
+        bool,
+        Meta(description="Work in a copy of the files, which is merged when the agent is done. It cannot use `irc`."),
+    ] = False
 
 
 class BatchParams(msgspec.Struct, frozen=True):
-    """As the model is shown it."""
-
     agent: Annotated[str, Meta(description="Which kind of agent.")]
     context: Annotated[str, Meta(description="What all of them need to know: goal, constraints, files.")]
-    tasks: Annotated[list[ShownItem], Meta(description="One for each agent.")]
+    tasks: Annotated[list[TaskItem], Meta(description="One for each agent.")]
 
 
-class FlatParams(ShownItem, frozen=True, kw_only=True):
-    """As the model is shown it where `task.batch` is off."""
+class SharedBatchParams(BatchParams, frozen=True):  # where no agent can be isolated (`task.isolation`)
+    tasks: Annotated[list[ShownItem], Meta(description="One for each agent.")]  # type: ignore[assignment]
 
+
+class FlatParams(TaskItem, frozen=True, kw_only=True):  # where `task.batch` is off
+    agent: Annotated[str, Meta(description="Which kind of agent.")]
+
+
+class SharedFlatParams(ShownItem, frozen=True, kw_only=True):  # the same where no agent can be isolated
     agent: Annotated[str, Meta(description="Which kind of agent.")]
 
 
@@ -116,7 +123,10 @@ class TaskTool(Tool[TaskParams]):
     def schema(self) -> Details:
         from sightline.tools import schema_of
 
-        return schema_of(BatchParams if self._settings().task.batch else FlatParams)
+        settings = self._settings().task
+        if settings.isolation == "off":
+            return schema_of(SharedBatchParams if settings.batch else SharedFlatParams)
+        return schema_of(BatchParams if settings.batch else FlatParams)
 
     def preview(self, params: TaskParams) -> str:
         items = params.tasks or []
@@ -215,7 +225,7 @@ class TaskTool(Tool[TaskParams]):
             forget()
             progress.close()
         found = [results[member.id] for member in members]
-        details = {**progress.details(), "results": msgspec.to_builtins(found)}
+        details = {**progress.details(), "results": msgspec.to_builtins(found, enc_hook=str)}
         failed = all(result.failed for result in found)
         return Outcome(text="\n\n".join(map(summary, found, members)), details=details, is_error=failed)
 
@@ -334,7 +344,9 @@ def summary(result: AgentResult, member: Member) -> str:
         parts.append(result.output[:PREVIEW])
         if len(result.output) > PREVIEW:
             parts.append(f"[{len(result.output) - PREVIEW:,} more characters: agent://{result.id}]")
-    if member.state == "aborted":
+    if result.handed_in is not None:
+        parts.append(handed_in_text(result.handed_in))
+    if member.state == "aborted" or member.record.isolated:
         parts.append(f"[its transcript: history://{result.id}]")
     else:
         parts.append(f"[{result.id} is idle: message it with irc to follow up; its transcript: history://{result.id}]")

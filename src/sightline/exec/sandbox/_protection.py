@@ -198,7 +198,10 @@ def _is_held(lock: int, path: bytes) -> bool:
 
 
 def _file(workspace: str) -> str:
-    return os.path.join(paths.data_folder(), "workspaces", sha256(os.fsencode(workspace)).hexdigest()[:32])
+    words, device = os.fsencode(workspace), os.stat(workspace).st_dev
+    if device != os.stat(os.path.dirname(workspace)).st_dev:  # mounted there: in a working copy, others see other files
+        words += b":%d" % device
+    return os.path.join(paths.data_folder(), "workspaces", sha256(words).hexdigest()[:32])
 
 
 def _opened(workspace: str) -> int:

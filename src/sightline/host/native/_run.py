@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from sightline.agent import AgentSpec, RunOutcome, agent_spec, headless_commands
 from sightline.events import Error, Event, Notice, encode_event
 from sightline.host.native._working import NativeSession, working
+from sightline.host.session._commands import AgentCommand, CommandReply
 from sightline.host.session._subscription import Subscription
 from sightline.journal import SessionReader, Store
 from sightline.paths import data_folder
@@ -33,12 +34,24 @@ _AT_ONCE = 500  # events
 class NativeRun:
     """Read its events, or them as lines, to the end; then there is an outcome."""
 
-    def __init__(self, store: Store, spec: AgentSpec, prompt: str, *, timeout: float | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        spec: AgentSpec,
+        prompt: str,
+        *,
+        timeout: float | None = None,
+        attended: bool = False,
+        listed: bool = True,
+    ) -> None:
+        """`attended`, `listed`: as in `working`."""
         title = cut_graphemes(clean_line(first_line(prompt)), _TITLE)
         self._store = store
         self._spec = replace(spec, options=replace(spec.options, title=title))
         self._prompt = prompt
         self._timeout = timeout
+        self._attended = attended
+        self._listed = listed
         self._working: NativeSession | None = None
         self._cancelled = self._timed_out = False
         self._last = 0  # number of the last event that was yielded
@@ -50,6 +63,12 @@ class NativeRun:
         if self._outcome is None:
             raise RuntimeError("the run has no outcome before its events were read to the end")
         return self._outcome
+
+    async def submit(self, command: AgentCommand) -> CommandReply:
+        """A command of a user while it works."""
+        if self._working is None or not self._working.agent.busy:
+            return CommandReply(False, error="it is not working")
+        return await self._working.worker.submit(command)
 
     async def cancel(self) -> None:
         """Once: what runs is asked to end. Again: it is killed."""
@@ -68,7 +87,7 @@ class NativeRun:
                 yield b"".join([encode_event(event) + b"\n" for event in batch])
 
     async def events(self) -> AsyncGenerator[list[Event], None]:
-        async with working(self._store, self._spec) as running:
+        async with working(self._store, self._spec, attended=self._attended, listed=self._listed) as running:
             self._working = running
             session = running.session
             self._last, self._place = running.first, running.place

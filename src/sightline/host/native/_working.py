@@ -1,8 +1,8 @@
 """A session with our own agent in it, hosted by this process. Viewers may attach to it meanwhile."""
 
 import os
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
 
 import msgspec
 
@@ -15,7 +15,7 @@ from sightline.agent import (
     missing_messages,
     with_stored_rules,
 )
-from sightline.delegation import Driver, Member, Team
+from sightline.delegation import Driver, Member, ProgramStart, Team
 from sightline.events import Notice
 from sightline.host.native._worker import AgentWorker
 from sightline.host.provider._memory import take_over
@@ -26,7 +26,7 @@ from sightline.host.session._session import HostSession
 from sightline.host.socket._server import SocketServer
 from sightline.journal import Store, events_since_message
 from sightline.secrets import Secrets, secrets_in
-from sightline.settings import Approval, keys_notice
+from sightline.settings import keys_notice
 from sightline.text import without_credentials
 
 
@@ -34,20 +34,21 @@ class NativeSession(msgspec.Struct, frozen=True):
     """A running session and its parts."""
 
     session: HostSession
-    server: SocketServer
     agent: Agent
     worker: AgentWorker
     first: int  # the number of the last event before this start
     place: int  # the size of the journal then
+    server: SocketServer | None  # None: it is not listed
 
 
 @asynccontextmanager
 async def working(
-    store: Store, spec: AgentSpec, *, attended: bool = False, remove_unused: bool = False
+    store: Store, spec: AgentSpec, *, attended: bool = False, remove_unused: bool = False, listed: bool = True
 ) -> AsyncIterator[NativeSession]:
     """A new session, or a stored one that is resumed; on the way out its work is ended, and every viewer receives that.
 
-    `attended`: a user answers sooner or later. `remove_unused`: see `opened`."""
+    `attended`: a user answers sooner or later. `remove_unused`: see `opened`. `listed`: views can find it; one that is
+    part of another session is seen there."""
     secrets = Secrets(spec.environ, secrets_in(spec.settings, spec.environ))
     resume, title = spec.options.resume, without_credentials(secrets.masked(spec.options.title))
     journal = open_journal(store, cwd=str(spec.cwd), resume=resume, title=title)
@@ -79,16 +80,16 @@ async def working(
             agent.actor.observed_by("settings").publish(Notice(text, "warning"))
         for text in agent.notices:
             agent.actor.publish(Notice(text, "warning"))
-        async with served(session, cwd=str(spec.cwd)) as server:
+        async with served(session, cwd=str(spec.cwd)) if listed else nullcontext() as server:
             add_extensions(agent, spec.environ)
             await agent.hooks.notify("session_start")
-            yield NativeSession(session, server, agent, worker, first, place)
+            yield NativeSession(session, agent, worker, first, place, server)
 
 
-def _open_other(member: Member, level: Callable[[], Approval], cwd: str) -> Driver:
+def _open_other(member: Member, start: ProgramStart) -> Driver:
     from sightline.host.provider._driver import open_other  # few sessions have such an agent
 
-    return open_other(member, level, cwd)
+    return open_other(member, start)
 
 
 def _end_requests(session: HostSession, agent: Agent, team: Team) -> None:

@@ -48,6 +48,7 @@ async def open_session(store: Store, options: StartOptions) -> AsyncIterator[tup
             it.worker.reload_settings = spec
             SessionFacts(it.session, it.agent).publish()
             await it.session.fold_stored()
+            assert it.server is not None
             yield it.session, it.server
         return
     from sightline.host.provider._worker import open_provider

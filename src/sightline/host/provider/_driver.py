@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from sightline.actors import Actor
 from sightline.agent import LEVELS
-from sightline.delegation import DriverOutcome, Member
+from sightline.delegation import DriverOutcome, Member, ProgramStart
 from sightline.events import (
     Error,
     Event,
@@ -56,7 +56,6 @@ from sightline.providers import (
 )
 from sightline.text import clean_line, clean_text
 
-_ROLES = ("small", "slow")  # which models these are is up to our settings, and not to be had there
 _SHOWN = 2000  # characters of what waits
 _HAND_BACK = """\
 You work for another agent, which gave you a task. It sees nothing of what you do but your last message: when you are \
@@ -65,15 +64,19 @@ change you did not make may be theirs."""
 _REFUSAL = {"choice": "no", "reason": "no user is there to ask", "chosen": [], "text": ""}
 
 
-def open_other(member: Member, level: Callable[[], Approval], cwd: str) -> "ProviderDriver":
-    """The driver of an agent whose definition names a provider. `level`: the most it may do now."""
+def open_other(member: Member, start: ProgramStart) -> "ProviderDriver":
+    """The driver of an agent that is a program of its own: that of the provider its definition names, or ours."""
     assert member.actor is not None
     definition = member.record.definition
+    if start.own is not None:
+        from sightline.host.isolated._channel import isolated_provider
+
+        return ProviderDriver(member, isolated_provider(start.own), start)
     try:
         provider = get_provider(definition.provider)
     except KeyError:
         raise UserMistake(f"no provider {definition.provider}", f"one of {', '.join(provider_names())}") from None
-    return ProviderDriver(member, provider, level, cwd)
+    return ProviderDriver(member, provider, start)
 
 
 class _Prompt(msgspec.Struct, frozen=True):
@@ -90,19 +93,15 @@ class _Prompt(msgspec.Struct, frozen=True):
 class ProviderDriver:
     """One conversation with another program."""
 
-    def __init__(self, member: Member, provider: Provider, level: Callable[[], Approval], cwd: str) -> None:
+    def __init__(self, member: Member, provider: Provider, start: ProgramStart) -> None:
         assert member.actor is not None
         self._member = member
         self._provider = provider
-        self._level = level
+        self._level = start.level
         self._actor: Actor = member.actor.observed_by(provider.name)
         self._secrets = self._actor.secrets
-        named = member.record.definition.model
         self._ask = ProviderPrompt(
-            prompt="",
-            model="" if named in _ROLES else named,
-            cwd=cwd,
-            approval=self._allowed(),
+            prompt="", model=start.model, cwd=start.cwd, approval=self._allowed(), entering=start.entering
         )
         self._connection = ProviderConnection(self._actor, provider, self._ask, self._follow)
         self._waiting: deque[_Prompt] = deque()

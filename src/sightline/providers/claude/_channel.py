@@ -85,7 +85,7 @@ class ClaudeChannel(ProgramChannel):
         self._reset()
         self._session, self._model = ask.resume, ask.model
         argv, env = [self._binary, *channel_arguments(ask)], {**self._ask.env, **_ENVIRONMENT}
-        self._start_program(argv, cwd=self._ask.cwd, env=env)
+        self._start_program(argv, self._ask, env)
         await self._call("initialize")
 
     async def run(self, ask: ProviderPrompt) -> ChannelRun:

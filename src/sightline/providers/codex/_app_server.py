@@ -240,7 +240,7 @@ class AppServer(RpcChannel):
             return
         self._thread = ""
         argv, hint = [self._binary, "app-server"], f"npm install -g {COMMAND.package}"
-        self._start_program(argv, cwd=self._ask.cwd, env=self._ask.env, hint=hint)
+        self._start_program(argv, self._ask, self._ask.env, hint=hint)
         await self._call("initialize", clientInfo=client_info())
         self._send({"method": "initialized"})
 

@@ -105,7 +105,7 @@ class GeminiChannel(RpcChannel):
         self._reset()
         self._requested_model = ask.model
         argv, env = [self._binary, *channel_arguments(ask)], {**self._ask.env, **_ENVIRONMENT}
-        self._start_program(argv, cwd=self._ask.cwd, env=env)
+        self._start_program(argv, self._ask, env)
         await self._call("initialize", protocolVersion=1, clientCapabilities={}, clientInfo=client_info())
 
     async def _open_session(self, ask: ProviderPrompt) -> None:

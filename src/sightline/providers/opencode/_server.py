@@ -133,7 +133,13 @@ class OpenCodeServer(OpenRequests):
         self._data = data_folder({**os.environ, **environment})
         argv = [self._binary, "serve", "--hostname", "127.0.0.1", "--port", "0"]
         process = self._process = start_channel(
-            argv, "opencode serve", cwd=ask.cwd, env=environment, hint=_HINT, program="opencode"
+            argv,
+            "opencode serve",
+            cwd=ask.cwd,
+            env=environment,
+            hint=_HINT,
+            program="opencode",
+            entering=ask.entering,
         )
         listening: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._later(self._watch(process, listening))

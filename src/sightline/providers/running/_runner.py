@@ -150,7 +150,7 @@ class CliRun:
         ask, command = self._ask, self._command
         try:
             self._process = Process(
-                [*binary_words(command.binary, ask.cwd, ask.env), *command.arguments(ask)],
+                [*ask.entering, *binary_words(command.binary, ask.cwd, ask.env), *command.arguments(ask)],
                 cwd=ask.cwd,
                 env={**ask.env, **(command.environment(ask) if command.environment is not None else {})},
                 stdin=_encoded(ask.prompt),

@@ -22,6 +22,7 @@ from sightline.transcript import (
 )
 from sightline.tty import Rows
 from sightline.tty.components import Item, TextComponent
+from sightline.views._working_copies import copy_words
 from sightline.views.console._agent_names import agent_name, agent_role
 from sightline.views.console._desk import Desk, reply_data
 from sightline.views.console.selectors._agent_viewer import SEARCH, AgentViewer
@@ -145,6 +146,8 @@ def _facts(state: Snapshot, agent: TranscriptAgent | None, now: float, last: dic
         facts.append(seconds_words(worked))
     if agent is not None and agent.model:
         facts.append(clean_line(agent.model))
+    if fact is not None and fact.workplace:
+        facts.append(copy_words(fact))
     total = state.totals.get(path)
     facts += _spent([total]) if total is not None else []
     inside = f"{path}/" if path else ""

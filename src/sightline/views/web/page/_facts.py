@@ -10,6 +10,7 @@ import msgspec
 from sightline import events
 from sightline.transcript import Remark, Snapshot, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
 from sightline.views._levels import levels_in, levels_on_page
+from sightline.views._working_copies import copy_words
 from sightline.views.web.page._shapes import phases_of
 
 _MOST_AGENTS = 200
@@ -86,6 +87,7 @@ def _agent_facts(agent: TranscriptAgent) -> dict[str, Any]:
         "model": agent.model,
         "reason": fact.reason if fact is not None else "",
         "unread": fact.unread if fact is not None else 0,
+        "copy": copy_words(fact) if fact is not None else "",
     }
 
 

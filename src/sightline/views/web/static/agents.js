@@ -68,14 +68,14 @@ class Group {
   }
 
   drawFacts() {
-    const { running, is_error: failed, state = "", model = "", unread = 0 } = this.agent ?? {};
+    const { running, is_error: failed, state = "", model = "", unread = 0, copy = "" } = this.agent ?? {};
     const ended = LASTING.has(state) ? state : failed ? "failed" : "ok";
     this.element.dataset.state = running === false ? ended : "running";
     const { sign, word } = stateOf(this.element.dataset.state);
     setText(this.sign, sign);
     const time = this.elapsed.value ? seconds(this.elapsed.now) : "";
     const messages = unread ? `${unread} unread` : "";
-    setText(this.facts, [word, count(this.calls.size, "call", "calls"), time, model, messages].filter(Boolean).join(" · "));
+    setText(this.facts, [word, count(this.calls.size, "call", "calls"), time, model, copy, messages].filter(Boolean).join(" · "));
   }
 
   tick() {

@@ -1,0 +1,244 @@
+"""Isolated agents: each works in its own copy of the files, which is merged when its task is done."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from sightline.delegation import SpawnRequest
+from sightline.events import AgentState, DiffFact, Event, Request, ToolResult, ToolUse, ui_fact
+from sightline.exceptions import UserMistake
+from sightline.host import AnswerRequest, Prompt
+from tests.agent.support import Lab, lab
+from tests.delegation.teamwork import call, of_agent, result_of, started, states, text
+
+KINDS = ["overlay", "worktree", "copy"]
+ASKED = [call("ask", question="Go on?", choices=["yes"])]
+
+
+def project(folder: Path) -> Path:
+    work = folder / "work"
+    work.mkdir()
+    (work / "a.txt").write_text("one\ntwo\nthree\n")
+    (work / ".gitignore").write_text("built\n")
+    git(work, "init", "-q")
+    git(work, "add", "-A")
+    git(work, "-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "-qm", "first")
+    return work
+
+
+def git(work: Path, *words: str) -> str:
+    return subprocess.run(["git", "-C", str(work), *words], check=True, capture_output=True, text=True).stdout
+
+
+def isolated(scripts: dict[str, list[Any]], agent: str = "task", **more: Any) -> dict[str, Any]:
+    """A call that starts an isolated agent for each script."""
+    begun = started(scripts, agent, **more)
+    for task in begun["args"]["tasks"]:
+        task["isolated"] = True
+    return begun
+
+
+def written(path: str, content: str) -> dict[str, Any]:
+    return call("write", path=path, content=content)
+
+
+def content(path: str) -> str:
+    return Path(path).read_text()
+
+
+def handed_in(here: Lab) -> list[dict[str, Any]]:
+    details = result_of(here).details
+    assert isinstance(details, dict)
+    return [each["handed_in"] for each in details["results"]]
+
+
+def facts_of(here: Lab, path: str) -> list[AgentState]:
+    values = [event.value for event in here.seen if event.agent == path and _is_state(event)]  # type: ignore[attr-defined]
+    return [fact for value in values if (fact := AgentState.of(value)) is not None]
+
+
+def _is_state(event: Event) -> bool:
+    return getattr(event, "key", "") == AgentState.KEY
+
+
+async def answered(here: Lab) -> None:
+    request = await here.first(Request)
+    await here.session.submit(AnswerRequest(request.id, {"chosen": ["yes"]}))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_what_it_changed_is_merged_when_it_is_done(tmp_path: Path, kind: str) -> None:
+    """Until then the workspace is as it was, and how much it changed is seen."""
+    work = project(tmp_path)
+    script = [
+        [written("new.txt", "new\n"), call("bash", command="echo four >> a.txt; mkdir built; touch built/x")],
+        ASKED,
+        [text("Both are written.")],
+    ]
+    turns = [[isolated({"One": script})], [text("So.")]]
+    async with lab(tmp_path, turns, settings={"task.isolation": kind}, attended=True) as here:
+        await here.agent.prompt("go")
+        assert (await here.first(Request)).agent == "One"
+        await here.until(lambda: any(fact.changed_files == 2 for fact in facts_of(here, "One")))
+        assert not (work / "new.txt").exists()
+        assert (work / "a.txt").read_text() == "one\ntwo\nthree\n"
+        await answered(here)
+        await here.ended()
+        assert "Both are written." in result_of(here).content
+        assert "Merged into the workspace: a.txt, new.txt." in result_of(here).content
+        assert (work / "new.txt").read_text() == "new\n"
+        assert (work / "a.txt").read_text() == "one\ntwo\nthree\nfour\n"
+        assert not (work / "built").exists()
+        (given,) = handed_in(here)
+        assert (given["kind"], given["files"]) == (kind, ["a.txt", "new.txt"])
+        assert states(here, "One") == ["running", "parked"]
+        fact = facts_of(here, "One")[-2]
+        assert (fact.workplace, fact.changed_files, fact.added, fact.removed) == (kind, 2, 2, 0)
+    assert git(work, "worktree", "list").count("\n") == 1
+    assert "sightline/" not in git(work, "branch")
+
+
+async def test_a_folder_without_a_repository_has_an_overlay_too(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    turns = [[isolated({"One": [[written("new.txt", "new\n")], [text("Done.")]]})], [text("So.")]]
+    async with lab(tmp_path, turns) as here:
+        await here.run()
+        (given,) = handed_in(here)
+        assert given["kind"] == "overlay"
+    assert (work / "new.txt").read_text() == "new\n"
+
+
+async def test_merging_is_a_call_of_the_agent_with_its_diff(tmp_path: Path) -> None:
+    project(tmp_path)
+    turns = [[isolated({"One": [[written("new.txt", "new\n")], [text("Done.")]]})], [text("So.")]]
+    async with lab(tmp_path, turns) as here:
+        await here.run()
+        (merge,) = (event for event in of_agent(here, "One", ToolUse) if event.name == "merge")
+        (result,) = (event for event in of_agent(here, "One", ToolResult) if event.id == merge.id)
+        fact = ui_fact(result.details)
+        assert isinstance(fact, DiffFact)
+        assert "+new" in fact.diff
+        assert (fact.added, fact.removed, result.is_error) == (1, 0, False)
+
+
+async def test_agents_side_by_side_do_not_see_each_other(tmp_path: Path) -> None:
+    """Each merges what it changed; lines apart from each other are merged in one file."""
+    work = project(tmp_path)
+    scripts = {
+        "One": [[call("bash", command="sed -i s/one/ONE/ a.txt; touch 1; ls")], [text("Done.")]],
+        "Two": [[call("bash", command="sed -i s/three/THREE/ a.txt; touch 2; ls")], [text("Done.")]],
+    }
+    async with lab(tmp_path, [[isolated(scripts)], [text("So.")]]) as here:
+        await here.run()
+        listed = [event.content.split() for path in scripts for event in of_agent(here, path, ToolResult)[:1]]
+        assert [{"1", "2"} & set(names) for names in listed] == [{"1"}, {"2"}]
+    assert (work / "a.txt").read_text() == "ONE\ntwo\nTHREE\n"
+    assert {"1", "2"} <= {each.name for each in work.iterdir()}
+
+
+async def test_a_conflict_leaves_the_file_of_the_workspace_and_stores_both_sides(tmp_path: Path) -> None:
+    work = project(tmp_path)
+    script = [[call("bash", command="sed -i s/two/TWO/ a.txt; echo x > b.txt")], ASKED, [text("Done.")]]
+    async with lab(tmp_path, [[isolated({"One": script})], [text("So.")]], attended=True) as here:
+        await here.agent.prompt("go")
+        await here.until(lambda: any(fact.changed_files == 2 for fact in facts_of(here, "One")))
+        (work / "a.txt").write_text("one\nmine\nthree\n")
+        await answered(here)
+        await here.ended()
+        (given,) = handed_in(here)
+        (conflict,) = given["merged"]["conflicts"]
+        assert (work / "a.txt").read_text() == "one\nmine\nthree\n"
+        assert (work / "b.txt").read_text() == "x\n"
+        assert content(conflict["agent"]) == "one\nTWO\nthree\n"
+        assert "<<<<<<<" in content(conflict["merge"])
+        assert "TWO" in content(given["patch"])
+        assert f"Not merged: a.txt (both changed) is as it was; its version: {conflict['agent']}" in (
+            result_of(here).content
+        )
+        merge = of_agent(here, "One", ToolResult)[-1]
+        assert merge.is_error
+
+
+async def test_nothing_is_merged_of_one_that_was_stopped(tmp_path: Path) -> None:
+    """What it had changed is stored as a patch, and no process is left."""
+    work = project(tmp_path)
+    script = [[written("new.txt", "new\n")], [call("bash", command="sleep 600")], [text("Never.")]]
+    async with lab(tmp_path, [[isolated({"One": script})], [text("So.")]]) as here:
+        await here.agent.prompt("go")
+        await here.first(ToolUse, lambda event: event.native_name == "bash")
+        directory = here.running.worker.team.directory
+        directory.abort(directory.get("One"), "enough")
+        await here.ended()
+        (given,) = handed_in(here)
+        assert given["merged"] is None
+        assert "+new" in content(given["patch"])
+        assert not (work / "new.txt").exists()
+        assert states(here, "One") == ["running", "aborted"]
+        words = [" ".join(each.cmdline()) for each in psutil.Process().children(recursive=True)]
+        assert not [each for each in words if "sleep 600" in each or "isolated._process" in each]
+
+
+async def test_it_takes_no_more_prompts_when_it_is_done(tmp_path: Path) -> None:
+    """Neither of the user nor of another agent; its transcript is there."""
+    project(tmp_path)
+    turns = [
+        [isolated({"One": [[text("Nothing to do.")]]})],
+        [call("irc", op="send", to="One", message="More?"), call("read", path="history://One")],
+        [text("So.")],
+    ]
+    async with lab(tmp_path, turns) as here:
+        await here.run()
+        assert "It changed no files." in result_of(here).content
+        assert "which is gone" in result_of(here, 1).content
+        assert "Nothing to do." in result_of(here, 2).content
+        reply = await here.session.submit(Prompt("More?", agent="One"))
+        assert not reply.ok
+        assert "which is gone" in reply.error
+
+
+async def test_a_branch_has_what_it_changed_where_that_is_wanted(tmp_path: Path) -> None:
+    work = project(tmp_path)
+    turns = [[isolated({"One": [[written("new.txt", "new\n")], [text("Done.")]]})], [text("So.")]]
+    async with lab(tmp_path, turns, settings={"task.merge": "branch"}) as here:
+        await here.run()
+        (given,) = handed_in(here)
+        assert given["branch"] == "sightline/One"
+        assert "committed to the branch sightline/One" in result_of(here).content
+    assert not (work / "new.txt").exists()
+    assert git(work, "show", "sightline/One:new.txt") == "new\n"
+    assert git(work, "log", "-1", "--format=%s", "sightline/One").strip() == "the part of One"
+    assert git(work, "worktree", "list").count("\n") == 1
+
+
+async def test_it_may_do_no_more_than_its_parent(tmp_path: Path) -> None:
+    """Denied is denied in its own process as well, and so is what its definition does not name."""
+    work = project(tmp_path)
+    (work / "secret.txt").write_text("hidden words\n")
+    script = [[call("read", path="secret.txt")], [call("task", agent="task", assignment="x")], [text("Done.")]]
+    async with lab(tmp_path, [[isolated({"One": script})], [text("So.")]], deny=["read(secret.txt)"]) as here:
+        await here.run()
+        results = of_agent(here, "One", ToolResult)
+        assert [event.is_error for event in results] == [True, True]
+        assert not any("hidden words" in event.content for event in results)
+        assert "there is no tool 'task'" in results[1].content
+
+
+async def test_nothing_is_merged_that_its_parent_may_not_write(tmp_path: Path) -> None:
+    work = project(tmp_path)
+    script = [[call("bash", command="echo x > kept.txt; echo y > free.txt")], [text("Done.")]]
+    async with lab(tmp_path, [[isolated({"One": script})], [text("So.")]], deny=["write(kept.txt)"]) as here:
+        await here.run()
+    assert not (work / "kept.txt").exists()
+    assert (work / "free.txt").read_text() == "y\n"
+
+
+async def test_where_isolation_is_off_it_is_refused_and_not_offered(tmp_path: Path) -> None:
+    project(tmp_path)
+    async with lab(tmp_path, [[text("Hi.")]], settings={"task.isolation": "off"}) as here:
+        assert "isolated" not in str(here.agent.tools.get("task").schema())
+        with pytest.raises(UserMistake, match="isolation is off"):
+            here.running.worker.team.directory.allocate(SpawnRequest(agent="task", assignment="a", isolated=True), None)
