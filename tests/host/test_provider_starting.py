@@ -56,7 +56,7 @@ def starting(it: Desk) -> list[object]:
 
 
 async def stopped(it: Desk) -> None:
-    async with asyncio.timeout(10):  # it is not waited for
+    async with asyncio.timeout(30):  # it is not waited for
         assert (await it.session.submit(Abort())).ok
         await it.done()
 

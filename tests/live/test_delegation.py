@@ -302,3 +302,26 @@ async def test_its_own_agents_are_below_it(tmp_path: Path, monkeypatch: pytest.M
         assert {event.agent for event in here.seen} <= {"", path, inner.path}
         assert "I am done." in result_of(here).content
         shown_once(here)
+
+
+@pytest.mark.parametrize("provider", NAMES)
+async def test_an_isolated_program_works_in_its_own_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str
+) -> None:
+    """What it wrote is in the project when it is done, and not before; no process of the copy is left."""
+    path = NAMES[provider]
+    command = "touch made-apart; sleep 0.2; ls"
+    parts: dict[str, Script] = {provider: [[bash(command)], [{"text": "It is made."}]]}
+    begun = task(provider)
+    begun["args"]["isolated"] = True
+    async with team(tmp_path, parts, [[begun], [text("So.")]], monkeypatch) as here:
+        await here.agent.prompt("go")
+        await here.wait_for(lambda: of_agent(here, path, ToolUse), "its command")
+        assert not (here.project / "made-apart").exists()
+        await here.ended()
+        (result,) = here.results().values()
+        assert "It is made." in result.content
+        assert "Merged into the workspace: made-apart." in result.content
+        assert (here.project / "made-apart").exists()
+        assert states(here, path) == ["running", "parked"]
+        shown_once(here)

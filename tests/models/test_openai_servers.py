@@ -337,7 +337,7 @@ async def test_who_stops_listening_closes_the_connection(client: Client, body: b
     place = body.index(b"I look ") + 400
     async with Serving([Reply(body[:place], ending="hang")]) as server:
         model = model_at(client, server.url)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             async with aclosing(model.stream(ASK)) as stream:
                 async for piece in stream:
                     if isinstance(piece, TextDelta):

@@ -37,7 +37,7 @@ async def test_the_end_is_read_however_full_it_was(beyond: int) -> None:
     """Nothing is lost when the end waits for room, though who reads never pauses."""
     run = run_that_never_stops()
     putting = await filled(run, beyond=beyond)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         events = [event async for batch in run.events() for event in batch]
         await putting
     assert "".join(event.text for event in events[:-1]) == "".join(f"{n} " for n in range(_BATCHES_AT_MOST + beyond))
@@ -50,7 +50,7 @@ async def test_who_puts_waits_to_be_read() -> None:
     putting = await filled(run, beyond=50)
     assert not putting.done()
     assert not run.over
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         async for _ in run.events():
             pass
         await putting
@@ -61,7 +61,7 @@ async def test_a_run_nobody_reads_any_more_holds_nobody_up(monkeypatch: pytest.M
     monkeypatch.setattr("sightline.providers._channel_run._SECONDS_TO_STOP", 0.05)
     run = run_that_never_stops()
     putting = await filled(run, beyond=50)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         async with aclosing(run.events()) as batches:
             await anext(batches)
         await putting

@@ -81,7 +81,7 @@ async def test_cancelling_keeps_the_words_and_is_no_error(cli: Cli):
                 cancelling.append(asyncio.create_task(run.cancel()))
 
     cancelling: list[asyncio.Task] = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await watch()
     await cancelling[0]
     kinds = [type(event) for event in seen]

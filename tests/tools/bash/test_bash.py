@@ -343,7 +343,7 @@ async def test_async_without_a_timeout_has_none(tmp_path: Path) -> None:
         await here.run()
         jobs = here.agent.workplace.jobs
         assert jobs is not None
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while any(job.status == "running" for job in jobs.snapshots()):
                 await jobs.wait()
         whole, cut = jobs.snapshots()

@@ -52,7 +52,7 @@ class Sitting:
 
     async def until(self, condition: Callable[[], Any], what: str = "it") -> Any:
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while not (found := condition()):  # noqa: ASYNC110, not everything that is waited for is an event
                     await asyncio.sleep(0.001)
                 for _ in range(3):  # nobody presses a key in the very turn of the loop that drew what they saw

@@ -134,7 +134,7 @@ class Sat:
         return CommandReply(True)
 
     async def until(self, condition: Callable[[], object]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not condition():  # noqa: ASYNC110, not everything that is waited for is an event
                 await asyncio.sleep(0.001)
 

@@ -180,7 +180,7 @@ async def test_what_is_typed_behind_the_key_to_leave_does_not_answer_whether_to(
     """Before the question was on the screen, enter would say yes to something that was never read."""
     sitting.hears(RunStarted())
     sitting.press("ctrl+d", *"hello", "enter")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while sitting.console.screen.asking is None:  # noqa: ASYNC110, the very turn in which it is there, not yet drawn
             await asyncio.sleep(0)
     sitting.press("enter")

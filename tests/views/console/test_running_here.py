@@ -86,7 +86,7 @@ async def test_ctrl_c_in_the_moment_the_question_is_drawn_leaves_it(sat: Sitting
     """Whoever sees it can press it: no key that is pressed then is lost to the editor, which asks for another."""
     hosts.has(User("fix it"), busy=True)
     sat.console.spawn(sat.console.sessions.begin(None))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while "Running here" not in sat.rows:  # noqa: ASYNC110, the very turn in which it is drawn is meant
             await asyncio.sleep(0)
     assert not sat.console.screen.is_answered
