@@ -191,6 +191,7 @@ class AgentState(StateFact, frozen=True):
     definition: str = ""  # which agent definition it was made from
     provider: str = ""  # whose agent it is; empty: our own
     workplace: str = ""  # shared, overlay, worktree: where it works, if not in the session's folder
+    failed: bool = False  # its last task; a run of it may have ended well, and its task not
 
 
 class QueuedMessage(msgspec.Struct, frozen=True):
