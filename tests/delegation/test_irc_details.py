@@ -79,7 +79,8 @@ async def test_a_long_message_is_cut(tmp_path: Path) -> None:
         one = directory_of(here).get("One")
         one.become("running")  # it reads nothing by itself
         directory_of(here).send(None, "One", "x" * (MESSAGE_AT_MOST + 1))
-        assert len(one.mailbox.peek()[0].text) == MESSAGE_AT_MOST
+        cut, mark = one.mailbox.peek()[0].text.split("\n\n")
+        assert (len(cut), mark) == (MESSAGE_AT_MOST, "[1 more characters: the sender has it]")
         one.become("idle")
 
 
@@ -87,7 +88,8 @@ async def test_a_long_message_is_cut(tmp_path: Path) -> None:
     ("given", "seconds"),
     [
         (None, 7.0),
-        (0, None),
+        (0, 1800.0),
+        (1e300, 1800.0),
         (1500, 1.5),
         (0.2, 0.001),
         (2.9, 0.002),
@@ -96,8 +98,8 @@ async def test_a_long_message_is_cut(tmp_path: Path) -> None:
         (float("inf"), 120.0),
     ],
 )
-def test_how_long_is_waited(given: float | None, seconds: float | None) -> None:
-    """The setting, unless the call names a time; 0 waits without end, what makes no sense waits two minutes."""
+def test_how_long_is_waited(given: float | None, seconds: float) -> None:
+    """The setting, unless the call names a time; 0 is the longest, what makes no sense waits two minutes."""
     settings = Settings()
     settings = type(settings)(irc=type(settings.irc)(timeout_seconds=7))
     context: Any = SimpleNamespace(settings=settings)

@@ -410,7 +410,7 @@ async def test_a_revived_agent_has_no_more_than_the_one_it_is_below(tmp_path: Pa
         await here.until(lambda: "Tried." in "".join(event.text for event in of_agent(here, "Outer/Inner", Text)))
         agent = inner_one.driver.agent  # type: ignore[union-attr]
         assert agent.permissions.level == "plan"
-        assert {tool.name for tool in agent.tools} == {"read", "irc", "yield"}
+        assert {tool.name for tool in agent.tools} == {"read", "yield"}
         assert not (tmp_path / "work" / "x.txt").exists()
 
 
