@@ -295,6 +295,15 @@ def test_a_pattern_of_opencode_means_the_tools_of_extensions_too() -> None:
     assert found.without == ("mine_deploy",)
 
 
+@pytest.mark.parametrize("pattern", ["*a" * 90, "?*" * 90, "*" * 900, "[b]ash*"])
+def test_no_pattern_costs_more_than_its_size(pattern: str) -> None:
+    """Tried one star after the other, such a one would take years; brackets mean nothing."""
+    file = DefinitionFile(Path("/agents/named.md"), "user", "opencode")
+    data = f'---\ndescription: x\npermission:\n  "{pattern}": deny\n---\nDo it.'.encode()
+    found, notices = read_definition(file, data, ["a" * 80 + "b", "bash"])
+    assert (found.without, len(notices)) == ((), 1)
+
+
 @pytest.mark.parametrize("style", ["sightline", "claude", "opencode"])
 def test_no_agent_brings_a_scripted_model(style: str) -> None:
     """It would answer from a file of the project, in a session of a user who asked a model."""

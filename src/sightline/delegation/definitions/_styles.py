@@ -10,6 +10,7 @@ Rules:
   answer there, they need one here, by the approval level.
 """
 
+import fnmatch
 import re
 from collections.abc import Callable, Collection, Iterable
 from typing import Literal, get_args
@@ -25,6 +26,7 @@ from sightline.text import clean_value
 
 LONGEST_NAME = 48
 _LARGEST_OUTPUT = 32 * 1024
+_LONGEST_PATTERN = 200  # characters
 
 is_name = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_-]{{0,{LONGEST_NAME - 1}}}").fullmatch
 _is_model = re.compile(r"[\w.:/@+ -]{1,200}", re.ASCII).fullmatch
@@ -234,8 +236,8 @@ def _by_tool(fields: DefinitionFields, given: dict[str, _Verdict], more: Collect
             found.pop(name, None)  # the last one decides
             found[name] = verdict
             continue
-        fits = re.compile(re.escape(name).replace(r"\*", ".*").replace(r"\?", "."), re.IGNORECASE).fullmatch
-        tools = [each for each in dict.fromkeys((*found, *sorted(_TOOLS_OF_OPENCODE), *more)) if fits(each)]
+        known = dict.fromkeys((*found, *sorted(_TOOLS_OF_OPENCODE), *more))
+        tools = [each for each in known if _fits(name, each)]
         found |= dict.fromkeys(tools, verdict)
         if not tools and verdict == "deny":
             fields.notices.append(f"no tool here has such a name, so that none is denied by it: {shown(name)}")
@@ -244,6 +246,12 @@ def _by_tool(fields: DefinitionFields, given: dict[str, _Verdict], more: Collect
 
 def _is_pattern(name: str) -> bool:
     return "*" in name or "?" in name
+
+
+def _fits(pattern: str, tool: str) -> bool:
+    if len(pattern) > _LONGEST_PATTERN:  # none has such a name
+        return False
+    return fnmatch.fnmatchcase(tool.lower(), pattern.lower().replace("[", "[[]"))  # it knows * and ? alone
 
 
 def _spawns_of_opencode(fields: DefinitionFields, verdict: _Verdict) -> tuple[str, ...]:
