@@ -7,6 +7,7 @@ Rules:
 - That no message came in time is a result, not an error.
 """
 
+import asyncio
 import time
 from typing import Annotated, Any, Literal
 
@@ -132,9 +133,15 @@ immediate: do not send the same again."""
         return _outcome("inbox", text, inbox=[_plain(mail) for mail in mails])
 
     async def _waited(self, sender: str, params: IrcParams, context: ToolContext) -> Mail | None:
-        seconds = self._seconds(params, context)
-        async with given_away(self._caller):
-            return await self._mailbox.wait(self._named(sender), seconds)
+        seconds, box, mail = self._seconds(params, context), self._mailbox, None
+        try:
+            async with given_away(self._caller):
+                mail = await box.wait(self._named(sender), seconds)
+        except asyncio.CancelledError:
+            if mail is not None:  # it came, and its reader was stopped before it had a place again
+                box.put_back(mail)
+            raise
+        return mail
 
     def _named(self, sender: str) -> str:
         """As messages have it."""
