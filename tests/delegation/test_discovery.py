@@ -6,6 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -402,3 +403,38 @@ def test_the_page_lists_the_bundled_agents() -> None:
         model, level = (f"`{value}`" if value else "the same" for value in (agent.model, agent.approval))
         row = next(line for line in page.splitlines() if line.startswith(f"| `{agent.name}` |"))
         assert row.endswith(f"| {model} | {level} | {tools} | {starts} |")
+
+
+@pytest.mark.parametrize("folder", [".claude", "conf"])
+def test_a_folder_of_the_project_is_not_the_users_whatever_a_variable_names(place: Place, folder: str) -> None:
+    """A file of the project may set it, and the project is not trusted."""
+    place.environ |= {"CLAUDE_CONFIG_DIR": str(place.work / folder), "XDG_CONFIG_HOME": str(place.work / "x")}
+    write(place.work / folder / "agents/evil.md")
+    write(place.work / "x/opencode/agent/worse.md")
+    write(place.home / ".claude/agents/mine.md")
+    found = place.find()
+    assert found.agents.keys() == BUNDLED | {"mine"}
+    assert [notice for notice in found.notices if "CLAUDE_CONFIG_DIR names a folder in this project" in notice]
+
+
+def test_where_the_home_is_the_project_variables_count(place: Place) -> None:
+    """All that is in it is the user's."""
+    (place.home / ".git").mkdir()
+    place.environ |= {"CLAUDE_CONFIG_DIR": str(place.home / "c")}
+    write(place.home / "c/agents/a.md")
+    assert "a" in find_agents(place.home, place.environ).agents
+
+
+def test_a_name_that_is_not_text_breaks_nothing(place: Place) -> None:
+    """Of a file or of a folder above it: the definition is used, and can be stored."""
+    for folder in (place.home / ".claude/agents", place.home / ".claude/agents" / os.fsdecode(b"\xfe")):
+        folder.mkdir(parents=True)
+        write(folder / os.fsdecode(b"\xff.md"), name=f"odd{len(str(folder))}", description="one")
+        write(folder / os.fsdecode(b"\xfd.md"), description="other")
+    found = place.find()
+    odd = [agent for name, agent in found.agents.items() if name.startswith("odd")]
+    assert len(odd) == 2
+    for agent in odd:
+        assert msgspec.json.decode(msgspec.json.encode(agent), type=AgentDefinition) == agent
+    assert len([notice for notice in found.notices if "its name is" in notice]) == 2
+    msgspec.json.encode(found.notices)

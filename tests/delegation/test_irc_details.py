@@ -1,17 +1,20 @@
 """`irc`, in detail: who is listed, how long is waited, what is dropped, and where a message is found again."""
 
+import asyncio
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from sightline.delegation._bound import Bound
 from sightline.delegation._mailboxes import MAILBOX_AT_MOST, MESSAGE_AT_MOST, Mail
 from sightline.delegation.tools._irc import IrcParams, IrcTool
-from sightline.events import Text, ToolUse, User
+from sightline.events import Text, ToolResult, ToolUse, User
 from sightline.settings import Settings
 from tests.agent.support import Lab, lab
 from tests.delegation.teamwork import call, handed_back, of_agent, result_of, started, states, text
+from tests.host.support import until
 
 
 def directory_of(here: Lab) -> Any:
@@ -79,7 +82,8 @@ async def test_a_long_message_is_cut(tmp_path: Path) -> None:
         one = directory_of(here).get("One")
         one.become("running")  # it reads nothing by itself
         directory_of(here).send(None, "One", "x" * (MESSAGE_AT_MOST + 1))
-        assert len(one.mailbox.peek()[0].text) == MESSAGE_AT_MOST
+        cut, mark = one.mailbox.peek()[0].text.split("\n\n")
+        assert (len(cut), mark) == (MESSAGE_AT_MOST, "[1 more characters: the sender has it]")
         one.become("idle")
 
 
@@ -87,7 +91,8 @@ async def test_a_long_message_is_cut(tmp_path: Path) -> None:
     ("given", "seconds"),
     [
         (None, 7.0),
-        (0, None),
+        (0, 1800.0),
+        (1e300, 1800.0),
         (1500, 1.5),
         (0.2, 0.001),
         (2.9, 0.002),
@@ -96,8 +101,8 @@ async def test_a_long_message_is_cut(tmp_path: Path) -> None:
         (float("inf"), 120.0),
     ],
 )
-def test_how_long_is_waited(given: float | None, seconds: float | None) -> None:
-    """The setting, unless the call names a time; 0 waits without end, what makes no sense waits two minutes."""
+def test_how_long_is_waited(given: float | None, seconds: float) -> None:
+    """The setting, unless the call names a time; 0 is the longest, what makes no sense waits two minutes."""
     settings = Settings()
     settings = type(settings)(irc=type(settings.irc)(timeout_seconds=7))
     context: Any = SimpleNamespace(settings=settings)
@@ -157,3 +162,37 @@ async def test_one_that_was_stopped_gets_nothing_and_the_call_is_an_error(tmp_pa
         await here.run("write to it")
         assert result_of(here, 1).is_error
         assert result_of(here, 1).content == "One: failed: One was stopped: timeout"
+
+
+async def test_with_one_place_two_agents_still_talk(tmp_path: Path) -> None:
+    """Each gives its place away while it waits, and gets one again when the other waits or is done."""
+    scripts = {
+        "One": [[call("irc", op="wait")], [call("irc", op="send", to="Two", message="Here.")], handed_back("one")],
+        "Two": [[call("irc", op="send", to="One", message="Where?", **{"await": True})], handed_back("two")],
+    }
+    async with lab(tmp_path, [[started(scripts)], [text("So.")]], settings={"task.max_concurrency": "1"}) as here:
+        await here.run()
+        content = result_of(here).content
+        assert "Agent `One` (task) is done" in content
+        assert "Agent `Two` (task) is done" in content
+        assert any("Two: Where?" in event.content for event in of_agent(here, "One", ToolResult))
+        assert any("One: Here." in event.content for event in of_agent(here, "Two", ToolResult))
+
+
+async def test_a_message_is_not_lost_when_its_reader_is_stopped_before_it_has_a_place(tmp_path: Path) -> None:
+    """It was waited for and had come, but another had the place."""
+    async with lab(tmp_path, [[started({"One": [handed_back()]})], [text("So.")]]) as here:
+        await here.run()
+        directory = directory_of(here)
+        one, bound = directory.get("One"), Bound(lambda: 1)
+        context: Any = SimpleNamespace(settings=Settings())
+        async with bound.place() as one.place:
+            waiting = asyncio.ensure_future(IrcTool(directory, one).execute(IrcParams("wait"), context))
+            await until(lambda: bound.taken == 0)
+            async with bound.place():
+                assert one.mailbox.put(Mail("m1", "Main", "One", "Hello."))
+                await until(lambda: bool(bound._waiting))
+                waiting.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await waiting
+        assert [mail.id for mail in one.mailbox.take_all()] == ["m1"]

@@ -129,11 +129,15 @@ async def test_agents_side_by_side_do_not_see_each_other(tmp_path: Path) -> None
     """Each merges what it changed; lines apart from each other are merged in one file."""
     work = project(tmp_path)
     scripts = {
-        "One": [[call("bash", command="sed -i s/one/ONE/ a.txt; touch 1; ls")], [text("Done.")]],
-        "Two": [[call("bash", command="sed -i s/three/THREE/ a.txt; touch 2; ls")], [text("Done.")]],
+        "One": [[call("bash", command="sed -i s/one/ONE/ a.txt; touch 1; ls")], ASKED, [text("Done.")]],
+        "Two": [[call("bash", command="sed -i s/three/THREE/ a.txt; touch 2; ls")], ASKED, [text("Done.")]],
     }
-    async with lab(tmp_path, [[isolated(scripts)], [text("So.")]]) as here:
-        await here.run()
+    async with lab(tmp_path, [[isolated(scripts)], [text("So.")]], attended=True) as here:
+        await here.agent.prompt("go")
+        await here.until(lambda: len(here.of(Request)) == 2)
+        for request in here.of(Request):
+            await here.session.submit(AnswerRequest(request.id, {"chosen": ["yes"]}))
+        await here.ended()
         listed = [event.content.split() for path in scripts for event in of_agent(here, path, ToolResult)[:1]]
         assert [{"1", "2"} & set(names) for names in listed] == [{"1"}, {"2"}]
     assert (work / "a.txt").read_text() == "ONE\ntwo\nTHREE\n"

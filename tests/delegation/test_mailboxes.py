@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.delegation._mailboxes import MAILBOX_AT_MOST, Mail, Mailbox
+from sightline.delegation._mailboxes import MAILBOX_AT_MOST, MESSAGE_AT_MOST, UNREAD_AT_MOST, Mail, Mailbox
 
 
 def mail(number: int, sender: str = "A") -> Mail:
@@ -93,3 +93,13 @@ def test_every_message_is_read_once_and_in_its_order(steps: list[str]) -> None:
         assert sorted([*read, *left], key=lambda m: m.id) == sorted(sent, key=lambda m: m.id)
 
     asyncio.run(play())
+
+
+def test_long_messages_fill_it_before_there_are_many() -> None:
+    """All that is unread may enter its reader's context at once."""
+    box = Mailbox()
+    for number in range(64):
+        box.put(Mail(f"m{number}", "A", "B", "x" * MESSAGE_AT_MOST))
+    assert sum(len(each.text) for each in box.peek()) <= UNREAD_AT_MOST
+    assert box.peek()[-1].id == "m63"
+    assert box.dropped == 64 - len(box)

@@ -32,6 +32,7 @@ from sightline.events import (
     state_fact,
 )
 from sightline.host import Abort, AnswerRequest, CancelCall, Prompt, SetApproval
+from sightline.host.provider._driver import _END_OF_WORDS, _LastWords
 from tests.agent.support import Lab, kept, lab
 from tests.delegation.support import write
 from tests.delegation.teamwork import call, handed_back, of_agent, result_of, started, states, text
@@ -614,3 +615,27 @@ async def test_nothing_continues_under_a_level_that_was_taken_back(tmp_path: Pat
         await until(lambda: not alive(process.pid), "its end")
         assert words(here, "Other") == "One."
         assert states(here, "Other") == ["running", "idle"]
+
+
+@pytest.mark.parametrize("pieces", [1, 7, 300])
+def test_of_long_last_words_both_ends_are_held(pieces: int) -> None:
+    """However they come; what is between is left out, and its length named."""
+    whole = "".join(f"{number:09} " for number in range(100_000))  # a million characters
+    words, size = _LastWords(), len(whole) // pieces + 1
+    for start in range(0, len(whole), size):
+        words.see(Text(whole[start : start + size], 1))
+        assert words._size <= 4 * _END_OF_WORDS
+    head, mark, tail = words.text.split("\n")
+    assert (head, tail) == (whole[:_END_OF_WORDS], whole[-_END_OF_WORDS:])
+    assert mark == "[… 500,000 characters are left out …]"
+    assert words.text.split("\n")[1] == mark
+
+
+def test_last_words_are_those_after_the_last_call_in_lines() -> None:
+    """Where nothing follows it, those before."""
+    words = _LastWords()
+    for event in (Text("a", 1), Text("b", 1), Text("c", 2), Text("d\n", 2), Text("e", 3), ToolUse("1", "Bash")):
+        words.see(event)
+    assert words.text == "ab\ncd\ne"
+    words.see(Text("end", 4))
+    assert words.text == "end"

@@ -71,3 +71,15 @@ def test_a_deep_schema_ends() -> None:
     for _ in range(5000):
         deep = {"allOf": [deep]}
     assert problems(1, deep) == []
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"required": [{}, [], None, 3]},
+        {"properties": {"a": {"pattern": "a{99999999999}"}}},
+        {"properties": [], "required": {}, "type": {}, "enum": "x", "items": 3, "anyOf": {}, "minLength": "x"},
+    ],
+)
+def test_an_odd_schema_is_not_checked_and_breaks_nothing(schema: dict[str, object]) -> None:
+    assert problems({"a": "b"}, schema) == []

@@ -150,18 +150,24 @@ def test_files_of_claude_code(head: str, expected: dict[str, object]) -> None:
         ("tools:\n  edit: false", {"without": ("edit", "write")}),
         ("tools:\n  '*': false\n  read: true\n  grep: true", {"tools": ("read", "search")}),
         ("tools: read, grep", {"tools": ("read", "search")}),
-        ("tools:\n  mymcp_*: false", {"tools": None, "without": ()}),
         ("permission: deny", {"tools": ()}),
         ("permission:\n  edit: deny\n  bash: deny", {"without": ("edit", "bash", "write")}),
         ("permission:\n  '*': deny\n  read: allow\n  glob: ask", {"tools": ("read", "find")}),
         ("tools:\n  bash: false\npermission:\n  bash: allow", {"without": ()}),
         ("permission:\n  bash: ask", {"approval": "edit", "without": ()}),
         ("permission:\n  bash: {'*': ask, 'git diff': allow}", {"approval": "edit", "without": ()}),
-        ("permission:\n  bash: {'rm *': deny}", {"approval": "edit", "without": ()}),
+        ("permission:\n  ba*: deny", {"without": ("bash",)}),
+        ("permission:\n  '?d?t': deny", {"without": ("edit", "write")}),
+        ("tools:\n  '*sh': false", {"without": ("bash",)}),
+        ("permission:\n  ba*: deny\n  bash: ask", {"approval": "edit", "without": ()}),
+        ("permission:\n  bash: allow\n  b*: deny", {"without": ("bash",)}),
+        ("tools:\n  bash: true\npermission:\n  b*: deny", {"without": ("bash",)}),
+        ("permission:\n  '*': deny\n  f*: allow", {"tools": ("find",)}),
+        ("permission:\n  t*: deny", {"spawns": (), "without": ("task", "todo")}),
         ("permission:\n  bash: {'*': deny, 'git diff': allow}", {"approval": "", "without": ("bash",)}),
         ("permission:\n  bash: {'git diff': allow}", {"approval": "", "without": ()}),
         ("permission:\n  task: allow", {"spawns": ("*",)}),
-        ("permission:\n  task: {'*': deny, helper: allow}", {"spawns": ("helper",)}),
+        ("permission:\n  task: {'*': deny, helper: allow}", {"spawns": ("helper",), "without": ()}),
         ("permission:\n  task: {'*': allow, helper: deny}", {"spawns": ()}),
         ("permission:\n  task: {'*': allow}", {"spawns": ("*",)}),
         ("tools:\n  task: true", {"spawns": ("*",)}),
@@ -178,6 +184,12 @@ def test_files_of_opencode(head: str, expected: dict[str, object]) -> None:
     ("head", "notice"),
     [
         ("tools:\n  webfetch: false", "not denied, because here it is a part of another tool: webfetch"),
+        ("tools:\n  mymcp_*: false", "no tool here has such a name, so that none is denied by it: mymcp_*"),
+        ("permission:\n  bash: {'rm *': deny}", "bash is left out, because a part of it is denied: rm *"),
+        (
+            "permission:\n  edit: {'*': allow, '*.lock': deny}",
+            "edit is left out, because a part of it is denied: *.lock",
+        ),
         ("permission:\n  edit: ask", "edits follow your approval level; OpenCode would ask about each"),
         ("tools:\n  '*': false\n  read: true\n  lsp: true", "unknown tools are left out: lsp"),
     ],
@@ -257,3 +269,43 @@ def test_the_examples(name: str, style: str, expected: dict[str, object]) -> Non
     assert {field: getattr(found, field) for field in expected} == expected
     assert notices == []
     assert {each.stem for each in EXAMPLES.glob("*.md")} == {"changelog", "claude-code-reviewer", "opencode-docs"}
+
+
+@pytest.mark.parametrize(
+    ("head", "without"),
+    [
+        ("permission:\n  bash: {'git push*': deny}", ("bash",)),
+        ("permission:\n  bash: {'*': ask, 'rm *': deny}", ("bash",)),
+        ("permission:\n  edit: {'*': allow, '*.lock': deny}", ("edit", "write")),
+        ("permission:\n  read: {'*.env': deny}", ("read",)),
+    ],
+)
+def test_a_tool_of_which_a_part_is_denied_in_opencode_is_denied(head: str, without: tuple[str, ...]) -> None:
+    """An answer of the user, or an allow rule, would let the agent do what its file denies."""
+    found, notices = definition(head, "opencode")
+    assert (found.without, len(notices)) == (without, 1)
+
+
+def test_a_pattern_of_opencode_means_the_tools_of_extensions_too() -> None:
+    found, _ = read_definition(
+        DefinitionFile(Path("/agents/named.md"), "user", "opencode"),
+        b"---\ndescription: x\npermission:\n  mine_*: deny\n---\nDo it.",
+        ["mine_deploy", "other"],
+    )
+    assert found.without == ("mine_deploy",)
+
+
+@pytest.mark.parametrize("pattern", ["*a" * 90, "?*" * 90, "*" * 900, "[b]ash*"])
+def test_no_pattern_costs_more_than_its_size(pattern: str) -> None:
+    """Tried one star after the other, such a one would take years; brackets mean nothing."""
+    file = DefinitionFile(Path("/agents/named.md"), "user", "opencode")
+    data = f'---\ndescription: x\npermission:\n  "{pattern}": deny\n---\nDo it.'.encode()
+    found, notices = read_definition(file, data, ["a" * 80 + "b", "bash"])
+    assert (found.without, len(notices)) == ((), 1)
+
+
+@pytest.mark.parametrize("style", ["sightline", "claude", "opencode"])
+def test_no_agent_brings_a_scripted_model(style: str) -> None:
+    """It would answer from a file of the project, in a session of a user who asked a model."""
+    with pytest.raises(NotADefinition, match="a scripted model is chosen for a session"):
+        definition("model: scripted:answers.json", style)

@@ -216,6 +216,17 @@ async def test_what_agents_returned_can_be_read_in_parts(tmp_path: Path) -> None
         assert missing.is_error
 
 
+async def test_a_path_that_no_result_has_is_an_error_and_no_bug(tmp_path: Path) -> None:
+    """Also a number that is too long to be one."""
+    definition(tmp_path, "judge", 'output: {"type": "object"}')
+    odd = {**call("read", path="agent://Judge/list/" + "1" * 5000), "chunk": 10_000}
+    turns = [[started({"Judge": [handed_back({"list": [1]})]}, "judge")], [odd], [text("So.")]]
+    async with lab(tmp_path, turns, environ={"SIGHTLINE_HOME": str(tmp_path / "home")}) as here:
+        await here.run()
+        assert result_of(here, 1).is_error
+        assert result_of(here, 1).content.startswith("agent://Judge has no '111")
+
+
 async def test_long_output_is_cut_and_all_of_it_is_stored(tmp_path: Path) -> None:
     long = "\n".join(f"line {number} of a long result" for number in range(2000))
     turn = [{**handed_back(long)[0], "chunk": 100_000}]
@@ -410,7 +421,7 @@ async def test_a_revived_agent_has_no_more_than_the_one_it_is_below(tmp_path: Pa
         await here.until(lambda: "Tried." in "".join(event.text for event in of_agent(here, "Outer/Inner", Text)))
         agent = inner_one.driver.agent  # type: ignore[union-attr]
         assert agent.permissions.level == "plan"
-        assert {tool.name for tool in agent.tools} == {"read", "irc", "yield"}
+        assert {tool.name for tool in agent.tools} == {"read", "yield"}
         assert not (tmp_path / "work" / "x.txt").exists()
 
 

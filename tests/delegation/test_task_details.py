@@ -1,14 +1,21 @@
 """`task`, in detail: what an agent is given, what it may not have, its limits, and the addresses of what it left."""
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sightline import locks
+from sightline.delegation import AgentDefinition, SpawnRequest
+from sightline.delegation._record import AgentRecord, AgentShelf
 from sightline.delegation._task_run import LINES_AT_MOST, OUTPUT_AT_MOST, bounded
+from sightline.delegation.tools._yield import _decoded
 from sightline.events import AgentStarted, RunStarted, Text, ToolResult, ToolUse, User
+from sightline.exceptions import UserMistake
 from tests.agent.support import Lab, lab
 from tests.delegation.teamwork import call, handed_back, of_agent, result_of, started, states, text
+from tests.host.support import until
 
 
 def team(here: Lab) -> Any:
@@ -308,3 +315,168 @@ async def test_mail_that_came_before_it_began_is_read_in_its_task(tmp_path: Path
         assert "Mind the gap." in mail.text
         assert len(of_agent(here, "Two", RunStarted)) == 1
         assert not len(directory.get("Two").mailbox)
+
+
+async def test_what_the_caller_reads_of_a_large_batch_is_bounded(tmp_path: Path) -> None:
+    """Errors as well as results; each with the address of its rest."""
+    long = "x" * 20_000
+    scripts = {f"A{number}": handed_back(long) if number % 2 else handed_back(error=long) for number in range(64)}
+    async with lab(tmp_path, [[started({id: [turn] for id, turn in scripts.items()})], [text("So.")]]) as here:
+        await here.run()
+        content = result_of(here).content
+        assert len(content) < 100_000
+        assert content.count("more characters: agent://A") == 32
+        assert content.count("more characters: history://A") == 32
+
+
+async def test_what_the_caller_reads_of_findings_is_bounded(tmp_path: Path) -> None:
+    """Each of them, and all together; the others are in the transcript."""
+    environ = written(tmp_path, "critic", "tools: read, report_finding")
+    found = [call("report_finding", title="t" * 300, body="b" * 5000, file="f" * 300) for _ in range(5)]
+    scripts = {"Critic": [*([each] for each in found), handed_back("Bad.")]}
+    async with lab(tmp_path, [[started(scripts, "critic")], [text("So.")]], environ=environ) as here:
+        await here.run()
+        content = result_of(here).content
+        assert "[P2]" in content
+        assert "more: history://Critic]" in content
+        assert len(content) < 12_000
+        (details,) = result_of(here).details["results"]
+        for finding in details["findings"]:
+            assert len(finding["title"]) <= 201
+            assert len(finding["file"]) <= 201
+            assert finding["body"].endswith("[1,000 more characters: history://Critic]")
+
+
+async def test_a_definition_without_irc_or_task_has_neither(tmp_path: Path) -> None:
+    """Nor has one whose list does not name them; `spawns` names `task`."""
+    environ = written(tmp_path, "quiet", "without: irc")
+    written(tmp_path, "alone", 'without: task\nspawns: "*"')
+    written(tmp_path, "narrow", "tools: read")
+    written(tmp_path, "boss", 'tools: read\nspawns: "*"')
+    calls = [started({kind.title(): [handed_back()]}, kind) for kind in ("quiet", "alone", "narrow", "boss")]
+    async with lab(tmp_path, [calls, [text("So.")]], environ=environ) as here:
+        await here.run()
+        has = {
+            member.id: {tool.name for tool in member.driver.agent.tools} & {"irc", "task"}  # type: ignore[union-attr]
+            for member in team(here).directory.members
+        }
+        assert has == {"Quiet": set(), "Alone": {"irc"}, "Narrow": set(), "Boss": {"task"}}
+
+
+async def test_one_without_irc_is_not_told_to_answer_with_it(tmp_path: Path) -> None:
+    """It reads the message, and that it cannot answer."""
+    environ = written(tmp_path, "quiet", "without: irc")
+    scripts = {"Quiet": [handed_back(), [text("Noted.")]]}
+    async with lab(tmp_path, [[started(scripts, "quiet")], [text("So.")]], environ=environ) as here:
+        await here.run()
+        team(here).directory.send(None, "Quiet", "Look.")
+        await here.until(lambda: "Noted." in "".join(event.text for event in of_agent(here, "Quiet", Text)))
+        mail = next(event.text for event in of_agent(here, "Quiet", User) if "Look." in event.text)
+        assert mail.endswith("[you have no irc, so that you cannot answer it]")
+
+
+async def test_a_failed_task_is_shown_by_its_agent_too(tmp_path: Path) -> None:
+    """Its run ended well: it handed back an error. The next thing it does well takes that away."""
+    scripts = {"One": [handed_back("", error="no way"), [text("Fine.")]]}
+    async with lab(tmp_path, [[started(scripts)], [text("So.")]]) as here:
+        await here.run()
+        one = here.session.snapshot().agents["One"]
+        assert (one.standing, one.is_error, one.runs[-1].is_error) == ("idle", True, True)
+        await team(here).directory.prompt(team(here).directory.get("One"), "Again.", "prompt")
+        await here.until(lambda: states(here, "One") == ["running", "idle"] * 2)
+        again = here.session.snapshot().agents["One"]
+        assert (again.standing, again.is_error, [run.is_error for run in again.runs]) == ("idle", False, [True, False])
+
+
+async def test_a_woken_agent_over_its_budget_is_aborted(tmp_path: Path) -> None:
+    """As one that works on its task is: it takes no prompt after that."""
+    busy = [[call("bash", command=f"echo {number}")] for number in range(20)]
+    async with lab(
+        tmp_path, [[started({"One": [handed_back(), *busy]})], [text("So.")]], settings={"task.request_budget": "2"}
+    ) as here:
+        await here.run()
+        one = team(here).directory.get("One")
+        await team(here).directory.prompt(one, "Go on.", "prompt")
+        await here.until(lambda: states(here, "One")[-1] == "aborted")
+        await until(lambda: not team(here).directory.busy)
+        assert (one.reason, one.record.aborted) == ("it made more requests than its budget allows", True)
+        with pytest.raises(UserMistake, match="was stopped"):
+            await team(here).directory.prompt(one, "And again.", "prompt")
+
+
+async def test_one_whose_journal_is_in_use_is_parked_with_the_reason(tmp_path: Path) -> None:
+    """A second session, or another program, has it open."""
+    async with lab(tmp_path, [[started({"One": [handed_back(), [text("Back.")]]})], [text("So.")]]) as here:
+        await here.run()
+        directory = team(here).directory
+        one = directory.get("One")
+        await directory.park(one)
+        descriptor = os.open(here.session.folder / "agents/One/journal.jsonl", os.O_RDWR)
+        try:
+            assert locks.acquire(descriptor, "exclusive", seconds=0.0)
+            directory.wake(one, "Again.")
+            await until(lambda: one.state == "parked" and not directory.busy)
+            assert one.reason == "its journal is in use by another process"
+        finally:
+            os.close(descriptor)
+        directory.wake(one, "Again.")
+        await here.until(lambda: "Back." in "".join(event.text for event in of_agent(here, "One", Text)))
+
+
+async def test_an_assignment_that_could_not_be_read_back_is_refused(tmp_path: Path) -> None:
+    """What is stored of an agent is bounded, and what is bounded is not cut in silence."""
+    async with lab(tmp_path, [[text("So.")]]) as here:
+        for fields in ({"assignment": "x" * 300_000}, {"assignment": "x", "context": "x" * 300_000}):
+            with pytest.raises(UserMistake, match="at most 262,144 characters"):
+                team(here).directory.allocate(SpawnRequest(agent="task", **fields), None)
+        assert not team(here).directory.members
+
+
+async def test_the_largest_assignment_is_read_back(tmp_path: Path) -> None:
+    shelf = AgentShelf(tmp_path)
+    shelf.create("One")
+    most = "\U0001f600" * 256 * 1024
+    definition = AgentDefinition(name="x", description="x", prompt="p" * 256 * 1024, source="user")
+    shelf.save(AgentRecord(id="One", definition=definition, assignment=most, context=most))
+    assert [record.id for record in shelf.records()] == ["One"]
+
+
+@pytest.mark.parametrize("parent", ["One", "One.Two", "Other"])
+def test_a_record_with_another_parent_than_its_name_says_is_none(tmp_path: Path, parent: str) -> None:
+    """Itself, one below it, or any other: what an agent may do follows from those above it."""
+    shelf, definition = AgentShelf(tmp_path), AgentDefinition(name="x", description="x", prompt="p", source="user")
+    for id, above in (("One", parent), ("One.Two", "One"), ("Good", "")):
+        shelf.create(id)
+        shelf.save(AgentRecord(id=id, definition=definition, parent=above))
+    assert sorted(record.id for record in shelf.records()) == ["Good", "One.Two"]
+
+
+async def test_a_name_too_long_for_a_folder_is_an_error_and_no_bug(tmp_path: Path) -> None:
+    """Of agents below agents: names are joined."""
+    name = "n" * 48
+    environ = written(tmp_path, "task2", 'spawns: "*"')
+    inner: list[Any] = [handed_back("deepest")]
+    for depth in range(6):
+        inner = [[started({name: inner}, "task" if depth % 2 else "task2")], handed_back("ended")]
+    async with lab(tmp_path, [inner[0], [text("So.")]], environ=environ, settings={"task.max_depth": "8"}) as here:
+        await here.run()
+        problems = [event.content for event in here.of(ToolResult) if "a system call failed" in event.content]
+        assert problems
+        assert "File name too long" in problems[0]
+        assert not [event for event in here.of(ToolResult) if "this is a bug" in event.content]
+
+
+async def test_of_many_idle_agents_the_oldest_are_parked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each holds its journal open; none waits for its time where there are too many."""
+    monkeypatch.setattr("sightline.delegation._directory._IDLE_AT_MOST", 2)
+    turns = [[started({f"A{number}": [handed_back()]})] for number in range(5)]
+    async with lab(tmp_path, [*turns, [text("So.")]]) as here:
+        await here.run()
+        await until(lambda: not team(here).directory.busy)
+        now = {member.id: member.state for member in team(here).directory.members}
+        assert now == {"A0": "parked", "A1": "parked", "A2": "parked", "A3": "idle", "A4": "idle"}
+
+
+def test_a_result_nested_without_end_is_taken_as_text() -> None:
+    """A model may write anything into its JSON."""
+    assert _decoded("[" * 200_000) == "[" * 200_000

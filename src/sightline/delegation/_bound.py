@@ -1,9 +1,12 @@
-"""How many agents work at once: one bound for a session, which may be changed while they work."""
+"""How many agents work at once: one bound for a session, which may be changed while they work.
+
+Nobody waits here while holding a place, so whoever waits gets one when another ends or waits for something itself.
+"""
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 
 class Place:
@@ -12,25 +15,54 @@ class Place:
     def __init__(self, bound: "Bound") -> None:
         self._bound = bound
         self._held = True
+        self._left = False
         self._away = 0  # how many it waits for
 
-    @contextmanager
-    def given_away(self) -> Iterator[None]:
-        """While the agent waits for another: it must not block those it waits for."""
+    @asynccontextmanager
+    async def given_away(self) -> AsyncIterator[None]:
+        """While the agent waits for another: it must not block those it waits for. After that it waits for a place like
+        any other; meanwhile it holds none, so that no two can wait for each other's."""
         self._away += 1
-        if self._held and self._away == 1:
-            self._bound._leave()
+        self._release()
         try:
             yield
-        finally:
+        except BaseException:  # it is being stopped: that does not wait for others
             self._away -= 1
-            # Back at once, above the bound if need be: an agent that has what it waited for is not held up twice.
-            if self._held and not self._away:
-                self._bound._taken += 1
+            self._take()
+            raise
+        self._away -= 1
+        if self._is_missing:
+            await self._return()
 
     def leave(self) -> None:
-        held, self._held = self._held, False
-        if held and not self._away:
+        self._left = True
+        self._release()
+
+    @property
+    def _is_missing(self) -> bool:
+        """Whether the agent works, and has no place. Of several calls that wait at once only the last returns."""
+        return not (self._held or self._left or self._away)
+
+    async def _return(self) -> None:
+        try:
+            await self._bound._enter()
+        except asyncio.CancelledError:
+            self._take()
+            raise
+        if self._is_missing:
+            self._held = True
+        else:  # it ended meanwhile, waits again, or another call of it was faster
+            self._bound._leave()
+
+    def _take(self) -> None:
+        """At once, above the bound if need be."""
+        if self._is_missing:
+            self._held = True
+            self._bound._taken += 1
+
+    def _release(self) -> None:
+        if self._held:
+            self._held = False
             self._bound._leave()
 
 

@@ -6,7 +6,7 @@
 Rules:
 
 - An agent is in one state at a time, and every change is published under its path.
-- It works only while it has a place (`Bound`). One that waits for others gives its place away meanwhile.
+- It works only while it has a place (`Bound`). One that waits for others gives its place away, and waits for one again.
 - What ends well, or fails, leaves an idle agent, which takes more prompts. What is stopped for good is aborted.
 - An idle agent is parked after a while: nothing is left of it but its files. A message, or the user, revives it.
 - Nothing outlives the session: `close` stops everything, and returns when it has ended.
@@ -16,8 +16,9 @@ import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from functools import partial
+from itertools import islice
 from typing import Literal, TypeVar
 
 import msgspec
@@ -26,6 +27,7 @@ from sightline.actors import Actor
 from sightline.agent._bugs import log_bug
 from sightline.delegation._bound import Bound
 from sightline.delegation._driver import Driver, How
+from sightline.delegation._excerpt import excerpt
 from sightline.delegation._isolation import Isolation
 from sightline.delegation._mailboxes import MESSAGE_AT_MOST, Mail, Mailbox
 from sightline.delegation._member import AgentResult, Member
@@ -35,6 +37,7 @@ from sightline.delegation.definitions._definition import AgentDefinition
 from sightline.delegation.definitions._discovery import AgentCatalogue
 from sightline.events import Event, Notice, RunStarted, Usage
 from sightline.exceptions import SightlineError, UserMistake
+from sightline.journal import Busy
 from sightline.settings import Settings
 from sightline.text import clean_line, clean_text, cut_graphemes
 
@@ -42,9 +45,12 @@ T = TypeVar("T")
 Receipt = Literal["injected", "woken", "revived", "failed"]
 CarryOut = Callable[[Member], Awaitable[AgentResult]]
 OpenDriver = Callable[[Member, bool], Awaitable[Driver]]  # the second: it was there before
+_IDLE_AT_MOST = 128  # agents: each has its journal open, so the longest idle are parked before their time
 _LOST = "the session ended while it was working"
+_NAMED = 50  # agents in a message
 _SECONDS_BETWEEN_STOPS = 0.05
 _DESCRIPTION_AT_MOST = 200  # characters: the agents beside it read it
+_ASSIGNMENT_AT_MOST = 256 * 1024  # characters, as of the context: a record with both can be read again
 _is_mail_id = re.compile(r"m\d{1,9}").fullmatch
 
 
@@ -120,8 +126,9 @@ class AgentDirectory:
         for member in self._members.values():
             if member.id.lower() == name:
                 return member
-        known = ", ".join(self._members) or "none"
-        raise UserMistake(f"there is no agent {clean_line(id)}", f"agents of this session: {known}")
+        known = [*islice(self._members, _NAMED), *["…"] * (len(self._members) > _NAMED)]
+        named = cut_graphemes(clean_line(id), _DESCRIPTION_AT_MOST)
+        raise UserMistake(f"there is no agent {named}", f"agents of this session: {', '.join(known) or 'none'}")
 
     def at(self, path: str) -> Member | None:
         """The agent at a path, or the one it is below of: another program's own agents are not ours to address."""
@@ -177,7 +184,11 @@ class AgentDirectory:
 
     def _stored(self, text: str) -> str:
         """As it may be stored, and as the agent reads it: a prompt of ours is masked, too."""
-        return self._root.secrets.masked(clean_text(text))
+        text = self._root.secrets.masked(clean_text(text))
+        if len(text) > _ASSIGNMENT_AT_MOST:
+            what = f"an assignment, and its context, have at most {_ASSIGNMENT_AT_MOST:,} characters"
+            raise UserMistake(what, "write the rest to a file, and name that")
+        return text
 
     def _member(self, record: AgentRecord, state: Lifecycle) -> Member:
         return Member(record, state, self._changed, lambda member: self._track(background(self._save(member))))
@@ -213,7 +224,7 @@ class AgentDirectory:
         self._track(task)
         parent = self._members.get(member.record.parent)
         try:
-            with given_away(parent):
+            async with given_away(parent):
                 await asyncio.wait([task])
         except asyncio.CancelledError:
             if not task.done():
@@ -238,11 +249,8 @@ class AgentDirectory:
                 result = await carry_out(member)
         except asyncio.CancelledError:
             result = _stopped(member, member.reason or "cancelled")
-        except SightlineError as error:
-            result = _failed(member, f"{error.message}; {error.hint}" if error.hint else error.message)
         except Exception as error:
-            log_bug("an agent failed", error)
-            result = _failed(member, f"unexpected {type(error).__name__}: {error} (this is a bug in sightline)")
+            result = _failed(member, _why(error, "an agent failed"))
         finally:
             self._working.pop(member.id, None)
         if member.isolation is not None:
@@ -286,19 +294,20 @@ class AgentDirectory:
 
     async def _settle(self, member: Member, result: AgentResult) -> None:
         if result.handed_in is not None and not member.reason:
+            member.failed = result.failed
             member.become("parked")
         elif member.reason or member.driver is None:  # without one it could not be started
-            await self._release(member)
-            member.record = msgspec.structs.replace(member.record, aborted=True)
-            member.become("aborted", result.aborted or result.error)
-            self._end(member)
+            await self._end(member, result.aborted or result.error)
         else:
-            self._rest(member, stopped=bool(result.aborted))
+            self._rest(member, stopped=bool(result.aborted), failed=result.failed)
         if member.actor is not None:
             await self._save(member)
 
-    def _end(self, member: Member) -> None:
-        """For the views: nothing more comes of it."""
+    async def _end(self, member: Member, reason: str) -> None:
+        """It takes no prompts any more, and for the views nothing more comes of it."""
+        await self._release(member)
+        member.record = msgspec.structs.replace(member.record, aborted=True)
+        member.become("aborted", reason)
         if member.actor is not None:
             self._above(member).end_child(member.actor, is_error=True, usage=_known(member.usage))
 
@@ -309,10 +318,10 @@ class AgentDirectory:
 
     # Resting, waking, stopping
 
-    def _rest(self, member: Member, *, stopped: bool = False) -> None:
-        """`stopped`: by the user; what it has not read by then waits."""
+    def _rest(self, member: Member, *, stopped: bool = False, failed: bool = False) -> None:
+        """`stopped`: by the user; what it has not read by then waits. `failed`: what it was to do."""
         member.stopping = False
-        member.become("idle" if member.driver is not None else "parked")
+        member.become("idle" if member.driver is not None else "parked", failed=failed)
         member.announced.clear()
         if member.mailbox.peek() and not stopped and not self._closed:
             self.wake(member, mail=member.mailbox.take(member.mailbox.peek()[0].id))
@@ -324,12 +333,18 @@ class AgentDirectory:
         if seconds and member.driver is not None and not self._closed:
             later = asyncio.get_running_loop().call_later
             self._parking[member.id] = later(seconds, lambda: self._track(background(self.park(member))))
+        self._park_oldest()
+
+    def _park_oldest(self) -> None:
+        idle = sorted((each for each in self.members if each.state == "idle"), key=lambda each: each.active)
+        for member in idle[: max(len(idle) - _IDLE_AT_MOST, 0)] if not self._closed else ():
+            self._track(background(self.park(member)))
 
     async def park(self, member: Member) -> None:
         """Leave nothing of it but its files. One that works is left alone."""
         self._unpark_later(member)
         if member.state == "idle":
-            member.become("parked")
+            member.become("parked", failed=member.failed)
             await self._release(member)
 
     def wake(self, member: Member, text: str = "", *, mail: Mail | None = None) -> Receipt:
@@ -353,7 +368,10 @@ class AgentDirectory:
         self._waking.pop(member.id, None)
         if mail is not None:
             member.mailbox.put_back(mail)
-        self._rest(member, stopped=True)
+        if member.reason:
+            self._track(background(self._settle_woken(member)))
+        else:
+            self._rest(member, stopped=True)
 
     async def _woken(self, member: Member, text: str, mail: Mail | None) -> None:
         began = False
@@ -368,21 +386,30 @@ class AgentDirectory:
                 self._announce(member)
                 outcome = await running
         except asyncio.CancelledError:
-            self._rest(member, stopped=True)
+            self._waking.pop(member.id, None)  # it is stopped once
+            await self._settle_woken(member)
         except Exception as error:
-            if not isinstance(error, SightlineError):
-                log_bug("an agent could not be woken", error)
-            member.become("parked", clean_line(str(error)))
+            why = clean_line(_why(error, "an agent could not be woken"))
+            member.become("parked", why, failed=True)
             await self._release(member)
-            self._answer_mail(member, mail, clean_line(str(error)))
+            self._answer_mail(member, mail, why)
         else:
             self._answer_mail(member, mail, outcome.text or outcome.error)
-            self._rest(member, stopped=bool(outcome.stopped))
-            await self._save(member)
+            await self._settle_woken(member, stopped=bool(outcome.stopped), failed=bool(outcome.error))
         finally:
-            self._waking.pop(member.id, None)
+            if self._waking.get(member.id) is asyncio.current_task():  # it may have been woken again by now
+                del self._waking[member.id]
             if not began and mail is not None:
                 member.mailbox.put_back(mail)
+
+    async def _settle_woken(self, member: Member, *, stopped: bool = True, failed: bool = False) -> None:
+        """As `_settle`, for one that had no task."""
+        if member.reason:
+            await self._end(member, member.reason)
+        else:
+            self._rest(member, stopped=stopped, failed=failed)
+        if member.actor is not None:
+            await self._save(member)
 
     async def _revive(self, member: Member) -> Driver:
         if member.actor is None:
@@ -450,6 +477,8 @@ class AgentDirectory:
                 each.driver.stop("timeout" if reason == "timeout" else "cancelled")
             elif task is not None:  # it waits for a place, or is being started
                 task.cancel()
+            elif (waking := self._waking.get(each.id)) is not None:
+                waking.cancel()
 
     def _with_below(self, member: Member) -> list[Member]:
         below = f"{member.id}."
@@ -486,7 +515,8 @@ class AgentDirectory:
             if reader is not None and reader.is_over:
                 raise UserMistake(f"{reader.id} worked in its own copy of the files, which is gone")
             self._mails += 1
-            text = clean_text(text)[:MESSAGE_AT_MOST]
+            whole = "the sender has it" if sender is None else f"history://{sender.id}"
+            text = excerpt(clean_text(text), MESSAGE_AT_MOST, whole)
             reply_to = reply_to if _is_mail_id(reply_to) else ""
             mail = Mail(f"m{self._mails}", own, ROOT if reader is None else reader.id, text, reply_to, time.time())
             return Delivery(mail.to, self._deliver(mail, reader))
@@ -599,7 +629,7 @@ class AgentDirectory:
             listener(member)
 
 
-def given_away(member: Member | None) -> AbstractContextManager[None]:
+def given_away(member: Member | None) -> AbstractAsyncContextManager[None]:
     """While an agent waits for another; None: the agent of the session, which needs no place."""
     return nullcontext() if member is None or member.place is None else member.place.given_away()
 
@@ -622,8 +652,21 @@ def mail_text(mail: Mail, how_to_answer: str = "") -> str:
 
 
 def _mail_text_for(member: Member, mail: Mail) -> str:
-    how = f"your last message is sent to {mail.sender} as the answer" if member.is_program else ""
-    return mail_text(mail, how)
+    if member.is_program:
+        return mail_text(mail, f"your last message is sent to {mail.sender} as the answer")
+    return mail_text(mail, "" if member.has_irc else "you have no irc, so that you cannot answer it")
+
+
+def _why(error: Exception, where: str) -> str:
+    """Why an agent failed, for whoever waits for it."""
+    if isinstance(error, SightlineError):
+        return f"{error.message}; {error.hint}" if error.hint else error.message
+    if isinstance(error, Busy):
+        return "its journal is in use by another process"
+    if isinstance(error, OSError):
+        return f"a system call failed: {error.strerror or str(error) or type(error).__name__}"
+    log_bug(where, error)
+    return f"unexpected {type(error).__name__}: {error} (this is a bug in sightline)"
 
 
 def _known(usage: Usage) -> Usage | None:

@@ -5,7 +5,8 @@ Rules:
 - A message is read once: by a call that waits for it, by a call that looks into the mailbox, or as a message in the
   conversation of its reader, whichever comes first.
 - Messages are read in the order they came.
-- A mailbox is bounded. When it is full its oldest message is dropped, and the next look into it says how many were.
+- A mailbox is bounded, by the number of its messages and by their length: all of it may enter its reader's context at
+  once. When it is full its oldest messages are dropped, and the next look into it says how many were.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ import msgspec
 
 MAILBOX_AT_MOST = 100  # unread messages
 MESSAGE_AT_MOST = 64 * 1024  # characters
+UNREAD_AT_MOST = 128 * 1024  # characters of all that is unread
 
 
 class Mail(msgspec.Struct, frozen=True):
@@ -57,11 +59,15 @@ class Mailbox:
                 waiter.future.set_result(mail)
                 return True
         self._unread.append(mail)
-        if len(self._unread) > MAILBOX_AT_MOST:
+        while len(self._unread) > MAILBOX_AT_MOST or self._size > UNREAD_AT_MOST:
             self._unread.popleft()
             self.dropped += 1
         self._changed()
         return False
+
+    @property
+    def _size(self) -> int:
+        return sum(len(mail.text) for mail in self._unread)
 
     def put_back(self, mail: Mail) -> None:
         """It was taken, and is unread after all."""

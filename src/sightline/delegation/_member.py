@@ -78,6 +78,7 @@ class Member:
         self.isolation: Isolation | None = None
         self.place: Place | None = None  # the one it had last
         self.opening = asyncio.Lock()  # of its journal: one driver at a time
+        self.has_irc = True  # or cannot answer messages
         self.may_continue: Callable[[], bool] = lambda: False  # another program works again, without a prompt
         self.mailbox = Mailbox(self._mail_changed)
         self.announced: set[str] = set()  # messages that wait to join its run
@@ -90,6 +91,7 @@ class Member:
         self.active = time.time()
         self.stopping = False  # its run is being stopped
         self.reason = ""  # why it was aborted, or parked
+        self.failed = False  # what it did last
         self._changed = changed
         self._save = save
         self._counted = self._priced = False  # the turns of the current run reported their tokens, and their cost
@@ -119,8 +121,8 @@ class Member:
     def tokens(self) -> int:
         return (self.usage.input_tokens or 0) + (self.usage.output_tokens or 0)
 
-    def become(self, state: Lifecycle, reason: str = "") -> None:
-        self.state, self.reason, self.active = state, reason, time.time()
+    def become(self, state: Lifecycle, reason: str = "", *, failed: bool = False) -> None:
+        self.state, self.reason, self.failed, self.active = state, reason, failed, time.time()
         self.publish()
         self._changed(self)
 
@@ -145,6 +147,7 @@ class Member:
             changed_files=self._copied.files,
             added=self._copied.added,
             removed=self._copied.removed,
+            failed=self.failed,
         )
         if now != self._published:
             self._published = now

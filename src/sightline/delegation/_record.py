@@ -84,7 +84,8 @@ class AgentShelf:
             record = msgspec.json.decode(file.read_bytes(), type=AgentRecord)
         except (OSError, msgspec.MsgspecError):
             return None
-        return record if record.id == name else None
+        # What an agent may do follows from those above it, so that its name must not differ from its parent.
+        return record if record.id == name and record.parent == name.rpartition(".")[0] else None
 
     def _write(self, file: Path, data: bytes) -> None:
         new = file.with_name(f".{file.name}.new")

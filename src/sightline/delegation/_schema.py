@@ -90,7 +90,7 @@ def _of_choice(value: object, schema: Schema, place: str, depth: int) -> list[st
 
 
 def _of_object(value: Schema, schema: Schema, place: str, depth: int) -> list[str]:
-    found = [_at(place, f"{name} is missing") for name in _list(schema.get("required")) if name not in value]
+    found = [_at(place, f"{name} is missing") for name in _names(schema.get("required")) if name not in value]
     known = schema.get("properties")
     known = known if isinstance(known, dict) else {}
     others = schema.get("additionalProperties", True)
@@ -121,7 +121,7 @@ def _of_text(value: str, schema: Schema, place: str) -> list[str]:
     if isinstance(pattern, str) and len(pattern) <= _PATTERN_AT_MOST and len(value) <= _PATTERN_AT_MOST:
         # One that repeats groups, or much else, may take minutes for a text it does not match.
         simple = "(" not in pattern and len(re.findall(r"[*+{]", pattern)) <= _REPEATS_AT_MOST
-        with contextlib.suppress(re.error):
+        with contextlib.suppress(re.error, OverflowError):
             if simple and re.search(pattern, value) is None:
                 found.append(_at(place, f"does not match {pattern}"))
     return found
@@ -143,6 +143,10 @@ def _bounds(size: int, schema: Schema, place: str, least: str, most: str, what: 
     if isinstance(high := schema.get(most), int) and size > high:
         found.append(_at(place, f"at most {high} {what}"))
     return found
+
+
+def _names(value: object) -> list[str]:
+    return [name for name in _list(value) if isinstance(name, str)]
 
 
 def _list(value: object) -> list[object]:

@@ -18,6 +18,7 @@ from sightline.delegation._isolation import Isolation
 from sightline.delegation._mailboxes import Mail
 from sightline.delegation._member import AgentResult, Member
 from sightline.delegation._native import NativeDriver
+from sightline.delegation._other_program import level_for
 from sightline.delegation._record import FOLDER, AgentShelf
 from sightline.delegation._task_run import Budget, TaskRun
 from sightline.delegation.definitions._definition import AgentDefinition
@@ -112,7 +113,8 @@ class Team:
 
     def catalogue(self) -> AgentCatalogue:
         """As it is on the disk now. What could not be read of it is reported, once."""
-        found = find_agents(self._spec.cwd, self._spec.environ, extra=self._defined)
+        tools = [tool.name for tool in self._root.tools]
+        found = find_agents(self._spec.cwd, self._spec.environ, extra=self._defined, tools=tools)
         for text in found.notices:
             if text not in self._noticed:
                 self._noticed.add(text)
@@ -229,6 +231,7 @@ class Team:
     def _native(self, member: Member, resumed: bool) -> NativeDriver:
         assert member.actor is not None
         folder, record, root = self._shelf.folder(member.id), member.record, self._root
+        member.has_irc = IrcTool.name in self._tool_names(member)
         header = None if resumed else JournalHeader(member.id, str(self._spec.cwd), record.description)
         writer = JournalWriter(folder, header)
         try:
@@ -304,10 +307,16 @@ class Team:
 
     def _level(self, member: Member, parent: Agent) -> Approval:
         """The level of one that is a program: what its definition names, else its parent's for ours and `auto` for
-        another, and never more than its parent's."""
-        definition, highest = member.record.definition, parent.permissions.level
+        another, and never more than its parent may do. UserMistake where that could not be seen to."""
+        from sightline.providers import get_provider
+
+        definition, policy = member.record.definition, parent.permissions.policy
+        highest = parent.permissions.level
         named = definition.approval or ("auto" if definition.provider else highest)
-        return min(named, self._cap(member) or named, highest, key=LEVELS.index)
+        level = min(named, self._cap(member) or named, highest, key=LEVELS.index)
+        if not definition.provider:  # ours has the rules, and its tools
+            return level
+        return level_for(get_provider(definition.provider), level, self._tool_names(member), policy.deny)
 
     def _spec_of(self, member: Member, parent: Agent) -> AgentSpec:
         definition, record = member.record.definition, member.record
@@ -333,13 +342,13 @@ class Team:
 
     def _roster(self, member: Member) -> str:
         peers = [peer for peer in self.directory.peers(member) if peer.state in ("pending", "running")]
-        if not peers:
+        if not peers or not member.has_irc:
             return ""
         rows = [f"- {peer.id} ({peer.record.definition.name}): {peer.record.description}" for peer in peers[:_LISTED]]
         return "\n".join(["Other agents at work, which you can reach with `irc`:", *rows])
 
     def _tools_of(self, member: Member | None, agent: Agent) -> list[AnyTool]:
-        tools: list[AnyTool] = [IrcTool(self.directory, member)]
+        tools: list[AnyTool] = [IrcTool(self.directory, member)] if member is None or member.has_irc else []
         if self._may_start(member):
             task = TaskTool(
                 self.directory, self._run, member, settings=self._settings, jobs=lambda: agent.workplace.jobs
@@ -355,7 +364,7 @@ class Team:
         depth = self._settings().task.max_depth
         if member is None:
             return depth > 0
-        return bool(member.record.definition.spawns) and member.record.depth < depth
+        return member.record.depth < depth and TaskTool.name in self._tool_names(member)
 
     async def close(self) -> None:
         await self.directory.close()

@@ -194,6 +194,7 @@ class AgentState(StateFact, frozen=True):
     changed_files: int = 0  # there
     added: int = 0  # lines
     removed: int = 0
+    failed: bool = False  # its last task; a run of it may have ended well, and its task not
 
 
 class QueuedMessage(msgspec.Struct, frozen=True):

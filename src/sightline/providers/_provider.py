@@ -114,6 +114,7 @@ class CommandLine(msgspec.Struct, frozen=True, kw_only=True):
     tested: str  # the version our recordings come from
     arguments: Callable[[ProviderPrompt], list[str]]  # after the binary; the flags of the approval level are among them
     approvals: dict[Approval, tuple[str, ...]]  # the flags each level stands for; a level not here is not offered
+    forbids_commands: bool = False  # at the levels plan and edit, whatever its own settings are
     environment: Callable[[ProviderPrompt], dict[str, str]] | None = None  # variables it needs besides
     # What to show of a line of its log, which it writes to stderr: None where it is no line of a log.
     log_line: Callable[[str], str | None] | None = None

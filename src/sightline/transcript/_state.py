@@ -223,7 +223,8 @@ class TranscriptAgent(msgspec.Struct):
             self.work()
         else:
             self.rest(time)
-            self.end_run(seq, time, then=fact.state)
+            self.is_error = self.is_error or fact.failed
+            self.end_run(seq, time, is_error=fact.failed, then=fact.state)
 
     def work(self) -> None:
         self.running, self.ended = True, 0.0

@@ -13,6 +13,7 @@ Rules:
 - A project's count in a folder the user trusts, as they were when that was found out; they are not read again. For
   others there is one notice: how many, and how to trust them.
 - A link in a project must not lead out of it. The user's own may lead anywhere.
+- A folder that a variable names as the user's, in the project, is the project's: the files of a project may set it.
 - Nothing here waits or raises, whatever a path turns out to be: what cannot be used is left out, with a notice.
 """
 
@@ -89,8 +90,10 @@ class _Search:
     def __init__(self, cwd: Path, environ: Mapping[str, str], tools: Collection[str]) -> None:
         self.found = AgentCatalogue()
         self._cwd = Path(os.path.abspath(cwd))
-        self._own = _user_folders(environ)
         self._tools = tools
+        self._environ = environ
+        self._home = Path(environ["HOME"]) if environ.get("HOME") else Path.home()
+        self._own = self._user_folders()
 
     def take_project(self) -> None:
         own = {os.path.realpath(folder) for folder, _ in self._own}
@@ -120,6 +123,26 @@ class _Search:
                 self._take(file, data)
             else:
                 self._refuse(file.path, "it is a link that leads outside the project")
+
+    def _user_folders(self) -> list[tuple[Path, DefinitionStyle]]:
+        claude = self._named("CLAUDE_CONFIG_DIR", self._home / ".claude")
+        opencode = self._named("XDG_CONFIG_HOME", self._home / ".config") / "opencode"
+        return [
+            (user_agents_folder(self._environ), "sightline"),
+            (claude / "agents", "claude"),
+            (opencode / "agent", "opencode"),
+            (opencode / "agents", "opencode"),
+        ]
+
+    def _named(self, variable: str, usual: Path) -> Path:
+        """The folder of a variable, unless that is the project's. In the user's home, as a project, all is theirs."""
+        value, root = self._environ.get(variable), os.path.realpath(up_to_the_repository(self._cwd)[-1])
+        if not value:
+            return usual
+        if _is_in(self._home, root) or not _is_in(value, root):
+            return Path(value)
+        self._note(f"{variable} names a folder in this project: agents in it are the project's, and not yours")
+        return usual
 
     def take_user(self) -> None:
         for folder, style in self._own:
@@ -164,16 +187,8 @@ class _Search:
             self.found.notices[_MOST_NOTICES:] = [f"and {more} more notices about agents"]
 
 
-def _user_folders(environ: Mapping[str, str]) -> list[tuple[Path, DefinitionStyle]]:
-    home = Path(environ["HOME"]) if environ.get("HOME") else Path.home()
-    claude = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
-    opencode = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"
-    return [
-        (user_agents_folder(environ), "sightline"),
-        (claude / "agents", "claude"),
-        (opencode / "agent", "opencode"),
-        (opencode / "agents", "opencode"),
-    ]
+def _is_in(path: str | Path, folder: str) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(folder)
 
 
 def _style(folder: str) -> DefinitionStyle:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from sightline.actors import encodable
 from sightline.delegation.definitions._definition import AgentDefinition, DefinitionSource, DefinitionStyle
 from sightline.delegation.definitions._fields import DefinitionFields, NotADefinition, shown
 from sightline.delegation.definitions._front_matter import NotFrontMatter, read_page
@@ -53,7 +54,7 @@ def read_definition(
         prompt=clean_text(page.body).strip(),
         source=file.source,
         style=file.style,
-        file="" if file.source == "bundled" else str(file.path),
+        file="" if file.source == "bundled" else encodable(str(file.path)),
     )
     if not base.prompt:
         raise NotADefinition("it has no instructions: write them below the front matter")

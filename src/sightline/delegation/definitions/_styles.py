@@ -4,8 +4,10 @@ Rules:
 
 - In our own style an unknown field is a mistake. The others have many that mean nothing here: those are not looked at.
 - What they deny is denied here. Where that is only a part of one of our tools, a notice names it.
-- OpenCode decides per tool and pattern: `allow`, `ask`, `deny`. A tool is denied when its `*` is. Where commands need
-  an answer of the user there, they need one here, by the approval level; also where only some patterns are allowed.
+- OpenCode decides per tool and pattern: `allow`, `ask`, `deny`. The name of a tool may be a pattern, and the last one
+  that fits decides; one that fits no tool is reported. A tool of which anything is denied is denied, with a notice: no
+  part of it can be taken away here, and an answer of the user, or a rule, would allow that part. Where commands need an
+  answer there, they need one here, by the approval level.
 """
 
 import fnmatch
@@ -18,12 +20,13 @@ from msgspec.structs import replace
 
 from sightline.delegation.definitions._definition import ANY_AGENT, PROVIDERS, AgentDefinition, DefinitionStyle
 from sightline.delegation.definitions._fields import DefinitionFields, NotADefinition, NotForDelegation, shown
-from sightline.delegation.definitions._tool_names import ToolNames, denied_tools, our_tools
+from sightline.delegation.definitions._tool_names import OURS, ToolNames, denied_tools, our_tools
 from sightline.settings import Approval, Thinking
 from sightline.text import clean_value
 
 LONGEST_NAME = 48
 _LARGEST_OUTPUT = 32 * 1024
+_LONGEST_PATTERN = 200  # characters
 
 is_name = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_-]{{0,{LONGEST_NAME - 1}}}").fullmatch
 _is_model = re.compile(r"[\w.:/@+ -]{1,200}", re.ASCII).fullmatch
@@ -38,7 +41,20 @@ _LEVELS_OF_CLAUDE = {"plan": "plan", "acceptEdits": "edit"}
 _EFFORTS = {"none": "off", "xhigh": "max"}
 _ANY_TOOL = "*"
 _ROLES = ("small", "slow")
+_SCRIPTED = "scripted:"
 _EDITS = ("edit", "write", "patch", "multiedit", "apply_patch")
+_TOOLS_OF_OPENCODE = (
+    *OURS,
+    *_EDITS,
+    "codesearch",
+    "glob",
+    "grep",
+    "list",
+    "question",
+    "todowrite",
+    "webfetch",
+    "websearch",
+)
 
 Reader = Callable[[AgentDefinition, DefinitionFields, Collection[str]], AgentDefinition]
 
@@ -82,12 +98,12 @@ def opencode_style(base: AgentDefinition, fields: DefinitionFields, more: Collec
     """`description`, `mode`, `model`, `tools`, `permission`, `reasoningEffort`; a disabled or primary agent is none."""
     if fields.text("mode") == "primary" or fields.flag("disable") or fields.flag("disabled"):
         raise NotForDelegation("it is not an agent that others start")
-    verdicts = _verdicts(fields)
-    usual = verdicts.pop("*", "allow")
-    patterns = {name: verdicts.pop(name) for name in list(verdicts) if "*" in name or "?" in name}
-    verdicts |= {tool: verdict for name, verdict in patterns.items() for tool in fnmatch.filter(more, name)}
+    given = _verdicts(fields)
+    usual = given.pop(_ANY_TOOL, "allow")
+    verdicts = _by_tool(fields, given, more)
     denied = [name for name, verdict in verdicts.items() if verdict == "deny"]
     denied += ["edit", "write"] if "edit" in denied else []
+    spawns = _spawns_of_opencode(fields, verdicts.get("task", "deny"))
     named = our_tools([name for name, verdict in verdicts.items() if verdict != "deny"], more)
     if usual == "deny":
         _note_unknown(fields, named)
@@ -96,8 +112,8 @@ def opencode_style(base: AgentDefinition, fields: DefinitionFields, more: Collec
     return replace(
         base,
         tools=named.tools if usual == "deny" else None,
-        without=_denied(fields, denied),
-        spawns=_spawns_of_opencode(fields, verdicts.get("task", "deny")),
+        without=_denied(fields, [name for name in denied if name != "task" or not spawns]),
+        spawns=spawns,
         model=_model(fields.text("model")),
         thinking=_thinking(fields.text("reasoningEffort")),
         approval="edit" if verdicts.get("bash", usual) == "ask" else "",
@@ -153,6 +169,8 @@ def _denied(fields: DefinitionFields, names: Iterable[str]) -> tuple[str, ...]:
 def _model(name: str) -> str:
     if name and not _is_model(name):
         raise NotADefinition(f"not the name of a model: {shown(name)}")
+    if name.lower().startswith(_SCRIPTED):  # it would answer from a file, in a session that asks a model
+        raise NotADefinition("a scripted model is chosen for a session, not for an agent")
     return name
 
 
@@ -190,17 +208,50 @@ def _verdicts(fields: DefinitionFields) -> dict[str, _Verdict]:
     if not fields.is_mapping("permission"):
         whole = fields.choice("permission", get_args(_Verdict))
         return found | ({"*": _verdict(whole)} if whole else {})
-    return found | {name: _verdict(value) for name, value in (fields.mapping("permission") or {}).items()}
+    for name, value in (fields.mapping("permission") or {}).items():
+        found.pop(name, None)  # its place is where it was given last
+        found[name] = _verdict(value)
+        if found[name] == "deny" and isinstance(value, dict) and name != "task" and value.get(_ANY_TOOL) != "deny":
+            parts = [shown(part) for part, verdict in value.items() if verdict == "deny"]
+            fields.notices.append(f"{shown(name)} is left out, because a part of it is denied: {', '.join(parts)}")
+    return found
 
 
 def _verdict(value: object) -> _Verdict:
+    """Of patterns the strictest, since one tool is allowed or not; where all else is denied, that."""
     if value == "allow" or value == "ask" or value == "deny":
         return value
     if not isinstance(value, dict):
         raise NotADefinition(f"a permission must be allow, ask or deny, not {shown(value)}")
-    each = {name: _verdict(verdict) for name, verdict in value.items() if not isinstance(verdict, dict)}
-    usual = each.get("*", "allow")
-    return "ask" if usual == "allow" and {*each.values()} - {"allow"} else usual
+    if any(isinstance(each, dict) for each in value.values()):
+        raise NotADefinition("a permission must be allow, ask or deny for each pattern")
+    return max(map(_verdict, value.values()), key=get_args(_Verdict).index, default="allow")
+
+
+def _by_tool(fields: DefinitionFields, given: dict[str, _Verdict], more: Collection[str]) -> dict[str, _Verdict]:
+    """Patterns as the tools they mean: theirs, ours and `more`."""
+    found: dict[str, _Verdict] = {}
+    for name, verdict in given.items():
+        if not _is_pattern(name):
+            found.pop(name, None)  # the last one decides
+            found[name] = verdict
+            continue
+        known = dict.fromkeys((*found, *sorted(_TOOLS_OF_OPENCODE), *more))
+        tools = [each for each in known if _fits(name, each)]
+        found |= dict.fromkeys(tools, verdict)
+        if not tools and verdict == "deny":
+            fields.notices.append(f"no tool here has such a name, so that none is denied by it: {shown(name)}")
+    return found
+
+
+def _is_pattern(name: str) -> bool:
+    return "*" in name or "?" in name
+
+
+def _fits(pattern: str, tool: str) -> bool:
+    if len(pattern) > _LONGEST_PATTERN:  # none has such a name
+        return False
+    return fnmatch.fnmatchcase(tool.lower(), pattern.lower().replace("[", "[[]"))  # it knows * and ? alone
 
 
 def _spawns_of_opencode(fields: DefinitionFields, verdict: _Verdict) -> tuple[str, ...]:

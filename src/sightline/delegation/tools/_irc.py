@@ -7,6 +7,7 @@ Rules:
 - That no message came in time is a result, not an error.
 """
 
+import asyncio
 import time
 from typing import Annotated, Any, Literal
 
@@ -22,6 +23,8 @@ from sightline.tools import Outcome, Tool, ToolContext, ToolError
 
 ALL = "all"
 _DEFAULT_MS = 120_000
+_LONGEST_MS = 30 * 60 * 1000  # two agents that wait for each other must not do so forever
+_ROWS_AT_MOST = 200  # agents in a list
 
 
 class IrcParams(
@@ -35,7 +38,9 @@ class IrcParams(
     reply_to: Annotated[str, Meta(description="send: the id of the message this answers.")] = ""
     wait_for: Annotated[bool, Meta(description="send: then wait for the next message of that agent.")] = False
     sender: Annotated[str, Meta(description="wait: only a message of this agent.")] = ""
-    timeout_ms: Annotated[float | None, Meta(description="wait, await: milliseconds; 0 waits forever.")] = None
+    timeout_ms: Annotated[
+        float | None, Meta(description="wait, await: milliseconds; 0: half an hour, the longest.")
+    ] = None
     peek: Annotated[bool, Meta(description="inbox: leave the messages unread.")] = False
 
 
@@ -81,7 +86,9 @@ immediate: do not send the same again."""
             return _outcome("list", "No other agents.")
         rows = [] if self._caller is None else [f"- {ROOT} [the agent of the session]"]
         rows += [_row(peer) for peer in peers]
-        text = f"{len(rows)} {'peer' if len(rows) == 1 else 'peers'}:\n" + "\n".join(rows)
+        text = f"{len(rows)} {'peer' if len(rows) == 1 else 'peers'}:\n" + "\n".join(rows[:_ROWS_AT_MOST])
+        if len(rows) > _ROWS_AT_MOST:
+            text += f"\n[{len(rows) - _ROWS_AT_MOST} more are not listed]"
         if any(peer.state == "parked" for peer in peers):
             text += "\n[a parked agent is revived by a message]"
         return _outcome("list", text, peers=[{"id": peer.id, "state": peer.state} for peer in peers])
@@ -126,9 +133,15 @@ immediate: do not send the same again."""
         return _outcome("inbox", text, inbox=[_plain(mail) for mail in mails])
 
     async def _waited(self, sender: str, params: IrcParams, context: ToolContext) -> Mail | None:
-        seconds = self._seconds(params, context)
-        with given_away(self._caller):
-            return await self._mailbox.wait(self._named(sender), seconds)
+        seconds, box, mail = self._seconds(params, context), self._mailbox, None
+        try:
+            async with given_away(self._caller):
+                mail = await box.wait(self._named(sender), seconds)
+        except asyncio.CancelledError:
+            if mail is not None:  # it came, and its reader was stopped before it had a place again
+                box.put_back(mail)
+            raise
+        return mail
 
     def _named(self, sender: str) -> str:
         """As messages have it."""
@@ -136,15 +149,15 @@ immediate: do not send the same again."""
             return ROOT if sender else ""
         return self._directory.get(sender).id
 
-    def _seconds(self, params: IrcParams, context: ToolContext) -> float | None:
+    def _seconds(self, params: IrcParams, context: ToolContext) -> float:
         given = params.timeout_ms
         if given is None:
             given = context.settings.irc.timeout_seconds * 1000
         if given == 0:
-            return None
+            given = _LONGEST_MS
         if given != given or given in (float("inf"), float("-inf")) or given < 0:
             given = _DEFAULT_MS
-        return max(int(given), 1) / 1000
+        return max(int(min(given, _LONGEST_MS)), 1) / 1000
 
 
 def _outcome(op: str, text: str, **facts: Any) -> Outcome:
@@ -170,8 +183,8 @@ def _shown_mail(mail: Mail) -> str:
     return f"[{mail.id}] {mail.sender}{about}: {mail.text}"
 
 
-def _none_within(seconds: float | None) -> str:
-    return f"No message within {seconds:g} s." if seconds is not None else "No message."
+def _none_within(seconds: float) -> str:
+    return f"No message within {seconds:g} s."
 
 
 def _plain(mail: Mail | None) -> Any:

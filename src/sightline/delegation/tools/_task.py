@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Meta
 
 from sightline.delegation._directory import AgentDirectory, SpawnRequest
+from sightline.delegation._excerpt import excerpt, listed
 from sightline.delegation._isolation import handed_in_text
 from sightline.delegation._member import AgentResult, Member, ReviewFinding
 from sightline.delegation._names import NAME_AT_MOST, as_name
@@ -31,6 +32,7 @@ from sightline.text import clean_line, cut_graphemes, first_line
 from sightline.tools import Details, Outcome, Tool, ToolContext, ToolError
 
 PREVIEW = 5000  # characters of a result in the text for the model
+_PREVIEWS = 60_000  # the same for all agents of a call
 _PROGRESS_SECONDS = 0.15
 _TASKS_AT_MOST = 64
 
@@ -227,7 +229,9 @@ class TaskTool(Tool[TaskParams]):
         found = [results[member.id] for member in members]
         details = {**progress.details(), "results": msgspec.to_builtins(found, enc_hook=str)}
         failed = all(result.failed for result in found)
-        return Outcome(text="\n\n".join(map(summary, found, members)), details=details, is_error=failed)
+        most = min(PREVIEW, _PREVIEWS // len(found))
+        texts = [summary(result, member, most) for result, member in zip(found, members, strict=True)]
+        return Outcome(text="\n\n".join(texts), details=details, is_error=failed)
 
     async def _one(
         self, member: Member, results: dict[str, AgentResult], progress: "_Progress", call: str
@@ -328,22 +332,19 @@ class _Progress:
         )
 
 
-def summary(result: AgentResult, member: Member) -> str:
-    """What the model reads of one agent."""
+def summary(result: AgentResult, member: Member, most: int = PREVIEW) -> str:
+    """What the model reads of one agent. `most`: characters of its result, its error and its findings, each."""
     spent = f"{result.requests} requests, {result.tokens:,} tokens, {result.seconds:.0f} s"
     how = f"was stopped ({result.aborted})" if result.aborted else "failed" if result.error else "is done"
     parts = [f"Agent `{result.id}` ({result.agent}) {how}: {spent}."]
     if result.error:
-        parts.append(f"Error: {result.error[:PREVIEW]}")
+        parts.append(f"Error: {excerpt(result.error, most, f'history://{result.id}')}")
     parts += [f"Warning: {warning}." for warning in result.warnings]
     if result.findings:
-        parts.append(
-            "Findings:\n" + "\n".join(_finding(number, each) for number, each in enumerate(result.findings, 1))
-        )
+        findings = [_finding(number, each) for number, each in enumerate(result.findings, 1)]
+        parts.append("Findings:\n" + listed(findings, most, f"history://{result.id}"))
     if result.output:
-        parts.append(result.output[:PREVIEW])
-        if len(result.output) > PREVIEW:
-            parts.append(f"[{len(result.output) - PREVIEW:,} more characters: agent://{result.id}]")
+        parts.append(excerpt(result.output, most, f"agent://{result.id}"))
     if result.handed_in is not None:
         parts.append(handed_in_text(result.handed_in))
     if member.state == "aborted" or member.record.isolated:

@@ -5,12 +5,15 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from sightline.delegation._excerpt import excerpt
 from sightline.delegation._member import Member, ReviewFinding, Yielded
 from sightline.delegation._schema import problems
-from sightline.text import clean_line, clean_text
+from sightline.text import clean_line, clean_text, cut_graphemes
 from sightline.tools import Outcome, Tool, ToolContext, ToolError
 
 _FINDINGS_AT_MOST = 200
+_TITLE_AT_MOST, _BODY_AT_MOST = 200, 4000  # characters
+_LINE_AT_MOST = 2**31 - 1
 
 
 class YieldParams(msgspec.Struct, frozen=True):
@@ -70,8 +73,8 @@ class FindingParams(msgspec.Struct, frozen=True):
     title: Annotated[str, Meta(description="What is wrong, in one line.")]
     body: Annotated[str, Meta(description="Why, and when it shows.")] = ""
     file: str = ""
-    first_line: Annotated[int, Meta(ge=0)] = 0
-    last_line: Annotated[int, Meta(ge=0)] = 0
+    first_line: Annotated[int, Meta(ge=0, le=_LINE_AT_MOST)] = 0
+    last_line: Annotated[int, Meta(ge=0, le=_LINE_AT_MOST)] = 0
     priority: Annotated[int, Meta(ge=0, le=3, description="0: must be fixed, 3: a nit.")] = 2
     confidence: Annotated[float, Meta(ge=0, le=1)] = 1.0
 
@@ -93,9 +96,9 @@ class ReportFindingTool(Tool[FindingParams]):
         if len(self._member.findings) >= _FINDINGS_AT_MOST:
             raise ToolError(f"{_FINDINGS_AT_MOST} findings were reported, which is the maximum: yield your verdict.")
         finding = ReviewFinding(
-            title=clean_line(params.title.strip()),
-            body=clean_text(params.body.strip()),
-            file=clean_line(params.file),
+            title=cut_graphemes(clean_line(params.title.strip()), _TITLE_AT_MOST),
+            body=excerpt(clean_text(params.body.strip()), _BODY_AT_MOST, f"history://{self._member.id}"),
+            file=cut_graphemes(clean_line(params.file), _TITLE_AT_MOST),
             first_line=params.first_line,
             last_line=max(params.last_line, params.first_line),
             priority=params.priority,
@@ -117,5 +120,5 @@ def _decoded(value: object) -> object:
         return value
     try:
         return msgspec.json.decode(value)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return value

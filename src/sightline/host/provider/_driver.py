@@ -8,7 +8,7 @@ Rules:
 - What came of a task is what it wrote after its last call. What it writes about a message is sent to who wrote that: it
   has no `irc` of its own.
 - It has the level it was given, and never a wider one than the agent it works for: that is looked up with each prompt,
-  and what is open under a wider one is ended as soon as there is no run.
+  and what is open under a wider one is ended as soon as there is no run. So it is when it may not work at all any more.
 - A program that continues by itself is shown doing so, in a run without a prompt.
 - A request of it while no user is there to answer is refused.
 - Stopping ends its whole tree of processes; so does the end of the session.
@@ -49,7 +49,6 @@ from sightline.providers import (
     Provider,
     ProviderOutcome,
     ProviderPrompt,
-    ProviderWords,
     Run,
     get_provider,
     provider_names,
@@ -57,6 +56,7 @@ from sightline.providers import (
 from sightline.text import clean_line, clean_text
 
 _SHOWN = 2000  # characters of what waits
+_END_OF_WORDS = 250_000  # characters: of last words that are longer than two of these, both ends
 _HAND_BACK = """\
 You work for another agent, which gave you a task. It sees nothing of what you do but your last message: when you are \
 done, write the whole result there. Do not ask back where you can decide. Other agents may work in the same folder: a \
@@ -350,11 +350,16 @@ class ProviderDriver:
 
 
 class _LastWords:
-    """What the program itself wrote after its last call, or where there is nothing after that, before it."""
+    """What the program itself wrote after its last call, or where there is nothing after that, before it: each block on
+    a line of its own. Of much only the two ends are held; all of it is in the events of the session."""
 
     def __init__(self) -> None:
-        self._words = ProviderWords()
         self._over = False
+        self._clear()
+
+    def _clear(self) -> None:
+        self._head, self._parts, self._size, self._left_out = "", [""], 0, 0
+        self._block: int | None = None
 
     def see(self, event: Event) -> None:
         if event.agent:
@@ -363,12 +368,34 @@ class _LastWords:
             self._over = True
         elif isinstance(event, Text) and event.text:
             if self._over:
-                self._words, self._over = ProviderWords(), False
-            self._words.add(event)
+                self._over = False
+                self._clear()
+            if self._block not in (None, event.block) and not self._parts[-1].endswith("\n"):
+                self._add("\n")
+            self._block = event.block
+            self._add(event.text)
+
+    def _add(self, text: str) -> None:
+        self._parts.append(text)
+        self._size += len(text)
+        if self._size > 4 * _END_OF_WORDS:  # seldom: what is joined here is as long as what came since the last time
+            self._cut()
+
+    def _cut(self) -> None:
+        joined = "".join(self._parts)
+        if not self._head:
+            self._head, joined = joined[:_END_OF_WORDS], joined[_END_OF_WORDS:]
+        tail = joined[-_END_OF_WORDS:]
+        self._left_out += len(joined) - len(tail)
+        self._parts, self._size = [tail], len(tail)
 
     @property
     def text(self) -> str:
-        return self._words.text
+        if self._head or self._size > 2 * _END_OF_WORDS:
+            self._cut()
+        if not self._left_out:
+            return self._head + "".join(self._parts)
+        return f"{self._head}\n[… {self._left_out:,} characters are left out …]\n{''.join(self._parts)}"
 
 
 def _is_of_session(event: Event) -> bool:

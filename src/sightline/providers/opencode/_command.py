@@ -72,6 +72,7 @@ COMMAND = CommandLine(
     tested="1.18.33",
     arguments=_arguments,
     approvals=_APPROVALS,
+    forbids_commands=True,
     environment=_environment,
     log_line=_log_line,
     login_hint="run `opencode auth login`",

@@ -10,7 +10,9 @@ from sightline.tools._tool import ToolError
 from sightline.tools.resources._resource import Resource
 
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
+_is_index = re.compile(r"[0-9]{1,9}").fullmatch
 _STEP = re.compile(r"\[(\d{1,9})\]|([^.\[\]]+)")
+_NAMED = 50  # agents in an error
 _LARGEST = 64 * 1024**2  # bytes of an output of which a part is read
 
 
@@ -29,7 +31,8 @@ def resolve(rest: str, context: ToolContext) -> Resource:
         raise ToolError("Give agent://ID/PATH or agent://ID?q=PATH, not both.")
     file = agents.output(id)
     if file is None:
-        known = ", ".join(agents.ids()) or "none"
+        ids = agents.ids()
+        known = ", ".join([*ids[:_NAMED], *["…"] * (len(ids) > _NAMED)]) or "none"
         raise ToolError(f"agent://{id} is not there: no such agent, or it has returned nothing yet. Agents: {known}.")
     steps = [unquote(step) for step in path.split("/") if step] if slash else _steps(unquote(query.removeprefix("q=")))
     if not steps:
@@ -54,7 +57,7 @@ def _part(value: object, steps: list[str], id: str) -> object:
     for number, step in enumerate(steps):
         if isinstance(value, dict) and step in value:
             value = value[step]
-        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+        elif isinstance(value, list) and _is_index(step) and int(step) < len(value):
             value = value[int(step)]
         else:
             there = (

@@ -242,3 +242,20 @@ def test_an_agent_has_one_colour_in_its_header_and_before_its_lines() -> None:
     assert COLOURS.style(agent_role("Explore-1"), "Explore") in header
     assert COLOURS.style(agent_role("Explore-1/Read-2"), "Read-2: ") in below
     fits(block)
+
+
+def test_an_agent_whose_task_failed_shows_that_though_its_run_ended_well() -> None:
+    """As the step list of the call that started it does."""
+    fold = Transcript()
+    events = [
+        AgentStarted("Explore", "Explore", "look", time=1000.0),
+        of("Explore", AgentState("running")),
+        RunStarted(agent="Explore", time=1004.0),
+        Text("hello", 1, agent="Explore"),
+        RunEnded(agent="Explore", time=1034.0),
+        of("Explore", AgentState("idle", failed=True)),
+    ]
+    for seq, event in enumerate(events, 1):
+        fold.apply(stamp(event, seq, event.time))
+    block = block_for(fold.now.entries[0], drawing(), fold.now.agents)
+    assert block.render(80)[0] == "✕ Explore look  30 s · idle"

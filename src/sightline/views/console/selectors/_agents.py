@@ -166,6 +166,8 @@ def _standing(state: Snapshot, agent: TranscriptAgent | None) -> str:
     if agent is None:
         return "running" if state.running else "idle"
     reason = agent.fact.reason if agent.fact is not None else ""
+    if agent.fact is not None and agent.fact.failed:
+        reason = reason or "its last task failed"
     return f"{agent.standing}: {short(reason, _LINE)}" if reason else agent.standing
 
 
