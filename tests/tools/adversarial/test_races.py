@@ -46,7 +46,7 @@ async def test_a_change_at_the_last_moment_is_not_overwritten(
         real(plans)
 
     monkeypatch.setattr("sightline.tools.edit._work.commit", late)
-    with pytest.raises(ToolError, match="changed by someone else at this moment"):
+    with pytest.raises(ToolError, match="changed at this moment by something other"):
         await run(EditTool(), context, input=f"{tag}\nreplace 1..1:\n+mine\n")
     assert path.read_text() == "ONE\nTWO\n"
 

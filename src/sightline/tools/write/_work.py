@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Iterable, Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from sightline.tools._truncation import fitting_diff, human_size
 from sightline.tools.conflicts import Conflicts, ResolvedFile, planned, readable, resolve_all, resolve_one
 from sightline.tools.files._paths import display, write_need
 from sightline.tools.files._regular import opened, read_all
-from sightline.tools.hashline import header, strip_display
+from sightline.tools.hashline import CollisionError, collision_outcome, header, refuse_collision, strip_display
 from sightline.tools.write._file import MAX_BYTES, diff, encoded, ended_as, write_file
 from sightline.tools.write._targets import (
     ConflictTarget,
@@ -58,7 +59,10 @@ async def write(path: str, content: str, context: ToolContext) -> Outcome:
     if context.settings.read.hash_lines:
         content, stripped = strip_display(content)
     target = await asyncio.to_thread(find_target, path, context)
-    text, details = await _write(target, content, context)
+    try:
+        text, details = await _write(target, content, context)
+    except CollisionError as collision:
+        return collision_outcome(collision, context.snapshots, tagged=context.settings.read.hash_lines)
     if not isinstance(target, FileTarget):  # nothing but a file is given a value
         left = context.restored(content, "")
         text = "\n".join([text, *left.notes])
@@ -83,7 +87,9 @@ async def _write(target: Target, content: str, context: ToolContext) -> tuple[st
 
 def _write_file(target: FileTarget, content: str, context: ToolContext) -> tuple[str, Details]:
     name = display(target.path, context.cwd)
-    written = write_file(target.path, content, context.restored)
+    snapshots = context.snapshots
+    refuse = partial(refuse_collision, target.path, name, snapshots=snapshots)
+    written = write_file(target.path, content, context.restored, refuse)
     content = written.content.text
     change = diff(name, written.before, content)
     fact = DiffFact(
@@ -102,8 +108,9 @@ def _write_file(target: FileTarget, content: str, context: ToolContext) -> tuple
         details["made_executable"] = True
         text += " (made executable)"
     text = "\n".join([text, *written.ended.notes, *written.content.notes])
+    tag = snapshots.record(target.path, content)
     if context.settings.read.hash_lines:
-        text = f"{header(name, context.snapshots.record(target.path, content))}\n{text}"
+        text = f"{header(name, tag)}\n{text}"
     return text, details
 
 
