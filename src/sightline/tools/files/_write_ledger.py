@@ -9,7 +9,8 @@ Rules:
 - A record costs a write nothing: with a full disk or an unreadable record only the name of the writer is missing.
 - What a record says is compared and displayed, nothing is decided on it alone.
 - Who writes is a context variable and not an argument, as in `sightline.handles`: whatever a call replaces, in its task
-  or in a thread of asyncio's, is recorded as its own. Without one, as in a program that uses tools by itself, nothing is.
+  or in a thread of asyncio's, is recorded as its own. Without one, as in a program that uses tools by itself, nothing
+  is recorded.
 - Records are removed when a session starts: those that are a day old, and all but the newest.
 """
 

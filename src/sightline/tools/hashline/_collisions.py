@@ -135,7 +135,7 @@ def _changed_rows(before: list[str], after: list[str]) -> tuple[list[str], bool]
     """What differs, with the new line numbers, and whether that is all of it."""
     spans = changed_spans(before, after)
     changes = [LineChange(a, tuple(before[a:b]), c, tuple(after[c:d])) for a, b, c, d in spans]
-    rows = list(islice(compact_rows(before, changes, COMPACT_ROWS), COMPACT_ROWS + 1))
+    rows = list(islice(compact_rows(before, changes, len(before) + len(after)), COMPACT_ROWS + 1))
     if len(rows) > COMPACT_ROWS:
         return [*rows[:COMPACT_ROWS], "[more has changed than is shown]"], False
     return rows, all(len(line) <= COMPACT_WIDTH for change in changes for line in change.after)

@@ -124,9 +124,10 @@ class Snapshots:
 
     def note_read(self, path: Path, began: float) -> None:
         """A file was read, whether or not the read gave a tag; `began`: before its content was read."""
+        key = _key(path)
         with self._lock:
-            self._read[_key(path)] = began
-            self._read.move_to_end(_key(path))
+            self._read[key] = began
+            self._read.move_to_end(key)
             while len(self._read) > MAX_READ:
                 self._read.popitem(last=False)
 
