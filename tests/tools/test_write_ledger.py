@@ -72,7 +72,7 @@ def test_a_record_is_for_its_owner_and_holds_the_last_writes(tmp_path: Path) -> 
 
 
 def test_it_is_recorded_before_the_new_content_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever reads the new content finds out whose it is."""
+    """A reader of the new content finds out whose it is."""
     seen: list[tuple[bool, bytes]] = []
     (tmp_path / "a").write_bytes(b"old")
     replace = os.replace

@@ -13,7 +13,8 @@ import pytest
 from sightline.events import FileCollision, file_collision
 from sightline.tools import CallWriter, Outcome, Tool, ToolContext, ToolError, writing_as
 from sightline.tools.edit import EditTool
-from sightline.tools.edit._work import changes
+from sightline.tools.edit import _work as edit_work
+from sightline.tools.files._atomic import writing
 from sightline.tools.files._write_ledger import writes_of
 from sightline.tools.hashline import Snapshots
 from sightline.tools.read import ReadTool
@@ -192,6 +193,26 @@ async def test_a_write_between_the_reading_of_a_file_and_its_showing_counts(here
     assert refusal(await here.write("a.txt", "mine\n")).agent == "Reviewer-2"
 
 
+async def test_a_write_between_check_and_edit_is_named(
+    here: Worker, other: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it was shown when the edit was checked, and not when it is locked. So is a new file made meanwhile."""
+    put(here)
+    mine = await here.read("a.txt")
+    real = edit_work._plans
+
+    def slow(*args: Any) -> Any:
+        plans = real(*args)
+        with writing_as(CallWriter("aaaaaa", "Reviewer-2", "aaaaaa-1")), writing(plans[0].path) as file:
+            file.replace(b"theirs\n")
+        return plans
+
+    monkeypatch.setattr(edit_work, "_plans", slow)
+    assert refusal(await here.edit("a.txt", mine, "replace 3:\n+mine")).agent == "Reviewer-2"
+    assert refusal(await here.call(EditTool(), input="¶new.txt\ninsert head:\n+mine")).agent == "Reviewer-2"
+    assert here.file("a.txt").read_text() == here.file("new.txt").read_text() == "theirs\n"
+
+
 async def test_every_agent_that_changed_it_is_named(tmp_path: Path, here: Worker, other: Worker) -> None:
     """One of another session with that session; the session's own as agents address it."""
     put(here)
@@ -252,7 +273,7 @@ async def test_what_a_user_is_asked_about_tells_the_agent_nothing(here: Worker, 
     mine, theirs = await here.read("a.txt"), await other.read("a.txt")
     await other.edit("a.txt", theirs, "replace 3:\n+theirs")
     with writing_as(CallWriter("aaaaaa", "Here", "aaaaaa-2")), pytest.raises(ToolError) as caught:
-        await changes(f"¶a.txt#{mine}\nreplace 20:\n+mine", here.context)
+        await edit_work.changes(f"¶a.txt#{mine}\nreplace 20:\n+mine", here.context)
     assert caught.value.message == "a.txt was changed by Reviewer-2, and this agent has not seen that"
     assert refusal(await here.edit("a.txt", mine, "replace 20:\n+mine"))
 

@@ -4,7 +4,7 @@ Rules:
 
 - One small file for each file that an agent wrote, in our own folder, where no command can reach it, named after the
   real path.
-- A write is recorded before it is made, while the file is locked: whoever reads the new content finds it recorded. One
+- A write is recorded before it is made, while the file is locked: a reader of the new content finds it recorded. One
   that fails is taken out again. One that a kill prevented is the record of a content that is nowhere.
 - A record costs a write nothing: with a full disk or an unreadable record only the name of the writer is missing.
 - What a record says is compared and displayed, nothing is decided on it alone.
@@ -19,7 +19,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
@@ -73,6 +72,8 @@ def current_writer() -> CallWriter | None:
 
 
 def content_digest(data: bytes) -> str:
+    from hashlib import blake2b
+
     return blake2b(data, digest_size=16).hexdigest()
 
 
@@ -119,7 +120,7 @@ def _folder() -> Path:
 
 
 def _record_of(path: Path) -> str:
-    return os.path.join(_folder(), blake2b(os.fsencode(real_path(path)), digest_size=16).hexdigest() + ".json")
+    return os.path.join(_folder(), f"{content_digest(os.fsencode(real_path(path)))}.json")
 
 
 def _read(record: str) -> list[RecordedWrite]:

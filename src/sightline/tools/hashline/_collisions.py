@@ -4,14 +4,14 @@ Rules:
 
 - Another agent is any other of this session, and every agent of another session. What the agent saw of a file is the
   state that it was shown last; a file that it never saw counts as it was when the agent began to work.
-- A file that is as it was shown is no collision, whoever wrote it meanwhile.
+- A file that is as it was shown is no collision, also when others wrote it meanwhile.
 - A write of another agent counts that came after this agent saw the file, also when something else changed the file
-  since. So does one that left what is there now: the clocks of a read and of a write say little about what was first.
+  since. So does one that left what is there now: the clock cannot order what is read and written at one moment.
 - A change that no agent recorded (a command, an editor, an agent in another program) is no collision. What becomes of
   an edit then: see `_patch`.
 - The refusal has what changed. Where that is all of it, the new state counts as shown and the agent can go on at once;
   otherwise it has to read the file.
-- Whoever checks holds the file's lock, or compares the content again when it does.
+- The caller holds the file's lock, or compares the content again when it does.
 """
 
 import time
@@ -22,7 +22,6 @@ from pathlib import Path
 from sightline.events import FileCollision
 from sightline.text import changed_spans, clean_line, cut_graphemes
 from sightline.tools._tool import Outcome, ToolError
-from sightline.tools.files import _notebook as notebook
 from sightline.tools.files._write_ledger import CallWriter, RecordedWrite, content_digest, current_writer, writes_of
 from sightline.tools.hashline._apply import LineChange
 from sightline.tools.hashline._format import header
@@ -92,7 +91,9 @@ def _states(path: Path, data: bytes) -> list[list[str]]:
         states = [split_lines(data.decode())]
     except UnicodeDecodeError:
         return []
-    if path.suffix.lower() == notebook.SUFFIX:
+    if path.suffix.lower() == ".ipynb":
+        from sightline.tools.files import _notebook as notebook
+
         try:
             states.append(split_lines(notebook.to_text(data)))
         except ToolError:
