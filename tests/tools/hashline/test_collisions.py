@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sightline.events import FileCollision, file_collision
-from sightline.tools import CallWriter, Outcome, Tool, ToolContext, ToolError, writing_as
+from sightline.tools import CallWriter, Limits, Outcome, Tool, ToolContext, ToolError, writing_as
 from sightline.tools.edit import EditTool
 from sightline.tools.edit import _work as edit_work
 from sightline.tools.files._atomic import writing
@@ -347,6 +347,19 @@ async def test_after_a_resume_what_was_shown_before_counts(tmp_path: Path, here:
     outcome = await resumed.edit("a.txt", mine, "replace 20:\n+mine")
     assert refusal(outcome).agent == "Reviewer-2"
     assert "Read the file" in outcome.text
+
+
+async def test_what_a_rule_forbids_reading_is_not_shown_by_a_refusal(here: Worker, other: Worker) -> None:
+    """It cannot be read after one either: it is written as if nobody else had."""
+    here.context.workplace.limits = lambda: Limits(is_denied=lambda path: path.endswith("/a.txt"))
+    assert not (await here.write("a.txt", "mine\n")).is_error
+    await other.read("a.txt")
+    assert not (await other.write("a.txt", "mine\ntheirs\n")).is_error
+    outcome = await here.write("a.txt", "mine again\n")
+    assert "theirs" not in outcome.text
+    assert not outcome.is_error
+    with pytest.raises(ToolError, match="A rule forbids reading"):
+        await here.edit("a.txt", "0000", "replace 1:\n+mine")
 
 
 async def test_names_in_a_record_are_shown_as_one_line(here: Worker) -> None:

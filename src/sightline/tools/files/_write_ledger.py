@@ -80,26 +80,29 @@ def content_digest(data: bytes) -> str:
 def writes_of(path: Path) -> list[RecordedWrite]:
     """The last writes of a file that are recorded, the oldest first."""
     try:
-        return _read(_record_of(path))
+        return _read(_record_of(real_path(path)))
     except OSError:
         return []
 
 
 @contextmanager
 def recorded(path: Path, before: bytes | None, after: bytes) -> Iterator[None]:
-    """Around the replacement of a file that is locked. `before`: its content, where it is known."""
+    """Around the replacement of a file that is locked, by its real path. `before`: its content, where it is known."""
     writer = _writer.get()
     if writer is None:
         yield
         return
     was = "" if before is None else content_digest(before)
     write = RecordedWrite(writer.session, writer.agent, writer.call, time.time(), was, content_digest(after))
-    known = writes_of(path)
-    _store(path, [*known, write][-MAX_WRITES:])
+    record = _record_of(str(path))
+    known: list[RecordedWrite] = []
+    with suppress(OSError):
+        known = _read(record)
+    _store(record, [*known, write][-MAX_WRITES:])
     try:
         yield
     except BaseException:
-        _store(path, known)
+        _store(record, known)
         raise
 
 
@@ -119,8 +122,8 @@ def _folder() -> Path:
     return data_folder() / "writes"
 
 
-def _record_of(path: Path) -> str:
-    return os.path.join(_folder(), f"{content_digest(os.fsencode(real_path(path)))}.json")
+def _record_of(real: str) -> str:
+    return os.path.join(_folder(), f"{content_digest(os.fsencode(real))}.json")
 
 
 def _read(record: str) -> list[RecordedWrite]:
@@ -132,9 +135,9 @@ def _read(record: str) -> list[RecordedWrite]:
         return []
 
 
-def _store(path: Path, writes: list[RecordedWrite]) -> None:
+def _store(record: str, writes: list[RecordedWrite]) -> None:
     with suppress(OSError):
-        folder, record = _folder(), _record_of(path)
+        folder = _folder()
         if not folder.is_dir():
             private_folder(folder)
         try:

@@ -3,7 +3,6 @@
 import asyncio
 import os
 from collections.abc import Iterable, Sequence
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from sightline.tools._context import ToolContext
 from sightline.tools._tool import Details, Need, Outcome, Proposal, ToolError
 from sightline.tools._truncation import fitting_diff, human_size
 from sightline.tools.conflicts import Conflicts, ResolvedFile, planned, readable, resolve_all, resolve_one
-from sightline.tools.files._paths import display, write_need
+from sightline.tools.files._paths import display, shown, write_need
 from sightline.tools.files._regular import opened, read_all
 from sightline.tools.hashline import CollisionError, collision_outcome, header, refuse_collision, strip_display
 from sightline.tools.write._file import MAX_BYTES, diff, encoded, ended_as, write_file
@@ -88,7 +87,11 @@ async def _write(target: Target, content: str, context: ToolContext) -> tuple[st
 def _write_file(target: FileTarget, content: str, context: ToolContext) -> tuple[str, Details]:
     name = display(target.path, context.cwd)
     snapshots = context.snapshots
-    refuse = partial(refuse_collision, target.path, name, snapshots=snapshots)
+
+    def refuse(real: Path, found: bytes | None) -> None:
+        if not _is_denied(real, context):
+            refuse_collision(real, name, found, snapshots)
+
     written = write_file(target.path, content, context.restored, refuse)
     content = written.content.text
     change = diff(name, written.before, content)
@@ -112,6 +115,12 @@ def _write_file(target: FileTarget, content: str, context: ToolContext) -> tuple
     if context.settings.read.hash_lines:
         text = f"{header(name, tag)}\n{text}"
     return text, details
+
+
+def _is_denied(real: Path, context: ToolContext) -> bool:
+    """Whether a rule forbids reading it: a refusal would show the model what another agent wrote there."""
+    is_denied = context.workplace.limits().is_denied
+    return is_denied is not None and is_denied(shown(real))
 
 
 def _write_entry(target: EntryTarget, content: str, context: ToolContext) -> tuple[str, Details]:
