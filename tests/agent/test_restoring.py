@@ -13,6 +13,7 @@ import pytest
 from sightline.conversation import ToolMessage, text_of
 from sightline.events import Request, ToolResult
 from sightline.secrets import Secrets
+from sightline.tools.hashline import Snapshots
 from tests.agent.support import lab
 
 KEY = "sk-live-0123456789abcdef"
@@ -39,6 +40,16 @@ async def run(tmp_path: Path, *calls: dict[str, Any], files: dict[str, str] | No
         assert KEY not in repr(here.seen)
         assert not any(KEY in text_of(message) for message in here.messages if isinstance(message, ToolMessage))
         return here.of(ToolResult)
+
+
+async def test_a_long_line_is_not_cut_within_a_value(tmp_path: Path) -> None:
+    """Half of it would not be found to be masked."""
+    line = "x" * 225 + KEY
+    tag = Snapshots().record(tmp_path / "work" / "a.txt", f"{line}\nlast\n")
+    calls = ({"tool": "read", "args": {"path": "a.txt"}}, edit(f"¶a.txt#{tag}\nreplace 2:\n+mine"))
+    _, result = await run(tmp_path, *calls, files={"a.txt": f"{line}\nlast\n"})
+    assert " 1:xxx" in result.content
+    assert KEY[:8] not in result.content
 
 
 def secrets_of(result: ToolResult) -> Any:

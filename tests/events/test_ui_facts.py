@@ -12,6 +12,7 @@ from sightline.events import (
     CommandFact,
     DiffFact,
     DisplayedText,
+    FileCollision,
     FilesFact,
     GivenAnswer,
     ImageFact,
@@ -32,6 +33,7 @@ from sightline.events import (
     TodoFact,
     TodoPhase,
     UiFact,
+    file_collision,
     ui_fact,
 )
 
@@ -149,6 +151,30 @@ def test_what_journals_hold_is_read_and_written_the_same(details: dict[str, Any]
 def test_what_does_not_fit_is_missing(details: Any, fact: UiFact | None) -> None:
     """One field at most; without what its kind needs there is nothing, and the result is plain text."""
     assert ui_fact(details) == fact
+
+
+COLLISIONS: list[tuple[Any, FileCollision | None]] = [
+    (
+        {"collision": {"path": "a.py", "session": "k3m9qz", "agent": "R-2", "call": "k3m9qz-7", "seconds": 40}},
+        FileCollision(path="a.py", session="k3m9qz", agent="R-2", call="k3m9qz-7", seconds=40),
+    ),
+    (
+        {"collision": {"path": "a.py", "session": "k3m9qz", "agent": 3, "seconds": "soon", "new": 1}},
+        FileCollision(path="a.py", session="k3m9qz"),
+    ),
+    ({"collision": {"path": "a.py"}}, None),
+    ({"collision": ["a.py"]}, None),
+    ({}, None),
+    (None, None),
+]
+
+
+@pytest.mark.parametrize(("details", "fact"), COLLISIONS)
+def test_a_collision_is_read_as_far_as_it_fits(details: Any, fact: FileCollision | None) -> None:
+    """The file and the session have to be there."""
+    assert file_collision(details) == fact
+    if fact is not None:
+        assert file_collision(fact.as_details()) == fact
 
 
 def test_another_kind_is_none() -> None:

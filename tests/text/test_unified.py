@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.text import unified_diff
+from sightline.text import changed_spans, unified_diff
 from tests import needs
 
 TEXT = st.lists(st.sampled_from(["a", "b", "c", "", "d\r", "-- x", "++ y"]), max_size=30).map("\n".join)
@@ -97,3 +97,14 @@ def test_texts_with_nothing_in_common_take_bounded_time() -> None:
     made = unified_diff(before, after, "a/x", "b/x")
     assert time.monotonic() - began < 3
     assert made.added >= 50_000
+
+
+@given(TEXT, TEXT)
+def test_spans_lead_from_one_list_of_lines_to_the_other(before: str, after: str) -> None:
+    """In order, and each with something that differs."""
+    old, new = before.split("\n"), after.split("\n")
+    made = list(old)
+    for start, end, new_start, new_end in reversed(changed_spans(old, new)):
+        assert old[start:end] != new[new_start:new_end]
+        made[start:end] = new[new_start:new_end]
+    assert made == new

@@ -27,7 +27,16 @@ from sightline.exec import Jobs
 from sightline.journal import SessionTree
 from sightline.models import Model, open_model
 from sightline.settings import Approval, Policy, Settings, StartOptions, Thinking, load, remembered_rules
-from sightline.tools import ArtifactShelf, StoredHistory, Tool, ToolRegistry, Workplace, builtin_tools, remove_leftovers
+from sightline.tools import (
+    ArtifactShelf,
+    StoredHistory,
+    Tool,
+    ToolRegistry,
+    Workplace,
+    builtin_tools,
+    remove_leftovers,
+    remove_old_writes,
+)
 
 NOT_FOR_SUBAGENTS = ("todo", "job")
 
@@ -167,6 +176,7 @@ def build(
     workplace.gateway, workplace.network = permissions.gateway, permissions.decide_network
     if parent is None:
         remove_leftovers()
+        remove_old_writes()
     found = find_context_files(spec.cwd, settings.context_files, permissions.limits().is_denied)
     without = NOT_FOR_SUBAGENTS if parent is not None else () if settings.todo.enabled else ("todo",)
     offered = [tool for tool in builtin_tools() if tool.name not in without]

@@ -40,6 +40,7 @@ from sightline.events._ui_facts import CodeFact as CodeFact
 from sightline.events._ui_facts import CommandFact as CommandFact
 from sightline.events._ui_facts import DiffFact as DiffFact
 from sightline.events._ui_facts import DisplayedText as DisplayedText
+from sightline.events._ui_facts import FileCollision as FileCollision
 from sightline.events._ui_facts import FilesFact as FilesFact
 from sightline.events._ui_facts import GivenAnswer as GivenAnswer
 from sightline.events._ui_facts import ImageFact as ImageFact
@@ -62,6 +63,7 @@ from sightline.events._ui_facts import TodoFact as TodoFact
 from sightline.events._ui_facts import TodoPhase as TodoPhase
 from sightline.events._ui_facts import UiFact as UiFact
 from sightline.events._ui_facts import call_ending as call_ending
+from sightline.events._ui_facts import file_collision as file_collision
 from sightline.events._ui_facts import ui_fact as ui_fact
 from sightline.events._vocabulary import KINDS as KINDS
 from sightline.events._vocabulary import UNKNOWN_CAP as UNKNOWN_CAP

@@ -313,6 +313,19 @@ class CallEnding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return "\n".join(lines)
 
 
+class FileCollision(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Why an edit or a write was refused: another agent had changed the file. In the details of the result."""
+
+    path: str
+    session: str  # of the agent that wrote it last, as all that follows
+    agent: str = ""  # its path; empty: the session's own
+    call: str = ""
+    seconds: int = 0  # since it did
+
+    def as_details(self) -> dict[str, Any]:
+        return {"collision": msgspec.to_builtins(self)}
+
+
 class CommandFact(UiFact, CallEnding, frozen=True):
     """A command: what is shown of it is how it ended."""
 
@@ -338,6 +351,11 @@ def ui_fact(details: object) -> UiFact | None:
 
 def call_ending(details: object) -> CallEnding:
     return (_fitting(details, CallEnding) if isinstance(details, dict) else None) or CallEnding()
+
+
+def file_collision(details: object) -> FileCollision | None:
+    found = details.get("collision") if isinstance(details, dict) else None
+    return _fitting(found, FileCollision) if isinstance(found, dict) else None
 
 
 def _fitting(values: dict[str, object], fact: type[T]) -> T | None:

@@ -27,6 +27,7 @@ from sightline.text._screen import OutputScreen as OutputScreen
 from sightline.text._style import DEFAULT as DEFAULT
 from sightline.text._style import Style as Style
 from sightline.text._unified import Unified as Unified
+from sightline.text._unified import changed_spans as changed_spans
 from sightline.text._unified import common_start as common_start
 from sightline.text._unified import unified_diff as unified_diff
 from sightline.text._visible import mark_blanks as mark_blanks

@@ -65,6 +65,11 @@ def _steps(old: list[str], new: list[str]) -> list[_Step]:
     return steps
 
 
+def changed_spans(old: list[str], new: list[str]) -> list[tuple[int, int, int, int]]:
+    """Where two lists of lines differ: start and end in the old one, start and end in the new one."""
+    return [(a, b, c, d) for kind, a, b, c, d in _steps(old, new) if kind != "equal"]
+
+
 def common_start(left: list[str], right: list[str]) -> int:
     """How many items both begin with."""
     count = 0

@@ -24,3 +24,6 @@ from sightline.tools._tool import ToolError as ToolError
 from sightline.tools._tool import is_inside as is_inside
 from sightline.tools._truncation import cutting as cutting
 from sightline.tools.files._file_lock import remove_leftovers as remove_leftovers
+from sightline.tools.files._write_ledger import CallWriter as CallWriter
+from sightline.tools.files._write_ledger import remove_old_writes as remove_old_writes
+from sightline.tools.files._write_ledger import writing_as as writing_as

@@ -8,6 +8,7 @@ import pytest
 
 from sightline.tools import ToolContext, ToolError, parameters
 from sightline.tools.edit import EditTool, _work
+from sightline.tools.hashline import Snapshots
 from sightline.tools.read import ReadTool
 from sightline.tools.search import SearchTool
 from sightline.tools.write import WriteTool
@@ -40,13 +41,13 @@ async def test_a_change_at_the_last_moment_is_not_overwritten(
     tag = (await run(ReadTool(), context, path="a.txt")).text.splitlines()[0]
     real = _work.commit
 
-    def late(plans: list) -> None:
+    def late(plans: list, snapshots: Snapshots) -> None:
         (context.cwd / "new").write_text("ONE\nTWO\n")
         os.replace(context.cwd / "new", path)
-        real(plans)
+        real(plans, snapshots)
 
     monkeypatch.setattr("sightline.tools.edit._work.commit", late)
-    with pytest.raises(ToolError, match="changed by someone else at this moment"):
+    with pytest.raises(ToolError, match="changed at this moment by something other"):
         await run(EditTool(), context, input=f"{tag}\nreplace 1..1:\n+mine\n")
     assert path.read_text() == "ONE\nTWO\n"
 

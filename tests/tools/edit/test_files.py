@@ -153,7 +153,7 @@ async def test_a_change_between_check_and_write_is_not_overwritten(desk, monkeyp
         return plans
 
     monkeypatch.setattr(_work, "_plans", slow)
-    with pytest.raises(ToolError, match="changed by someone else"):
+    with pytest.raises(ToolError, match="changed at this moment by something other"):
         await desk.edit(f"¶a.txt#{tag}\ndelete 1")
     assert desk.text("a.txt") == "theirs, longer\n"
 

@@ -22,6 +22,7 @@ KINDS += ["unresolved_block"]
 WARNINGS = {
     messages.BARE_BODY_AUTO_PIPED_WARNING: "bare",
     messages.RECOVERY_EXTERNAL_WARNING: "external",
+    messages.RECOVERY_SHOWN_WARNING: "external",
     messages.RECOVERY_SESSION_CHAIN_WARNING: "chain",
     messages.RECOVERY_SESSION_REPLAY_WARNING: "replay",
 }

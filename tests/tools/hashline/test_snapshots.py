@@ -127,3 +127,27 @@ def test_what_was_copied_along_is_taken_away(shown, content):
 def test_what_may_be_meant_is_left(content):
     """A line with a number and a colon is not always a shown line."""
     assert strip_display(content) == (content, False)
+
+
+def test_the_state_that_was_shown_last_is_known():
+    """One that is shown again is the last one again, later than before; also after a resume."""
+    store = Snapshots()
+    assert store.last(HERE) is None
+    tags = [store.record(HERE, text) for text in ("a\n", "b\n", "a\n")]
+    last = store.last(HERE)
+    assert (last.tag, last.lines) == (tags[0], ["a"])
+    assert last.at > store.find(HERE, tags[1]).at
+    resumed = Snapshots()
+    store.record(HERE, "c\n")
+    resumed.restore(store.unsaved())
+    assert resumed.last(HERE).at == store.last(HERE).at
+
+
+def test_reads_without_a_tag_are_noted_for_so_many_paths():
+    """By the time at which they began."""
+    store = Snapshots()
+    for number in range(snapshots.MAX_READ + 1):
+        store.note_read(Path(f"/{number}"), float(number))
+    assert store.read_at(Path("/0")) is None
+    assert store.read_at(Path("/1")) == 1.0
+    assert store.last(Path("/1")) is None

@@ -33,6 +33,7 @@ from sightline.exceptions import SightlineError
 from sightline.handles import Grants, Swapped, granted
 from sightline.text import clean_line, clean_text, cut_graphemes, first_line
 from sightline.tools import (
+    CallWriter,
     Image,
     Need,
     Outcome,
@@ -45,6 +46,7 @@ from sightline.tools import (
     cutting,
     is_inside,
     parameters,
+    writing_as,
 )
 
 CANCELLED = "cancelled before it ended; what it had done by then is not undone"
@@ -75,6 +77,7 @@ class CallRunner:
         self._store_value = store_value
         self._running: dict[str, asyncio.Task[Outcome]] = {}
         self._stopped = self._ends_run = False
+        self._began = time.time()
 
     async def make(self, calls: list[CallPart]) -> bool:
         """Run all of them to their ends. Results are recorded in the order of the calls. True: one ends the run."""
@@ -135,7 +138,8 @@ class CallRunner:
             begun.clear()
 
     async def _made(self, call: CallPart) -> Outcome:
-        with cutting(self._secrets.without_beginning):
+        writer = CallWriter(self._actor.log.id, self._actor.path, call.id, self._began)
+        with cutting(self._secrets.without_beginning), writing_as(writer):
             return await self._outcome(call)
 
     async def _outcome(self, call: CallPart) -> Outcome:

@@ -35,6 +35,7 @@ from sightline.tools.hashline import (
     is_current,
     missing_tag,
     patch,
+    refuse_collision,
     splices_of,
 )
 
@@ -106,6 +107,7 @@ def plan_file(
     refuse_generated(path)
     if not os.access(path, os.W_OK):
         raise ToolError(f"Cannot edit {shown}: the file is read-only.")
+    refuse_collision(path, shown, data, snapshots)
     view, as_notebook = _view(section, path, shown, data, snapshots)
     target = PatchTarget(path, shown, view, lambda lines: _resolver(lines, path), _block_hint(section, path))
     done = patch(section, target, snapshots)

@@ -22,11 +22,23 @@ from sightline.text import Unified, unified_diff
 from sightline.tools._context import ToolContext
 from sightline.tools._tool import Details, Need, Outcome, Proposal, ToolError
 from sightline.tools._truncation import fitting_diff
-from sightline.tools.edit._files import FilePlan, Restore, file_of, is_note, plan_file
+from sightline.tools.edit._files import MAX_FILE, FilePlan, Restore, file_of, is_note, plan_file
 from sightline.tools.edit._streaming import Streams
 from sightline.tools.files._atomic import Writing, writing
 from sightline.tools.files._paths import shown, write_need
-from sightline.tools.hashline import PatchSection, Snapshots, compact, header, merge, parse, refuse_overlaps, unified
+from sightline.tools.hashline import (
+    CollisionError,
+    PatchSection,
+    Snapshots,
+    collision_outcome,
+    compact,
+    header,
+    merge,
+    parse,
+    refuse_collision,
+    refuse_overlaps,
+    unified,
+)
 
 T = TypeVar("T")
 # Of the diffs in details, as JSON; they are there twice when there are several files.
@@ -47,14 +59,20 @@ def shown_so_far(written: str, context: ToolContext) -> Details | None:
 
 async def changes(patch: str, context: ToolContext) -> Proposal:
     """What an edit that is not made yet would change."""
-    return _proposal(await _planned(patch, context))
+    try:
+        return _proposal(await _planned(patch, context))
+    except CollisionError as collision:  # the agent has not been told yet
+        raise ToolError(collision.without_age) from collision
 
 
 async def edit(patch: str, context: ToolContext) -> Outcome:
     context.shared(Streams).forget(context.call)
     snapshots = context.snapshots
-    plans = await _planned(patch, context)
-    return await _to_the_end(lambda: _made(plans, snapshots))
+    try:
+        plans = await _planned(patch, context)
+        return await _to_the_end(lambda: _made(plans, snapshots))
+    except CollisionError as collision:
+        return collision_outcome(collision, snapshots, tagged=True)
 
 
 async def _planned(patch: str, context: ToolContext) -> list[FilePlan]:
@@ -101,10 +119,10 @@ def _named(section: PatchSection, sections: list[PatchSection]) -> Iterator[None
     try:
         yield
     except ToolError as problem:
-        if len(sections) < 2:
-            raise
-        where = f"In ¶{section.path} (line {section.at} of the patch; none of its {len(sections)} files was changed)"
-        raise ToolError(f"{where}: {problem}") from problem
+        if len(sections) > 1:
+            files = f"none of its {len(sections)} files was changed"
+            problem.message = f"In ¶{section.path} (line {section.at} of the patch; {files}): {problem.message}"
+        raise
 
 
 def _restoring(section: PatchSection, context: ToolContext) -> Restore:
@@ -113,7 +131,7 @@ def _restoring(section: PatchSection, context: ToolContext) -> Restore:
 
 
 def _made(plans: list[FilePlan], snapshots: Snapshots) -> Outcome:
-    commit(plans)
+    commit(plans, snapshots)
     return _outcome(plans, snapshots)
 
 
@@ -127,7 +145,7 @@ async def _to_the_end(work: Callable[[], T]) -> T:
         raise
 
 
-def commit(plans: Sequence[FilePlan]) -> None:
+def commit(plans: Sequence[FilePlan], snapshots: Snapshots) -> None:
     """Raises ToolError after putting back what was already written."""
     with ExitStack() as stack:
         files = {}
@@ -135,14 +153,20 @@ def commit(plans: Sequence[FilePlan]) -> None:
         for plan in sorted(plans, key=lambda plan: real_path(plan.path)):
             files[plan.path] = stack.enter_context(writing(plan.path, make_folders=plan.created))
         for plan in plans:
-            _refuse_changed(plan, files[plan.path])
+            _refuse_changed(plan, files[plan.path], snapshots)
         _commit([(plan, files[plan.path]) for plan in plans])
 
 
-def _refuse_changed(plan: FilePlan, file: Writing) -> None:
+def _refuse_changed(plan: FilePlan, file: Writing, snapshots: Snapshots) -> None:
     same = not file.exists() if plan.before is None else file.content(len(plan.before)) == plan.before
-    if not same:
-        raise ToolError(f"{plan.shown} was changed by someone else at this moment. Read it again, then edit it.")
+    if same:
+        return
+    data = file.content(MAX_FILE)
+    if data is not None:
+        refuse_collision(plan.path, plan.shown, data, snapshots)
+    raise ToolError(
+        f"{plan.shown} was changed at this moment by something other than an agent's edit. Read it again, then edit it."
+    )
 
 
 def _commit(plans: Sequence[tuple[FilePlan, Writing]]) -> None:

@@ -11,6 +11,7 @@ Rules:
 - Except what a mount protects from running commands (`exec.replacing`): replacing the file would take the mount off. It
   is written in place.
 - All of it happens in the folder that was judged, held open (see `sightline.handles`).
+- Which agent wrote it is recorded (see `_write_ledger`).
 """
 
 import errno
@@ -25,6 +26,7 @@ from sightline.handles import FolderEntry, entry, path_of, read_bytes, real_path
 from sightline.tools._tool import ToolError
 from sightline.tools.files._file_lock import TEMPORARY, FileLock, locked
 from sightline.tools.files._regular import kind_of
+from sightline.tools.files._write_ledger import recorded
 
 # An unnamed file gets its name through /proc.
 _UNNAMED: int | None = getattr(os, "O_TMPFILE", None) if os.path.isdir("/proc/self/fd") else None
@@ -42,6 +44,7 @@ class Writing:
         self._target = target
         self._lock = lock
         self._shown = shown
+        self._read: bytes | None = None  # the content, once all of it was read
         self._mode = 0o600 if private else 0o666  # of a new file
 
     @property
@@ -60,14 +63,18 @@ class Writing:
             except FileNotFoundError:
                 return None
             try:
-                return read_bytes(descriptor, most + 1)
+                data = read_bytes(descriptor, most + 1)
             finally:
                 os.close(descriptor)
+        self._read = data if len(data) <= most else None
+        return data
 
     def replace(self, data: bytes, *, executable: bool = False) -> bool:
         """Make this the content. `executable`: all who may read it may run it; whether that changed its mode."""
-        with self._explained():
-            return self._replace(data, executable=executable)
+        with self._explained(), recorded(self.path, self._read, data):
+            changed = self._replace(data, executable=executable)
+        self._read = data
+        return changed
 
     def remove(self) -> None:
         with self._explained():

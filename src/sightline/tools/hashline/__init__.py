@@ -7,6 +7,9 @@ from sightline.tools.hashline._apply import Splice as Splice
 from sightline.tools.hashline._apply import changes_of as changes_of
 from sightline.tools.hashline._apply import refuse_overlaps as refuse_overlaps
 from sightline.tools.hashline._apply import splices_of as splices_of
+from sightline.tools.hashline._collisions import CollisionError as CollisionError
+from sightline.tools.hashline._collisions import collision_outcome as collision_outcome
+from sightline.tools.hashline._collisions import refuse_collision as refuse_collision
 from sightline.tools.hashline._format import header as header
 from sightline.tools.hashline._format import numbered as numbered
 from sightline.tools.hashline._format import strip_display as strip_display

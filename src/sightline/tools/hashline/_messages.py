@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from sightline.tools._tool import ToolError
+from sightline.tools._truncation import cut_end
 
 if TYPE_CHECKING:
     from sightline.tools.hashline._parser import Hunk
@@ -22,8 +23,12 @@ BARE_BODY_AUTO_PIPED_WARNING = (
     "Auto-prefixed bare body row(s) with +. Body rows must be +TEXT literal lines: check that what was added is meant."
 )
 RECOVERY_EXTERNAL_WARNING = (
-    "Recovered from a stale tag: the file was changed by someone else since it was shown, away from these lines. "
-    "The edit was moved to where the lines are now."
+    "Recovered from a stale tag: something other than an agent's edit changed the file since it was shown, away from "
+    "these lines. The edit was moved to where the lines are now."
+)
+RECOVERY_SHOWN_WARNING = (
+    "Recovered from a stale tag: the file has changed since, away from these lines, and was shown again. The edit was "
+    "moved to where the lines are now. Use the tag of the latest result."
 )
 RECOVERY_SESSION_CHAIN_WARNING = (
     "Recovered from a stale tag: an earlier edit of this session changed the file, away from these lines. "
@@ -158,9 +163,11 @@ def unresolved_block(hunk: "Hunk", context: str, hint: str) -> PatchError:
     return PatchError(found.kind, None, "\n\n".join(part for part in parts if part))
 
 
-def mismatch(*, known: bool, path: str, tag: str, current: str, context: str) -> MismatchError:
+def mismatch(*, known: bool, shown: bool, path: str, tag: str, current: str, context: str) -> MismatchError:
+    """`known`: the tag was given for this path. `shown`: so was a tag of the file as it is now."""
     if known:
-        reason = f"#{tag} is an earlier state of {path}: the file has changed since, at or near these lines."
+        change = "the file has changed" if shown else "something other than an agent's edit changed the file"
+        reason = f"#{tag} is an earlier state of {path}: {change} since, at or near these lines."
     else:
         reason = f"#{tag} was never given for {path} in this session."
     message = f"{reason} Nothing was written. The file is now ¶{path}#{current}: check the lines, then use that tag."
@@ -181,4 +188,4 @@ def context_rows(lines: Sequence[str], anchors: Iterable[int]) -> str:
 
 
 def clip(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return text if len(text) <= limit else cut_end(text[: limit - 1]) + "…"

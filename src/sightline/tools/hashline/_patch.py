@@ -110,17 +110,24 @@ def _recovered(
         if problem.kind == "overlap":
             raise
         return None
-    return _recover(splices, old, new, _steps_between(snapshots, target.path, version, digest_of(new)))
+    steps = _steps_between(snapshots, target.path, version, digest_of(new))
+    return _recover(splices, old, new, steps, shown=_is_shown(target, snapshots))
+
+
+def _is_shown(target: PatchTarget, snapshots: Snapshots) -> bool:
+    """Whether the file is as the model was shown it last."""
+    last = snapshots.last(target.path)
+    return last is not None and is_current(last, target.text.lines)
 
 
 def _mismatch(
     hunks: Sequence[Hunk], tag: str, target: PatchTarget, snapshots: Snapshots, *, known: bool
 ) -> messages.MismatchError:
-    lines = target.text.lines
+    lines, shown = target.text.lines, _is_shown(target, snapshots)
     current = snapshots.record_whole(target.path, lines)
     anchors = [number for hunk in hunks if hunk.verb not in ("head", "tail") for number in (hunk.first, hunk.last)]
     context = messages.context_rows(lines, anchors)
-    return messages.mismatch(known=known, path=target.shown, tag=tag, current=current, context=context)
+    return messages.mismatch(known=known, shown=shown, path=target.shown, tag=tag, current=current, context=context)
 
 
 def _note(splice: Splice) -> str:
@@ -131,13 +138,20 @@ def _note(splice: Splice) -> str:
 
 
 def _recover(
-    splices: Sequence[Splice], old: Sequence[str], new: Sequence[str], steps: Sequence[SnapshotStep] | None
+    splices: Sequence[Splice],
+    old: Sequence[str],
+    new: Sequence[str],
+    steps: Sequence[SnapshotStep] | None,
+    *,
+    shown: bool,
 ) -> tuple[list[Splice], str] | None:
-    """The moved splices and a warning. `steps` lead from old to new; None when someone else changed the file."""
+    """The moved splices and a warning. `steps` lead from old to new; None when something else changed the file.
+    `shown`: the model was shown the new state."""
     before, now = _searchable(old), _searchable(new)
     found = _moved(splices, lambda splice: _find(splice, old, len(new), before, now))
     if steps is None:
-        return None if found is None else (found, messages.RECOVERY_EXTERNAL_WARNING)
+        warning = messages.RECOVERY_SHOWN_WARNING if shown else messages.RECOVERY_EXTERNAL_WARNING
+        return None if found is None else (found, warning)
     counted = _moved(splices, lambda splice: _count(splice, steps))
     if counted is None:
         return None

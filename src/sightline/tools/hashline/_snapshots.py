@@ -8,12 +8,14 @@ Rules:
 - Tags outlive texts. A state whose text was dropped is still told apart from one that was never shown, and an edit of
   a file that is still in that state still works; only moving an edit to a changed file needs the text.
 - An edit of ours is stored as a step from one state to the next, so that line numbers can be followed through it.
+- When a state was shown last is part of it. A read that gives no tag (an image, raw text) is noted by its time alone.
 - Tags survive a resume: `unsaved` are the new ones as plain data, `restore` takes them back. They hold digests, never
   the text of a file.
 """
 
 import os
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
@@ -26,6 +28,7 @@ from sightline.handles import Swapped, real_path
 MAX_PATHS = 30
 MAX_VERSIONS = 64  # tags per path
 MAX_TEXT = 4 * 1024 * 1024  # characters of one state held as text
+MAX_READ = 1000  # paths read without a tag
 MAX_HELD = 32 * 1024 * 1024  # characters of all states held as text
 _LINE_DIGEST = 16  # characters
 
@@ -46,6 +49,7 @@ class Version(msgspec.Struct):
     part: dict[int, str] | None = None  # digests of the lines shown, by number
     size: int = 0  # characters held
     step: SnapshotStep | None = None  # how an edit of ours made it
+    at: float = 0.0  # when it was shown last
 
     @property
     def lines(self) -> list[str] | None:
@@ -70,6 +74,7 @@ class Snapshots:
 
     def __init__(self) -> None:
         self._paths: OrderedDict[str, list[Version]] = OrderedDict()  # least recently used first
+        self._read: OrderedDict[str, float] = OrderedDict()  # when a path was read without a tag
         self._lock = threading.Lock()
         self._stored: Mapping[str, object] = {}
         self._unsaved: dict[str, object] = {}
@@ -111,6 +116,25 @@ class Snapshots:
         with self._lock:
             return _with_digest(self._versions(_key(path)), digest)
 
+    def last(self, path: Path) -> Version | None:
+        """The state that was shown last."""
+        with self._lock:
+            versions = self._versions(_key(path))
+            return versions[-1] if versions else None
+
+    def note_read(self, path: Path, began: float) -> None:
+        """A file was read, whether or not the read gave a tag; `began`: before its content was read."""
+        key = _key(path)
+        with self._lock:
+            self._read[key] = began
+            self._read.move_to_end(key)
+            while len(self._read) > MAX_READ:
+                self._read.popitem(last=False)
+
+    def read_at(self, path: Path) -> float | None:
+        with self._lock:
+            return self._read.get(_key(path))
+
     def shown(self, path: Path, number: int, text: str) -> bool:
         """Whether the model was shown this line with this number, under whatever tag."""
         with self._lock:
@@ -130,6 +154,7 @@ class Snapshots:
 
     def _add(self, path: Path, version: Version) -> str:
         key = _key(path)
+        version.at = time.time()
         with self._lock:
             versions = self._paths.setdefault(key, self._versions(key))
             self._paths.move_to_end(key)
@@ -140,7 +165,7 @@ class Snapshots:
             version.tag = known.tag if known is not None else _free_tag(version.digest, versions)
             versions.append(version)
             if known is None or known.step != version.step:
-                stored = Version(version.tag, version.digest, part=version.part, step=version.step)
+                stored = Version(version.tag, version.digest, part=version.part, step=version.step, at=version.at)
                 self._unsaved[_name_of(key, version.tag)] = msgspec.to_builtins(stored, str_keys=True)
             del versions[:-MAX_VERSIONS]
             self._drop_old_paths()

@@ -1,6 +1,7 @@
 """What is inside something else: entries of archives, rows of databases, internal resources, sides of conflicts."""
 
 import asyncio
+import time
 from typing import TYPE_CHECKING
 
 from sightline.events import ListingFact, ReadFact, ResourceFact, TableFact
@@ -64,8 +65,10 @@ async def read_resource(target: Internal, context: ToolContext) -> Outcome:
     what = ReadSubject(name=target.url, source=resource.url, source_kind="internal", noun="resource")
     file = resource.source_path
     if file is not None and await asyncio.to_thread(file.is_file):
+        began = time.time()
         with ours(file):  # by the address it was found by
             outcome = await read_file(file, target.selector, what, context, editable=not resource.immutable)
+        context.snapshots.note_read(file, began)
     else:
         outcome = present_text(resource.text, target.selector, what, context)
     if not outcome.images:

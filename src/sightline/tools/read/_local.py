@@ -45,6 +45,13 @@ async def read_local(
 ) -> Outcome:
     if await asyncio.to_thread(path.is_dir):
         return await _folder(path, selector, context, clock())
+    began = time.time()
+    outcome = await _file(path, selector, context)
+    context.snapshots.note_read(path, began)
+    return outcome
+
+
+async def _file(path: Path, selector: Selector | None, context: ToolContext) -> Outcome:
     name = display(path, context.cwd)
     what = ReadSubject(name=name, source=shown(path))
     raw = selector is not None and selector.raw

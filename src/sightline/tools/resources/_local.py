@@ -4,11 +4,13 @@ import os
 from pathlib import Path
 
 from sightline.handles import real_path
+from sightline.tools._context import ToolContext
 from sightline.tools._tool import ToolError
 from sightline.tools.files._selectors import split_selector
 from sightline.tools.resources._resource import Resource
 
 LISTED = 500
+_COMPARED = 8 * 1024 * 1024  # bytes of the old content
 _LONGEST, _DEEPEST = 200, 20  # bytes of a name, and folders
 
 
@@ -24,9 +26,11 @@ def resolve(rest: str, folder: Path) -> Resource:
     return Resource(url="local://")  # nothing was written yet
 
 
-def write(rest: str, content: str, folder: Path) -> None:
+def write(rest: str, content: str, context: ToolContext) -> None:
     from sightline.tools.files._atomic import writing
+    from sightline.tools.hashline import refuse_collision
 
+    folder = context.workplace.local
     path = _inside(rest, folder)
     if rest.endswith("/") or not _name(path, folder) or path.is_dir():
         raise ToolError(f"local://{rest} is a folder. Name a file in it, such as local://notes.md.")
@@ -34,7 +38,12 @@ def write(rest: str, content: str, folder: Path) -> None:
     if selector is not None:
         raise ToolError(f"Write replaces whole files: use local://{bare}, or change these lines with edit.")
     with writing(path, make_folders=True, private=True) as file:
+        found = file.content(_COMPARED)
+        if found is not None:
+            compared = found if len(found) <= _COMPARED else None
+            refuse_collision(path, f"local://{_name(path, folder)}", compared, context.snapshots)
         file.replace(content.encode("utf-8", "replace"))
+    context.snapshots.record(path, content)
 
 
 def _inside(rest: str, folder: Path) -> Path:

@@ -105,7 +105,7 @@ async def write(url: str, content: str, context: ToolContext) -> None:
 
     scheme = _scheme(url)
     if scheme == "local":
-        return await asyncio.to_thread(_local.write, _rest(url), content, context.workplace.local)
+        return await asyncio.to_thread(_local.write, _rest(url), content, context)
     if scheme in _THERE:
         raise ToolError(f"{scheme}:// is read-only here. Write to a file, or to local://NAME for notes.")
     raise _not_there(url)

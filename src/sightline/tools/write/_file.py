@@ -69,15 +69,25 @@ def encoded(content: str) -> bytes:
         ) from problem
 
 
-def write_file(path: Path, content: str, restored: Callable[[str, str], RestoredText] = not_restored) -> WrittenFile:
+def write_file(
+    path: Path,
+    content: str,
+    restored: Callable[[str, str], RestoredText] = not_restored,
+    refuse: Callable[[Path, bytes | None], None] = lambda opened, found: None,
+) -> WrittenFile:
     """Blocking. ToolError when it cannot be done; the file is as it was then. `restored`: the content with the secret
-    values of what is replaced, which is what the file holds while it is locked."""
+    values of what is replaced, which is what the file holds while it is locked. `refuse`: raises ToolError where that
+    must stay; it gets the file that was opened, and None for what is too large to compare."""
     encoded(content)
     with writing(path, make_folders=True) as file:
+        most = _RESTORED_BYTES if PLACEHOLDER in content else _SHOWN_BYTES
         try:
-            found = file.content(_RESTORED_BYTES if PLACEHOLDER in content else _SHOWN_BYTES)
+            found = file.content(most)
         except ToolError:  # it may be written and not read
             found = b""
+        else:
+            if found is not None:
+                refuse(file.path, found if len(found) <= most else None)
         ended = ended_as(found, content)
         new = restored(ended.text, "" if found is None else found.decode("utf-8", "surrogateescape"))
         data = new.text.encode("utf-8", "surrogateescape")

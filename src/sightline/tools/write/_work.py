@@ -14,9 +14,9 @@ from sightline.tools._context import ToolContext
 from sightline.tools._tool import Details, Need, Outcome, Proposal, ToolError
 from sightline.tools._truncation import fitting_diff, human_size
 from sightline.tools.conflicts import Conflicts, ResolvedFile, planned, readable, resolve_all, resolve_one
-from sightline.tools.files._paths import display, write_need
+from sightline.tools.files._paths import display, shown, write_need
 from sightline.tools.files._regular import opened, read_all
-from sightline.tools.hashline import header, strip_display
+from sightline.tools.hashline import CollisionError, collision_outcome, header, refuse_collision, strip_display
 from sightline.tools.write._file import MAX_BYTES, diff, encoded, ended_as, write_file
 from sightline.tools.write._targets import (
     ConflictTarget,
@@ -58,7 +58,10 @@ async def write(path: str, content: str, context: ToolContext) -> Outcome:
     if context.settings.read.hash_lines:
         content, stripped = strip_display(content)
     target = await asyncio.to_thread(find_target, path, context)
-    text, details = await _write(target, content, context)
+    try:
+        text, details = await _write(target, content, context)
+    except CollisionError as collision:
+        return collision_outcome(collision, context.snapshots, tagged=context.settings.read.hash_lines)
     if not isinstance(target, FileTarget):  # nothing but a file is given a value
         left = context.restored(content, "")
         text = "\n".join([text, *left.notes])
@@ -83,7 +86,13 @@ async def _write(target: Target, content: str, context: ToolContext) -> tuple[st
 
 def _write_file(target: FileTarget, content: str, context: ToolContext) -> tuple[str, Details]:
     name = display(target.path, context.cwd)
-    written = write_file(target.path, content, context.restored)
+    snapshots = context.snapshots
+
+    def refuse(real: Path, found: bytes | None) -> None:
+        if not _is_denied(real, context):
+            refuse_collision(real, name, found, snapshots)
+
+    written = write_file(target.path, content, context.restored, refuse)
     content = written.content.text
     change = diff(name, written.before, content)
     fact = DiffFact(
@@ -102,9 +111,16 @@ def _write_file(target: FileTarget, content: str, context: ToolContext) -> tuple
         details["made_executable"] = True
         text += " (made executable)"
     text = "\n".join([text, *written.ended.notes, *written.content.notes])
+    tag = snapshots.record(target.path, content)
     if context.settings.read.hash_lines:
-        text = f"{header(name, context.snapshots.record(target.path, content))}\n{text}"
+        text = f"{header(name, tag)}\n{text}"
     return text, details
+
+
+def _is_denied(real: Path, context: ToolContext) -> bool:
+    """Whether a rule forbids reading it: a refusal would show the model what another agent wrote there."""
+    is_denied = context.workplace.limits().is_denied
+    return is_denied is not None and is_denied(shown(real))
 
 
 def _write_entry(target: EntryTarget, content: str, context: ToolContext) -> tuple[str, Details]:
