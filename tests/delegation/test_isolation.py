@@ -11,6 +11,7 @@ from sightline.delegation import SpawnRequest
 from sightline.events import AgentState, DiffFact, Event, Request, ToolResult, ToolUse, ui_fact
 from sightline.exceptions import UserMistake
 from sightline.host import AnswerRequest, Prompt
+from sightline.tools.hashline import Snapshots
 from tests.agent.support import Lab, lab
 from tests.delegation.teamwork import call, of_agent, result_of, started, states, text
 
@@ -246,3 +247,22 @@ async def test_where_isolation_is_off_it_is_refused_and_not_offered(tmp_path: Pa
         assert "isolated" not in str(here.agent.tools.get("task").schema())
         with pytest.raises(UserMistake, match="isolation is off"):
             here.running.worker.team.directory.allocate(SpawnRequest(agent="task", assignment="a", isolated=True), None)
+
+
+async def test_what_was_merged_counts_as_written_by_the_agent(tmp_path: Path) -> None:
+    """An edit by one that read the file before is refused, with who changed it."""
+    work = project(tmp_path)
+    tag = Snapshots().record(work / "a.txt", (work / "a.txt").read_text())
+    script = [[call("bash", command="sed -i s/two/TWO/ a.txt")], [text("Done.")]]
+    turns = [
+        [call("read", path="a.txt")],
+        [isolated({"One": script})],
+        [call("edit", input=f"¶a.txt#{tag}\nreplace 1..1:\n+first")],
+        [text("So.")],
+    ]
+    async with lab(tmp_path, turns) as here:
+        await here.run()
+        result = result_of(here, 2)
+        assert result.is_error
+        assert "a.txt was changed by One" in result.content
+    assert (work / "a.txt").read_text() == "one\nTWO\nthree\n"

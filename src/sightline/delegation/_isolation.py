@@ -10,6 +10,7 @@ Rules:
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from sightline.agent._bugs import log_bug
 from sightline.events import CallEnding, DiffFact, ToolResult, ToolUse
 from sightline.exceptions import SightlineError
 from sightline.text import clean_line
+from sightline.tools import CallWriter, writing_as
 from sightline.working_copies import ChangeList, CopyKind, Merged
 
 if TYPE_CHECKING:
@@ -108,7 +110,8 @@ class Isolation:
         diff = await asyncio.to_thread(self.copy.diff, _DIFF_AT_MOST)
         call, names = self._actor.new_call(), [each.path for each in found.files]
         self._actor.publish(ToolUse(call, "merge", arg=_files(len(names))))
-        merged = await asyncio.to_thread(self.copy.merge, may_write)
+        with writing_as(CallWriter(self._actor.log.id, self._actor.path, call, time.time())):
+            merged = await asyncio.to_thread(self.copy.merge, may_write)
         await asyncio.to_thread(self.copy.remove)
         handed_in = HandedIn(kind=self.copy.kind, files=names, merged=merged, patch=str(merged.patch or ""))
         fact = DiffFact(

@@ -3,7 +3,7 @@
 Rules:
 
 - One small file for each file that an agent wrote, in our own folder, where no command can reach it, named after the
-  real path.
+  real path and the file system it is on.
 - A write is recorded before it is made, while the file is locked: a reader of the new content finds it recorded. One
   that fails is taken out again. One that a kill prevented is the record of a content that is nowhere.
 - A record costs a write nothing: with a full disk or an unreadable record only the name of the writer is missing.
@@ -123,7 +123,12 @@ def _folder() -> Path:
 
 
 def _record_of(real: str) -> str:
-    return os.path.join(_folder(), f"{content_digest(os.fsencode(real))}.json")
+    """With the file system it is on: at the same path, a working copy has another file."""
+    try:
+        device = os.stat(os.path.dirname(real)).st_dev
+    except OSError:
+        device = 0
+    return os.path.join(_folder(), f"{content_digest(b'%d:%s' % (device, os.fsencode(real)))}.json")
 
 
 def _read(record: str) -> list[RecordedWrite]:
