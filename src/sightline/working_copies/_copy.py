@@ -11,6 +11,7 @@ Rules:
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -91,12 +92,12 @@ class WorkingCopy:
 
     def store_patch(self) -> StoredPatch:
         """All changes, for `git apply`. Files too large for one are stored in `large` beside it."""
-        with self._lock:
+        with self._lock, _explained():
             return self._store_patch(self._all_paths())
 
     def merge(self) -> Merged:
         """Into the workspace. What is merged counts as the start from then on; what is not can be merged again."""
-        with self._lock, MergeLock(self.record.device, self.record.inode):
+        with self._lock, _explained(), MergeLock(self.record.device, self.record.inode):
             self._check_workspace()
             paths = self._all_paths()
             stored = self._store_patch(paths)
@@ -104,7 +105,7 @@ class WorkingCopy:
 
     def commit(self, message: str) -> Branch:
         """Everything, to the copy's branch. Nothing of it is merged."""
-        with self._lock:
+        with self._lock, _explained():
             repository = self._repository
             if self.kind != "worktree" or repository is None:
                 raise UserMistake("this working copy has no branch", "open it with a branch")
@@ -116,10 +117,12 @@ class WorkingCopy:
             return made
 
     def remove(self) -> None:
-        """All of it but the patch and what is stored beside it. UserMistake while there are changes that are neither
-        merged nor stored."""
-        with self._lock:
+        """All of it but the patch and what is stored beside it. UserMistake while a process is in it, or there are
+        changes that are neither merged nor stored."""
+        with self._lock, _explained():
             if self.record.parts.is_dir():
+                if self._side.is_in_use():
+                    raise UserMistake(f"a process is still in the working copy: {self.record.parts}", "end it first")
                 self._check_stored()
             self.discard()
 
@@ -180,7 +183,8 @@ class WorkingCopy:
         top = os.path.relpath(os.path.join(self.record.workspace, folder), repository.folder)
         prefix = "" if top == "." else f"{top}/"
         start = f"{folder}/" if folder else ""
-        asked = {prefix + path.removeprefix(start): path for path in paths}
+        behind = _behind_links(self.record.workspace, paths)  # git refuses to answer for these
+        asked = {prefix + path.removeprefix(start): path for path in paths if path not in behind}
         try:
             return {asked[each] for each in repository.ignored(asked) if each in asked}
         except GitFailure:  # nothing is hidden then
@@ -290,10 +294,8 @@ class WorkingCopy:
         remove_folder(str(self.record.parts))
         if self.record.parts.exists():
             raise OutsideFailure(f"the working copy could not be removed: {self.record.parts}")
-        try:
+        with suppress(OSError):  # the patch is in it, or something of the caller's
             os.rmdir(self.record.folder)
-        except OSError:
-            pass  # the patch is in it, or something of the caller's
         remove_record(self.record)
 
     @cached_property
@@ -318,9 +320,29 @@ class WorkingCopy:
         return Bases(record.workspace, record.parts / "bases", self._manifest, repository, record.commit)
 
 
+def _behind_links(root: str, paths: list[str]) -> set[str]:
+    """Of these paths those on whose way the workspace has a link."""
+    known = {"": False}
+
+    def is_behind(folder: str) -> bool:
+        if folder not in known:
+            known[folder] = is_behind(os.path.dirname(folder)) or os.path.islink(os.path.join(root, folder))
+        return known[folder]
+
+    return {path for path in paths if is_behind(os.path.dirname(path))}
+
+
 def _without_folder(state: FileState) -> FileState:
     """Folders are no part of what is compared."""
     return MISSING if state.kind == "folder" else state
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        raise OutsideFailure(f"the working copy cannot be read or stored: {problem}") from problem
 
 
 def _fingerprint(state: FileState) -> bytes:

@@ -118,6 +118,12 @@ class Overlay:
             is_opaque |= self._attribute(above, "opaque") == b"y"
         return True
 
+    def is_in_use(self) -> bool:
+        process = _launcher.process_inside(*self.words[-3:])
+        if process is not None:
+            os.close(process)
+        return process is not None
+
     def _is_whiteout(self, path: str) -> bool:
         with suppress(OSError), entry_at(self._upper, path) as found:
             status = found.status()
