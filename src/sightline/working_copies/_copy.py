@@ -26,9 +26,9 @@ from sightline.working_copies._copying import CopiedFolder, copy_content
 from sightline.working_copies._facts import (
     Branch,
     ChangeList,
+    CopyChange,
     CopyKind,
     DiffText,
-    FileChange,
     MergeConflict,
     Merged,
     RefusedFile,
@@ -36,8 +36,8 @@ from sightline.working_copies._facts import (
 )  # fmt: skip
 from sightline.working_copies._git import GitFailure, Repository, find_repository
 from sightline.working_copies._manifest import Manifest
-from sightline.working_copies._merging import ChangedFile, WorkspaceMerge
-from sightline.working_copies._overlay import Overlay
+from sightline.working_copies._merging import ChangedPair, WorkspaceMerge
+from sightline.working_copies._overlay import OverlaySide
 from sightline.working_copies._patch import change_of, patch_of
 from sightline.working_copies._records import CopyRecord, MergeLock, remove_record
 from sightline.working_copies._side import AgentSide
@@ -45,7 +45,7 @@ from sightline.working_copies._states import MISSING, FileState, Signature, entr
 from sightline.working_copies._stored_files import new_file
 from sightline.working_copies._worktree import commit_all, remove_worktree
 
-_Known = tuple[Signature | None, Signature | None, FileChange | None]
+_Known = tuple[Signature | None, Signature | None, CopyChange | None]
 
 
 class WorkingCopy:
@@ -143,15 +143,15 @@ class WorkingCopy:
             )
         return paths
 
-    def _changed(self, paths: list[str], *, force: bool) -> Iterator[ChangedFile]:
+    def _changed(self, paths: list[str], *, force: bool) -> Iterator[ChangedPair]:
         for path in paths:
             after, base = self._side.look(path, force=force), self._bases.of(path)
             before = look(self.record.workspace, path) if base is None else base
             before, after = _without_folder(before), _without_folder(after)
             if before != after:
-                yield ChangedFile(path, before, after, base is not None)
+                yield ChangedPair(path, before, after, base is not None)
 
-    def _change(self, path: str) -> FileChange | None:
+    def _change(self, path: str) -> CopyChange | None:
         """Read and compared only when one of the two sides is another than last time."""
         mine, theirs = self._side.signature(path), signature(self.record.workspace, path)
         known = self._known.get(path)
@@ -306,7 +306,7 @@ class WorkingCopy:
     def _side(self) -> AgentSide:
         record = self.record
         if record.kind == "overlay":
-            return Overlay(record.workspace, str(record.parts), record.mount, self._manifest)
+            return OverlaySide(record.workspace, str(record.parts), record.mount, self._manifest)
         return CopiedFolder(str(record.parts / "tree"), self._manifest)
 
     @cached_property

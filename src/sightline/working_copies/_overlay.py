@@ -53,7 +53,7 @@ class OverlayAnswer(msgspec.Struct, frozen=True):
 _known: dict[tuple[int, int, int], OverlayAnswer] = {}
 
 
-class Overlay:
+class OverlaySide:
     """`folder` has `upper` and `work`."""
 
     def __init__(self, workspace: str, folder: str, mode: MountMode, manifest: Manifest) -> None:
