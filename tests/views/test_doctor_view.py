@@ -97,3 +97,31 @@ def test_an_agent_that_is_not_installed_is_no_failure(monkeypatch, tmp_path, alo
     _, _, first, _, second, *_ = doctor.show_doctor(tmp_path, {}, PLAIN)[0].split("\n")
     assert first == "– claude             not installed"
     assert second.startswith("✕ codex ")
+
+
+def test_doctor_names_and_removes_what_killed_sessions_left(monkeypatch, tmp_path, alone):
+    """Each with its changes stored; what cannot be removed says why, is exit code 1, and stays listed."""
+    from sightline.working_copies import _records, open_copy
+
+    work = tmp_path / "work"
+    work.mkdir()
+    assert "working copies" not in doctor.show_doctor(tmp_path, {}, PLAIN)[0]
+    assert doctor.show_removed_leftovers(PLAIN) == ("✓ working copies     none left by killed sessions\n", 0)
+    copies = [open_copy(work, tmp_path / "agents" / name, name, "copy") for name in ("one", "two")]
+    (copies[0].cwd / "new").write_text("x\n")
+    monkeypatch.setattr(_records, "process", lambda pid: None)
+    assert "✕ working copies     2 left by killed sessions: copy of " in doctor.show_doctor(tmp_path, {}, PLAIN)[0]
+    text, code = doctor.show_removed_leftovers(PLAIN)
+    patch = copies[0].record.patch
+    assert sorted(text.splitlines()) == [
+        f"✓ working copies     copy of {work} removed: changes stored in {patch}",
+        f"✓ working copies     copy of {work} removed: it had no changes",
+    ]
+    assert (code, "+x" in patch.read_text()) == (0, True)
+    broken = open_copy(work, tmp_path / "agents" / "three", "three", "copy")
+    (broken.record.parts / "manifest").write_bytes(b"torn")
+    text, code = doctor.show_removed_leftovers(PLAIN)
+    assert text.startswith(f"✕ working copies     copy of {work} is still there: ")
+    assert code == 1
+    shown, _ = doctor.show_doctor(tmp_path, {}, PLAIN)
+    assert f"✕ working copies     1 left by a killed session: copy of {work}\n    hint: run `sightline doctor" in shown

@@ -1,4 +1,4 @@
-"""Random file operations in a real copy, against a dictionary: what is merged is what the agent made, and nothing else."""
+"""Random file operations in a real copy, against a dictionary: what the agent made is merged, and nothing else."""
 
 import json
 import os

@@ -213,9 +213,13 @@ def new_agent(arguments: argparse.Namespace) -> int:
 
 def doctor(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import columns_of, write_text
-    from sightline.views.plain.commands.doctor import show_doctor
+    from sightline.views.plain.commands.doctor import show_doctor, show_removed_leftovers
 
-    text, code = show_doctor(current_folder(), os.environ, palette_of(arguments), columns_of(1))
+    palette, columns = palette_of(arguments), columns_of(1)
+    if arguments.remove_leftovers:
+        text, code = show_removed_leftovers(palette, columns)
+    else:
+        text, code = show_doctor(current_folder(), os.environ, palette, columns)
     write_text(1, text)
     return code
 

@@ -212,6 +212,11 @@ def _add_models(subparsers: "Subparsers") -> None:
 
 def _add_doctor(subparsers: "Subparsers") -> None:
     doctor = subparsers.add_parser("doctor", help="check models, agents and sandbox, and name what is missing")
+    doctor.add_argument(
+        "--remove-leftovers",
+        action="store_true",
+        help="remove working copies that killed sessions left, after storing their changes as patches",
+    )
     add_common(doctor, verbose="", below=True)
     doctor.set_defaults(command=commands.doctor)
 

@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from sightline.working_copies._copy import WorkingCopy as WorkingCopy
     from sightline.working_copies._facts import Branch as Branch
     from sightline.working_copies._facts import ChangeList as ChangeList
+    from sightline.working_copies._facts import CopyChange as CopyChange
     from sightline.working_copies._facts import CopyKind as CopyKind
     from sightline.working_copies._facts import DiffText as DiffText
-    from sightline.working_copies._facts import FileChange as FileChange
     from sightline.working_copies._facts import MergeConflict as MergeConflict
     from sightline.working_copies._facts import Merged as Merged
     from sightline.working_copies._facts import RefusedFile as RefusedFile

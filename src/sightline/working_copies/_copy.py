@@ -11,7 +11,7 @@ Rules:
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -26,9 +26,9 @@ from sightline.working_copies._copying import CopiedFolder, copy_content
 from sightline.working_copies._facts import (
     Branch,
     ChangeList,
+    CopyChange,
     CopyKind,
     DiffText,
-    FileChange,
     MergeConflict,
     Merged,
     RefusedFile,
@@ -36,8 +36,8 @@ from sightline.working_copies._facts import (
 )  # fmt: skip
 from sightline.working_copies._git import GitFailure, Repository, find_repository
 from sightline.working_copies._manifest import Manifest
-from sightline.working_copies._merging import ChangedFile, WorkspaceMerge
-from sightline.working_copies._overlay import Overlay
+from sightline.working_copies._merging import ChangedPair, WorkspaceMerge
+from sightline.working_copies._overlay import OverlaySide
 from sightline.working_copies._patch import change_of, patch_of
 from sightline.working_copies._records import CopyRecord, MergeLock, records, remove_record
 from sightline.working_copies._side import AgentSide
@@ -45,7 +45,7 @@ from sightline.working_copies._states import MISSING, FileState, Signature, entr
 from sightline.working_copies._stored_files import new_file
 from sightline.working_copies._worktree import commit_all, remove_worktree
 
-_Known = tuple[Signature | None, Signature | None, FileChange | None]
+_Known = tuple[Signature | None, Signature | None, CopyChange | None]
 
 
 class WorkingCopy:
@@ -92,13 +92,13 @@ class WorkingCopy:
 
     def store_patch(self) -> StoredPatch:
         """All changes, for `git apply`. Files too large for one are stored in `large` beside it."""
-        with self._lock:
+        with self._lock, _explained():
             return self._store_patch(self._all_paths())
 
     def merge(self, may_write: Callable[[str], bool] = lambda path: True) -> Merged:
         """Into the workspace. What is merged counts as the start from then on; what is not can be merged again.
         `may_write`: of a real path in the workspace; what may not be is refused."""
-        with self._lock, MergeLock(self.record.device, self.record.inode):
+        with self._lock, _explained(), MergeLock(self.record.device, self.record.inode):
             self._check_workspace()
             paths = self._all_paths()
             stored = self._store_patch(paths)
@@ -120,7 +120,7 @@ class WorkingCopy:
 
     def commit(self, message: str) -> Branch:
         """Everything, to the copy's branch. Nothing of it is merged."""
-        with self._lock:
+        with self._lock, _explained():
             repository = self._repository
             if self.kind != "worktree" or repository is None:
                 raise UserMistake("this working copy has no branch", "open it with a branch")
@@ -132,10 +132,12 @@ class WorkingCopy:
             return made
 
     def remove(self) -> None:
-        """All of it but the patch and what is stored beside it. UserMistake while there are changes that are neither
-        merged nor stored."""
-        with self._lock:
+        """All of it but the patch and what is stored beside it. UserMistake while a process is in it, or there are
+        changes that are neither merged nor stored."""
+        with self._lock, _explained():
             if self.record.parts.is_dir():
+                if self._side.is_in_use():
+                    raise UserMistake(f"a process is still in the working copy: {self.record.parts}", "end it first")
                 self._check_stored()
             self.discard()
 
@@ -155,15 +157,15 @@ class WorkingCopy:
             )
         return paths
 
-    def _changed(self, paths: list[str], *, force: bool) -> Iterator[ChangedFile]:
+    def _changed(self, paths: list[str], *, force: bool) -> Iterator[ChangedPair]:
         for path in paths:
             after, base = self._side.look(path, force=force), self._bases.of(path)
             before = look(self.record.workspace, path) if base is None else base
             before, after = _without_folder(before), _without_folder(after)
             if before != after:
-                yield ChangedFile(path, before, after, base is not None)
+                yield ChangedPair(path, before, after, base is not None)
 
-    def _change(self, path: str) -> FileChange | None:
+    def _change(self, path: str) -> CopyChange | None:
         """Read and compared only when one of the two sides is another than last time."""
         mine, theirs = self._side.signature(path), signature(self.record.workspace, path)
         known = self._known.get(path)
@@ -195,7 +197,8 @@ class WorkingCopy:
         top = os.path.relpath(os.path.join(self.record.workspace, folder), repository.folder)
         prefix = "" if top == "." else f"{top}/"
         start = f"{folder}/" if folder else ""
-        asked = {prefix + path.removeprefix(start): path for path in paths}
+        behind = _behind_links(self.record.workspace, paths)  # git refuses to answer for these
+        asked = {prefix + path.removeprefix(start): path for path in paths if path not in behind}
         try:
             return {asked[each] for each in repository.ignored(asked) if each in asked}
         except GitFailure:  # nothing is hidden then
@@ -305,10 +308,8 @@ class WorkingCopy:
         remove_folder(str(self.record.parts))
         if self.record.parts.exists():
             raise OutsideFailure(f"the working copy could not be removed: {self.record.parts}")
-        try:
+        with suppress(OSError):  # the patch is in it, or something of the caller's
             os.rmdir(self.record.folder)
-        except OSError:
-            pass  # the patch is in it, or something of the caller's
         remove_record(self.record)
 
     @cached_property
@@ -319,7 +320,7 @@ class WorkingCopy:
     def _side(self) -> AgentSide:
         record = self.record
         if record.kind == "overlay":
-            return Overlay(record.workspace, str(record.parts), record.mount, self._manifest)
+            return OverlaySide(record.workspace, str(record.parts), record.mount, self._manifest)
         return CopiedFolder(str(record.parts / "tree"), self._manifest)
 
     @cached_property
@@ -333,9 +334,29 @@ class WorkingCopy:
         return Bases(record.workspace, record.parts / "bases", self._manifest, repository, record.commit)
 
 
+def _behind_links(root: str, paths: list[str]) -> set[str]:
+    """Of these paths those on whose way the workspace has a link."""
+    known = {"": False}
+
+    def is_behind(folder: str) -> bool:
+        if folder not in known:
+            known[folder] = is_behind(os.path.dirname(folder)) or os.path.islink(os.path.join(root, folder))
+        return known[folder]
+
+    return {path for path in paths if is_behind(os.path.dirname(path))}
+
+
 def _without_folder(state: FileState) -> FileState:
     """Folders are no part of what is compared."""
     return MISSING if state.kind == "folder" else state
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        raise OutsideFailure(f"the working copy cannot be read or stored: {problem}") from problem
 
 
 def _fingerprint(state: FileState) -> bytes:

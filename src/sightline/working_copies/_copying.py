@@ -79,11 +79,14 @@ class CopiedFolder:
     def has_folder(self, path: str) -> bool:
         return look(self.cwd, path, force=False).kind == "folder"
 
+    def is_in_use(self) -> bool:
+        return False  # any process may be in any folder
+
 
 def copied(workspace: str, tree: str, paths: Iterable[str], before: int) -> dict[str, ManifestEntry]:
     """These files, copied into `tree`. OutsideFailure when they are too many or too large."""
     files: dict[str, ManifestEntry] = {}
-    size = 0
+    size, folders = 0, {tree}
     for path in sorted(set(paths)):
         with suppress(PermissionError, FileNotFoundError, NotADirectoryError), entry_at(workspace, path) as source:
             status = source.status()
@@ -93,7 +96,9 @@ def copied(workspace: str, tree: str, paths: Iterable[str], before: int) -> dict
             if len(files) >= COPY_FILES_AT_MOST or size > COPY_BYTES_AT_MOST:
                 raise _too_large()
             target = os.path.join(tree, path)
-            os.makedirs(os.path.dirname(target), exist_ok=True)
+            if (above := os.path.dirname(target)) not in folders:
+                os.makedirs(above, exist_ok=True)
+                folders.add(above)
             if stat.S_ISLNK(status.st_mode):
                 os.symlink(os.readlink(source.name, dir_fd=source.folder), target)
             else:
@@ -104,7 +109,8 @@ def copied(workspace: str, tree: str, paths: Iterable[str], before: int) -> dict
 
 
 def all_files(workspace: str) -> Iterator[str]:
-    """Every file and link of a workspace, git's too. OutsideFailure when there are too many."""
+    """Every file and link of a workspace, git's too. OutsideFailure when there are too many. Not a `.git` that names a
+    repository elsewhere: the agent would work on the user's own index and branch there."""
     waiting, count = [""], 0
     while waiting:
         folder = waiting.pop()
@@ -113,6 +119,8 @@ def all_files(workspace: str) -> Iterator[str]:
                 path = f"{folder}/{name}" if folder else name
                 if stat.S_ISDIR(status.st_mode):
                     waiting.append(path)
+                    continue
+                if name == ".git":
                     continue
                 count += 1
                 if count > COPY_FILES_AT_MOST:

@@ -14,7 +14,7 @@ Content = Literal["text", "binary", "link", "special"]
 ConflictReason = Literal["both changed", "start unknown", "changed meanwhile"]
 
 
-class FileChange(msgspec.Struct, frozen=True, kw_only=True):
+class CopyChange(msgspec.Struct, frozen=True, kw_only=True):
     """One file that differs from what it was at the start. Lines are counted of texts only. `binary` is also what is
     too large to be shown as text; `special` is what is no file and no link, or cannot be read."""
 
@@ -28,7 +28,7 @@ class FileChange(msgspec.Struct, frozen=True, kw_only=True):
 class ChangeList(msgspec.Struct, frozen=True, kw_only=True):
     """`is_whole`: false where the list was cut, or a folder cannot be read."""
 
-    files: tuple[FileChange, ...] = ()
+    files: tuple[CopyChange, ...] = ()
     is_whole: bool = True
 
 

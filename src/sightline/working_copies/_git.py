@@ -71,8 +71,15 @@ class Repository:
         data = b"".join(b"./%b\0" % os.fsencode(path) for path in paths)  # a `:` would begin a pattern
         if not data:
             return set()
-        found = _split(self.run("check-ignore", "-z", "--stdin", data=data, allowed=(0, 1)))
-        return {path.removeprefix("./") for path in found}
+        words = ("check-ignore", "-z", "--stdin")
+        try:
+            found = {path.removeprefix("./") for path in _split(self.run(*words, data=data, allowed=(0, 1)))}
+        except GitFailure:  # a path is in a submodule that was not checked out
+            found = {
+                path.removeprefix("./") for path in _split(self.run(*words, "--no-index", data=data, allowed=(0, 1)))
+            }
+            found -= set(self.files())
+        return found
 
     def files(self) -> list[str]:
         """All in its working tree that it has or would add; a repository in it as one folder, ended by a `/`."""

@@ -35,37 +35,69 @@ def enter(mode: str, workspace: str, copy: str) -> None:
     state = os.open(f"{copy}/namespace", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(state, fcntl.LOCK_EX)
-        if not _joined(os.pread(state, 100, 0), mode, workspace):
+        if not _joined(mode, workspace, copy):
             _mount(mode, workspace, copy)
+            os.ftruncate(state, 0)
             os.pwrite(state, b"%d %d\n" % (os.stat("/proc/self/ns/mnt").st_ino, os.stat(workspace).st_dev), 0)
     finally:
         os.close(state)
 
 
-def _joined(noted: bytes, mode: str, workspace: str) -> bool:
-    """Whether a process is still in the namespace that is noted, and this one is in it now."""
-    words = noted.split()
+def process_inside(mode: str, workspace: str, copy: str) -> "int | None":
+    """Of the processes in the overlay one, by a descriptor of its folder in `/proc`; None where there is none."""
+    try:
+        with open(f"{copy}/namespace", "rb") as file:
+            words = file.read(100).split()
+    except FileNotFoundError:
+        return None
     if len(words) < 2:
-        return False
+        return None
     namespace, device = int(words[0]), int(words[1])
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            if os.stat(f"/proc/{pid}/ns/mnt").st_ino != namespace:
-                continue
-            if os.stat(f"/proc/{pid}/root{workspace}").st_dev != device:  # the number belongs to another one now
-                continue
-            descriptors = [os.open(f"/proc/{pid}/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC) for kind in _kinds(mode)]
-        except OSError:  # it ended, or is not ours
+            process = os.open(f"/proc/{pid}", _FOLDER)
+        except OSError:
             continue
-        for descriptor in descriptors:
-            _checked(_libc().setns(descriptor, 0))
-            os.close(descriptor)
-        return True
-    return False
+        if _is_inside(process, mode, workspace, namespace, device):
+            return process
+        os.close(process)
+    return None
 
 
-def _kinds(mode: str) -> "tuple[str, ...]":
-    return ("mnt",) if mode == "privileged" else ("user", "mnt")
+def _is_inside(process: int, mode: str, workspace: str, namespace: int, device: int) -> bool:
+    """The numbers are used again: another user must not get us into a namespace made to have the same ones."""
+    try:
+        if os.stat("ns/mnt", dir_fd=process).st_ino != namespace:
+            return False
+        if os.stat(".", dir_fd=process).st_uid != os.geteuid():
+            return False
+        if mode == "privileged" and not os.path.samestat(
+            os.stat("ns/user", dir_fd=process), os.stat("/proc/self/ns/user")
+        ):
+            return False
+        return os.stat(f"root{workspace}", dir_fd=process).st_dev == device
+    except OSError:  # it ended, or is not ours
+        return False
+
+
+def _joined(mode: str, workspace: str, copy: str) -> bool:
+    """Whether there is a process in the overlay, and this one is with it now."""
+    process = process_inside(mode, workspace, copy)
+    if process is None:
+        return False
+    try:
+        if os.path.samestat(os.stat("ns/mnt", dir_fd=process), os.stat("/proc/self/ns/mnt")):
+            return True  # started by a process that is in it
+        kinds = ("mnt",) if mode == "privileged" else ("user", "mnt")
+        descriptors = [os.open(f"ns/{kind}", os.O_RDONLY | os.O_CLOEXEC, dir_fd=process) for kind in kinds]
+    except OSError:  # it ended meanwhile
+        return False
+    finally:
+        os.close(process)
+    for descriptor in descriptors:
+        _checked(_libc().setns(descriptor, 0))
+        os.close(descriptor)
+    return True
 
 
 def _mount(mode: str, workspace: str, copy: str) -> None:

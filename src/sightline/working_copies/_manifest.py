@@ -64,11 +64,16 @@ class Manifest:
     def write(self, path: Path) -> None:
         files = {os.fsencode(name): entry for name, entry in self.files.items()}
         others = [[os.fsencode(each) for each in some] for some in (self.repositories, self.extra)]
-        path.write_bytes(msgspec.msgpack.encode(_Stored(files, *others)))
+        new = path.with_suffix(".new")
+        new.write_bytes(msgspec.msgpack.encode(_Stored(files, *others)))
+        new.rename(path)
 
     @classmethod
     def read(cls, path: Path) -> "Manifest":
-        stored = msgspec.msgpack.decode(path.read_bytes(), type=_Stored)
+        try:
+            stored = msgspec.msgpack.decode(path.read_bytes(), type=_Stored)
+        except (OSError, msgspec.DecodeError) as problem:
+            raise OutsideFailure(f"the working copy cannot be read: {path}: {problem}") from problem
         files = {os.fsdecode(name): entry for name, entry in stored.files.items()}
         return cls(files, [os.fsdecode(each) for each in stored.repositories], [os.fsdecode(e) for e in stored.extra])
 

@@ -37,7 +37,7 @@ _CANNOT_BE_WRITTEN = {
 }
 
 
-class ChangedFile(msgspec.Struct, frozen=True):
+class ChangedPair(msgspec.Struct, frozen=True):
     """`before`: at the start. Where that is unknown, as it is in the workspace now."""
 
     path: str
@@ -68,7 +68,7 @@ class WorkspaceMerge:
         self._protected = protected(workspace)
         self._may_write = may_write
 
-    def apply(self, changed: ChangedFile) -> MergeConflict | RefusedFile | None:
+    def apply(self, changed: ChangedPair) -> MergeConflict | RefusedFile | None:
         """None when the workspace has the change now."""
         why = self._why_not(changed)
         if why:
@@ -83,7 +83,7 @@ class WorkspaceMerge:
             return RefusedFile(path=changed.path, why=problem.strerror or str(problem))
         return None
 
-    def _why_not(self, changed: ChangedFile) -> str:
+    def _why_not(self, changed: ChangedPair) -> str:
         if any(map(is_git, changed.path.split("/"))):
             return "it is git's own"
         real = os.path.join(self._workspace, changed.path)
@@ -96,7 +96,7 @@ class WorkspaceMerge:
             return "nothing new is created in this folder"
         return _CANNOT_BE_WRITTEN.get(changed.after.kind, "")
 
-    def _apply(self, changed: ChangedFile) -> None:
+    def _apply(self, changed: ChangedPair) -> None:
         ours = self._ours(changed.path)
         new = self._decided(changed, ours)
         if new == ours:
@@ -124,7 +124,7 @@ class WorkspaceMerge:
                 return MISSING
         return ours
 
-    def _decided(self, changed: ChangedFile, ours: FileState) -> FileState:
+    def _decided(self, changed: ChangedPair, ours: FileState) -> FileState:
         after, before = changed.after, changed.before
         if ours == after:
             return ours
@@ -208,7 +208,7 @@ class WorkspaceMerge:
                     return
             folder = os.path.dirname(folder)
 
-    def _conflict(self, changed: ChangedFile, stays: _Stays) -> MergeConflict:
+    def _conflict(self, changed: ChangedPair, stays: _Stays) -> MergeConflict:
         agent = merge = None
         if changed.after.kind != "missing":
             agent = stored_file(self._conflicts, changed.path, changed.after.data)

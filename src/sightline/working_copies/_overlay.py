@@ -53,7 +53,7 @@ class OverlayAnswer(msgspec.Struct, frozen=True):
 _known: dict[tuple[int, int, int], OverlayAnswer] = {}
 
 
-class Overlay:
+class OverlaySide:
     """`folder` has `upper` and `work`."""
 
     def __init__(self, workspace: str, folder: str, mode: MountMode, manifest: Manifest) -> None:
@@ -117,6 +117,12 @@ class Overlay:
                 return False
             is_opaque |= self._attribute(above, "opaque") == b"y"
         return True
+
+    def is_in_use(self) -> bool:
+        process = _launcher.process_inside(*self.words[-3:])
+        if process is not None:
+            os.close(process)
+        return process is not None
 
     def _is_whiteout(self, path: str) -> bool:
         with suppress(OSError), entry_at(self._upper, path) as found:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from hashlib import sha1
 
 from sightline.text import unified_diff
-from sightline.working_copies._facts import Content, FileChange
+from sightline.working_copies._facts import Content, CopyChange
 from sightline.working_copies._states import FileState
 
 _NO_DIGEST = "0" * 40
@@ -27,7 +27,7 @@ _plain_name = re.compile(rb"[A-Za-z0-9._/+@=-]+")
 _ESCAPES = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
 
 
-def change_of(path: str, before: FileState, after: FileState) -> FileChange:
+def change_of(path: str, before: FileState, after: FileState) -> CopyChange:
     """Two sides that differ."""
     if before.kind == "missing":
         kind = "added"
@@ -37,9 +37,9 @@ def change_of(path: str, before: FileState, after: FileState) -> FileChange:
         kind = "mode" if (before.kind, before.data) == (after.kind, after.data) else "modified"
     content = _content(before, after)
     if content != "text":
-        return FileChange(path=path, kind=kind, content=content)  # type: ignore[arg-type]
+        return CopyChange(path=path, kind=kind, content=content)  # type: ignore[arg-type]
     diff = unified_diff(_text(before.data), _text(after.data), "", "")
-    return FileChange(path=path, kind=kind, added=diff.added, removed=diff.removed)  # type: ignore[arg-type]
+    return CopyChange(path=path, kind=kind, added=diff.added, removed=diff.removed)  # type: ignore[arg-type]
 
 
 def patch_of(path: str, before: FileState, after: FileState, *, binary: bool = True) -> Iterator[bytes]:

@@ -38,6 +38,9 @@ class AgentSide(Protocol):
     def has_folder(self, path: str) -> bool:
         """Whether the agent sees a folder at a path where the workspace has one."""
 
+    def is_in_use(self) -> bool:
+        """Whether a process is known to be in it."""
+
 
 def is_git(name: str) -> bool:
     """Whether a file of this name is git's own, also where names that differ in case are the same."""

@@ -241,6 +241,7 @@ complete -c sightline -n '_shtab_sightline_using models' -l color -xka "auto alw
 complete -c sightline -n '_shtab_sightline_using models' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write details for bug reports to FILE'
 complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a doctor -d 'check models, agents and sandbox, and name what is missing'
 complete -c sightline -n '_shtab_sightline_using doctor' -s h -l help -d 'show this help message and exit'
+complete -c sightline -n '_shtab_sightline_using doctor' -l remove-leftovers -d 'remove working copies that killed sessions left, after storing their changes as patches'
 complete -c sightline -n '_shtab_sightline_using doctor' -l color -xka "auto always never" -d 'when to use colours; auto: only on a terminal'
 complete -c sightline -n '_shtab_sightline_using doctor' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write details for bug reports to FILE'
 complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a demo -d 'watch the agent fix a small project; needs no key and no network'

@@ -266,6 +266,7 @@ _shtab_sightline_demo_defaults_added=0
 
 _shtab_sightline_doctor_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--remove-leftovers[remove working copies that killed sessions left, after storing their changes as patches]"
   "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
   "--debug-log[write details for bug reports to FILE]:FILE:_files"
 )

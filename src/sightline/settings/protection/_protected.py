@@ -69,8 +69,8 @@ def _is_open(name: str) -> bool:
 
 
 def is_guarded(path: str, workspace: str, known: Protected | None = None) -> bool:
-    """Whether a tool needs approval to write a real path in a workspace, by its name alone or as protected. `known`: the
-    protected set, where a caller asks about many paths."""
+    """Whether a tool needs approval to write a real path in a workspace, by its name alone or as protected. `known`:
+    the protected set, where a caller asks about many paths."""
     names = os.path.relpath(path, workspace).casefold().split(os.sep)
     last, folder = names[-1], names[-2] if len(names) > 1 else ""
     if not _GUARDED_FOLDERS.isdisjoint(names) or last in AUTORUN_FILES or last in _APPROVED_FILES:

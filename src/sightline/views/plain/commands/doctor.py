@@ -7,7 +7,7 @@ from textwrap import wrap
 
 import msgspec
 
-from sightline.exceptions import UserMistake
+from sightline.exceptions import SightlineError, UserMistake
 from sightline.exec import SandboxStatus, sandbox_status
 from sightline.models import default_model
 from sightline.providers import ProviderStatus, survey
@@ -15,10 +15,12 @@ from sightline.settings import load
 from sightline.text import clean_line, without_credentials
 from sightline.tools.files._ripgrep import program as ripgrep
 from sightline.views.plain._palette import NEVER, Palette
+from sightline.working_copies import CopyRecord, leftovers, remove_leftover
 
 _VALUE_AT, _VALUE, _HINT_AT = 21, 28, 4  # columns
 _HINT = "hint: "
 _OURS = "Sightline"
+_COPIES = "working copies"
 
 
 class _Row(msgspec.Struct, frozen=True):
@@ -36,8 +38,17 @@ def show_doctor(cwd: Path, environ: Mapping[str, str], palette: Palette, columns
     native = _native_row(cwd, environ)
     statuses = asyncio.run(survey())
     rows = [native, *map(_provider_row, statuses), _sandbox_row(sandbox_status()), _ripgrep_row(ripgrep())]
+    rows += _leftover_rows(leftovers())
     usable = native.good or any(not status.problem for status in statuses)
     return "".join([_drawn(row, palette, columns) for row in rows]), 0 if usable else 1
+
+
+def show_removed_leftovers(palette: Palette, columns: int | None = None) -> tuple[str, int]:
+    """What killed sessions left is removed, after storing its changes; exit code 1 when one could not be."""
+    rows = [_removed_row(record) for record in leftovers()]
+    if not rows:
+        rows = [_Row(_COPIES, "none left by killed sessions")]
+    return "".join([_drawn(row, palette, columns) for row in rows]), 0 if all(row.good for row in rows) else 1
 
 
 def _native_row(cwd: Path, environ: Mapping[str, str]) -> _Row:
@@ -71,6 +82,27 @@ def _ripgrep_row(path: str | None) -> _Row:
     if path is None:
         return _Row("ripgrep", "not found", hint="install ripgrep: searching is slower without it", good=False)
     return _Row("ripgrep", clean_line(path))
+
+
+def _leftover_rows(found: list[CopyRecord]) -> list[_Row]:
+    """One row for all of them; none where there are none."""
+    if not found:
+        return []
+    count = "1 left by a killed session" if len(found) == 1 else f"{len(found)} left by killed sessions"
+    places = ", ".join(dict.fromkeys(f"{record.kind} of {clean_line(record.workspace)}" for record in found))
+    return [_Row(_COPIES, f"{count}: {places}", hint="run `sightline doctor --remove-leftovers`", good=False)]
+
+
+def _removed_row(record: CopyRecord) -> _Row:
+    name = f"{record.kind} of {clean_line(record.workspace)}"
+    try:
+        stored = remove_leftover(record)
+    except (SightlineError, OSError) as problem:
+        why = problem.message if isinstance(problem, SightlineError) else str(problem)
+        hint = problem.hint if isinstance(problem, SightlineError) else ""
+        return _Row(_COPIES, f"{name} is still there: {clean_line(why)}", hint=clean_line(hint), good=False)
+    where = f"changes stored in {clean_line(str(stored.path))}" if stored.path else "it had no changes"
+    return _Row(_COPIES, f"{name} removed: {where}")
 
 
 def _drawn(row: _Row, palette: Palette, columns: int | None) -> str:
