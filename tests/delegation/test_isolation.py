@@ -141,6 +141,8 @@ async def test_agents_side_by_side_do_not_see_each_other(tmp_path: Path) -> None
         await here.ended()
         listed = [event.content.split() for path in scripts for event in of_agent(here, path, ToolResult)[:1]]
         assert [{"1", "2"} & set(names) for names in listed] == [{"1"}, {"2"}]
+        assert [given["problem"] for given in handed_in(here)] == ["", ""]
+        assert not [given["merged"]["conflicts"] for given in handed_in(here) if given["merged"]["conflicts"]]
     assert (work / "a.txt").read_text() == "ONE\ntwo\nTHREE\n"
     assert {"1", "2"} <= {each.name for each in work.iterdir()}
 

@@ -165,7 +165,12 @@ def _check(kind: str, steps: list[tuple], place: Path) -> None:  # type: ignore[
     assert tree_of(workspace) == files | users
     assert copy.changes().files == ()
     if merged.patch is not None:
-        subprocess.run(["git", "apply", str(merged.patch)], cwd=fresh, check=True, env={**os.environ, "GIT_DIR": "/"})
+        subprocess.run(
+            ["git", "apply", "--allow-empty", str(merged.patch)],
+            cwd=fresh,
+            check=True,
+            env={**os.environ, "GIT_DIR": "/"},
+        )
         assert _as_git_sees(tree_of(fresh)) == _as_git_sees(files)
     copy.remove()
     assert not (place / "agent" / "copy").exists()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sightline.working_copies._facts import StoredPatch as StoredPatch
     from sightline.working_copies._leftovers import leftovers as leftovers
     from sightline.working_copies._leftovers import remove_leftover as remove_leftover
-    from sightline.working_copies._opening import WantedKind as WantedKind
+    from sightline.working_copies._opening import KindChoice as KindChoice
     from sightline.working_copies._opening import open_copy as open_copy
     from sightline.working_copies._records import CopyRecord as CopyRecord
 

@@ -103,7 +103,7 @@ class WorkingCopy:
             paths = self._all_paths()
             stored = self._store_patch(paths)
             for other in self._others():
-                with suppress(OSError):  # it is being removed
+                with suppress(OSError, OutsideFailure):  # it is being opened, or removed
                     other.store_bases(paths)
             return self._merge(paths, stored, may_write)
 
@@ -176,7 +176,7 @@ class WorkingCopy:
         return known[2]
 
     def _ignored(self, paths: list[str]) -> set[str]:
-        """As git says in the workspace; each path is asked of the repository it is in."""
+        """By the rules of the repository that each path is in."""
         if not paths:
             return set()
         groups: dict[str, list[str]] = {"": []}
@@ -198,9 +198,9 @@ class WorkingCopy:
         prefix = "" if top == "." else f"{top}/"
         start = f"{folder}/" if folder else ""
         behind = _behind_links(self.record.workspace, paths)  # git refuses to answer for these
-        asked = {prefix + path.removeprefix(start): path for path in paths if path not in behind}
+        named = {prefix + path.removeprefix(start): path for path in paths if path not in behind}
         try:
-            return {asked[each] for each in repository.ignored(asked) if each in asked}
+            return {named[each] for each in repository.ignored(named) if each in named}
         except GitFailure:  # nothing is hidden then
             return set()
 

@@ -1,4 +1,4 @@
-"""Git, asked about a repository whose files and settings may be hostile.
+"""Git, used on a repository whose files and settings may be hostile.
 
 Rules:
 
@@ -40,7 +40,7 @@ _FALLBACK_IDENTITY = ("Sightline", "sightline@localhost")
 
 
 class GitFailure(OutsideFailure):
-    """Git did not do what was asked."""
+    """Git did not do what it was to do."""
 
 
 class Repository:

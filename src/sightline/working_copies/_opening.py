@@ -2,7 +2,7 @@
 
 Rules:
 
-- An overlay is best: it is there at once and has every file, ignored ones too. Where a branch is wanted it is a git
+- An overlay is best: it is there at once and has every file, ignored ones too. For a branch it is a git
   worktree, and where neither can be had a plain copy. `why` has the reason for each better one that could not be.
 - The agent's files are outside the workspace, and none of our own files is inside of it.
 - What was made is removed when opening fails; what a killed process made is found by its record.
@@ -28,7 +28,7 @@ from sightline.working_copies._records import CopyRecord, born, remove_record, w
 from sightline.working_copies._side import is_git
 from sightline.working_copies._worktree import free_branch, make_worktree, remove_worktree
 
-WantedKind = Literal["auto", "overlay", "worktree", "copy"]
+KindChoice = Literal["auto", "overlay", "worktree", "copy"]
 
 _name = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?")
 
@@ -38,10 +38,10 @@ class _NotToBeHad(Exception):
 
 
 def open_copy(
-    workspace: Path, folder: Path, name: str, want: WantedKind = "auto", *, branch: bool = False
+    workspace: Path, folder: Path, name: str, want: KindChoice = "auto", *, branch: bool = False
 ) -> WorkingCopy:
     """A copy of `workspace` whose parts are in `folder`, which must be empty or missing. UserMistake where what is
-    wanted cannot be had, OutsideFailure where making it fails."""
+    requested cannot be had, OutsideFailure where making it fails."""
     record = _begun(workspace, folder, name)
     work_in(record.workspace)
     kinds = _kinds(want, branch=branch)
@@ -54,7 +54,7 @@ def open_copy(
     raise UserMistake(f"no working copy can be made: {'; '.join(reasons)}", "choose another kind of working copy")
 
 
-def _kinds(want: WantedKind, *, branch: bool) -> tuple[CopyKind, ...]:
+def _kinds(want: KindChoice, *, branch: bool) -> tuple[CopyKind, ...]:
     if branch:
         if want not in ("auto", "worktree"):
             raise UserMistake(f"a working copy of kind {want} has no branch", "choose worktree, or no branch")
