@@ -27,12 +27,15 @@ def main() -> int:
         except Failed as failure:
             print(f"seed {seed + number}: {failure}")
             return 1
+        except BaseException:
+            print(f"seed {seed + number}:", flush=True)
+            raise
         if (number + 1) % 50 == 0:
             print(f"{number + 1} of {options.count}", flush=True)
     places = ", ".join(f"{count} after {name}" for name, count in where.most_common())
     print(f"killed {options.count} times, seeds {seed} to {seed + options.count - 1}: {places}")
-    kept = "every agent found and one revived, no process left" if options.agents else "no file damaged"
-    print(f"every time: resumed, nothing received was lost, {kept} ({time.monotonic() - began:.0f} s)")
+    also = "every agent found and one revived, no process left" if options.agents else "no file damaged"
+    print(f"every time: resumed, nothing received was lost, {also} ({time.monotonic() - began:.0f} s)")
     return 0
 
 

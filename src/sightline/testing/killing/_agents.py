@@ -26,10 +26,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import psutil
 
 from sightline.conversation import AssistantMessage, TextPart, ToolMessage, UserMessage
-from sightline.events import AgentStarted, AgentState, Event, Text, ToolResult, ToolUse, User, state_fact
+from sightline.events import AgentStarted, AgentState, Event, State, Text, ToolResult, ToolUse, User, state_fact
 from sightline.host import Client, HostGone, Prompt, Stop, connect, launch_agent
 from sightline.journal import Entry, SessionReader
 from sightline.settings import StartOptions
@@ -51,13 +52,22 @@ def play(seed: int, agents: int) -> str:
     """One round. Returns the kind of the last event that was received before the kill."""
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="sightline-kill-") as name, _living_in(Path(name)) as folder:
-        return asyncio.run(Round(folder, chance, agents).play())
+        try:
+            return asyncio.run(Round(folder, chance, agents).play())
+        finally:
+            for process in _processes_of(folder):  # after a failure: the next round begins with none
+                with suppress(psutil.Error):
+                    process.kill()
 
 
 @contextmanager
 def _living_in(folder: Path) -> Iterator[Path]:
     """All that is started here has its home and its temporary files there."""
-    new = {"SIGHTLINE_HOME": str(folder / "home"), "XDG_RUNTIME_DIR": str(folder / "run"), "TMPDIR": str(folder / "tmp")}
+    new = {
+        "SIGHTLINE_HOME": str(folder / "home"),
+        "XDG_RUNTIME_DIR": str(folder / "run"),
+        "TMPDIR": str(folder / "tmp"),
+    }
     old = {name: os.environ.get(name) for name in new}
     for name in ("work", "run", "tmp"):
         (folder / name).mkdir(mode=0o700)
@@ -95,7 +105,7 @@ class Round:
     async def play(self) -> str:
         session = await self._killed()
         last = type(self._received[-1]).__name__ if self._received else "nothing"
-        await self._until(lambda: not _left_of(self._folder), "what it started has not ended")
+        await self._until(lambda: not _processes_of(self._folder), "what it started has not ended")
         check_received(self._folder, session, self._received)
         self._check_files()
         stored = events_in(self._folder, session)
@@ -103,7 +113,7 @@ class Round:
         if events_in(self._folder, session)[: len(stored)] != stored:
             raise Failed("what was stored was changed afterwards")
         check_ends(self._folder, session)
-        await self._until(lambda: not _left_of(self._folder), "something is left of the resumed session")
+        await self._until(lambda: not _processes_of(self._folder), "something is left of the resumed session")
         self._check_nothing_left()
         return last
 
@@ -126,8 +136,7 @@ class Round:
 
     async def _host(self, script: str, resume: str = "") -> tuple[str, Client]:
         model = f"scripted:{self._folder / script}"
-        fields = {name: getattr(self._options, name) for name in self._options.__struct_fields__}
-        session = await launch_agent(StartOptions(**{**fields, "model": model, "resume": resume}))
+        session = await launch_agent(msgspec.structs.replace(self._options, model=model, resume=resume))
         return session, await connect(session)
 
     async def _read(self, client: Client, changed: asyncio.Event) -> None:
@@ -324,21 +333,28 @@ def _text_of(message: UserMessage | AssistantMessage | ToolMessage) -> str:
 
 def _last_state(events: list[Event], path: str) -> str:
     """What an agent published about itself last; empty: nothing."""
-    facts = [state_fact(event) for event in events if event.agent == path and getattr(event, "key", "") == AgentState.KEY]
+    facts = [state_fact(event) for event in events if isinstance(event, State) and event.agent == path]
     states = [fact.state for fact in facts if isinstance(fact, AgentState)]
     return states[-1] if states else ""
 
 
 def _left_of(folder: Path) -> list[str]:
-    """The processes that belong to this round: by what they were started with, and by where they are."""
+    """As a person knows them."""
+    found = []
+    for process in _processes_of(folder):
+        with suppress(psutil.Error):
+            found.append(" ".join(process.cmdline())[:200] or process.name())
+    return found
+
+
+def _processes_of(folder: Path) -> list[psutil.Process]:
+    """Those that belong to this round: by what they were started with, and by where they are."""
     found = []
     for process in psutil.process_iter():
-        if process.pid == os.getpid():
-            continue
         with suppress(psutil.Error):  # it has ended, or is another user's
-            words = process.cmdline()
-            if str(folder) in "\0".join([process.cwd(), *words, *process.environ().values()]):
-                found.append(" ".join(words)[:200] or process.name())
+            about = [process.cwd(), *process.cmdline(), *process.environ().values()]
+            if process.pid != os.getpid() and str(folder) in "\0".join(about):
+                found.append(process)
     return found
 
 
