@@ -128,7 +128,8 @@ def _until_over(program: OnPty, server: StandIn) -> float:
     while (done := ended(server)) < AGENTS:
         if program.over or time.monotonic() > deadline:
             played = len({turn.agent for turn in server.turns} - {MAIN, ""})
-            raise NotMeasured(f"{played} began and {done} ended; on its screen is {screen_in_a_line(program)}")
+            asked = f"the model was asked {len(server.conversations)} times, {played} agents began and {done} ended"
+            raise NotMeasured(f"{asked}; on its screen is {screen_in_a_line(program)}")
         program.watch(0.02)
     return time.monotonic()
 
