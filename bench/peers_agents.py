@@ -35,10 +35,7 @@ _SERVER = """
 base_url = "{url}"
 api = "anthropic"
 """
-_NO_AGENTS = {
-    "gemini": "its subagents work one after the other, and report nothing while they do",
-    "pi": "it has no subagents",
-}
+_LEFT_OUT = {name: "not measured: it is not part of this comparison" for name in ("gemini", "pi")}
 _call, _line = re.compile(r"step-(\d)-(\d)"), re.compile(r"line-(\d)-(\d) is out")
 
 
@@ -60,10 +57,10 @@ class Agents:
         self._console = ConsolePlace(place, cache)
         settings = self._console.home / "settings.toml"
         settings.write_text(settings.read_text() + _SERVER.format(url=place.url))
-        self._peers = PeerScreens(place, [name for name in names if name not in _NO_AGENTS])
+        self._peers = PeerScreens(place, [name for name in names if name not in _LEFT_OUT])
         self._found: dict[str, list[Run]] = {name: [] for name in (OURS, *self._peers.environments)}
         self.absent = self._peers.absent
-        self.absent |= {name: f"not measured: {_NO_AGENTS[name]}" for name in names if name in _NO_AGENTS}
+        self.absent |= {name: _LEFT_OUT[name] for name in names if name in _LEFT_OUT}
 
     def measure(self, rounds: int) -> dict[str, list[Run]]:
         for _ in range(rounds):
