@@ -35,7 +35,7 @@ _SERVER = """
 base_url = "{url}"
 api = "anthropic"
 """
-_LEFT_OUT = {name: "not measured: it is not part of this comparison" for name in ("gemini", "pi")}
+_LEFT_OUT = dict.fromkeys(("gemini", "pi"), "not measured: it is not part of this comparison")
 _call, _line = re.compile(r"step-(\d)-(\d)"), re.compile(r"line-(\d)-(\d) is out")
 
 
