@@ -12,7 +12,7 @@ SECONDS ?= 60
 # Compiled modules are stored: every test starts processes, and each worker would compile all tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check test-changed lint live live-install bench bench-peers stress stress-kills stress-console stress-races stress-rules attack fuzz captures completions reference pictures lock wheel-check clean
+.PHONY: demo test check test-changed lint live live-install bench bench-peers stress stress-kills stress-kills-agents stress-console stress-races stress-rules attack fuzz captures completions reference pictures lock wheel-check clean
 
 demo: $(STAMP)
 	@$(BIN)/sightline demo
@@ -52,6 +52,11 @@ stress: $(STAMP)
 # SEED to replay.
 stress-kills: $(STAMP)
 	@$(BIN)/python -m sightline.testing.killing --count $(KILLS) $(if $(SEED),--seed $(SEED))
+
+# The same with eight agents at work: resumed, each is found, says whether it was cut off, and can be revived.
+stress-kills-agents: KILLS = 200
+stress-kills-agents: $(STAMP)
+	@$(BIN)/python -m sightline.testing.killing --agents 8 --count $(KILLS) $(if $(SEED),--seed $(SEED))
 
 # So many random keys, pastes and window sizes at the console while much goes on; SEED to replay.
 stress-console: $(STAMP)

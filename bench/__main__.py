@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from bench import (
     agent,
+    agents,
     approvals,
     console,
     first_paint,
@@ -42,6 +43,7 @@ GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
     "searching": searching.rows,
     "keeping": keeping.rows,
     "agent": agent.rows,
+    "agents": agents.rows,
     "approvals": approvals.rows,
     "console": console.rows,
     "libraries": libraries.rows,

@@ -241,6 +241,14 @@ def _cpu(pid: int) -> float:
     return sum(map(int, _stat(pid)[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
+def cpu_with_children(pid: int) -> float:
+    """Seconds so far, with those of the children it has waited for; none when it has ended."""
+    try:
+        return sum(map(int, _stat(pid)[11:15])) / os.sysconf("SC_CLK_TCK")
+    except OSError:
+        return 0.0
+
+
 def memory_of(pids: list[int]) -> float:
     """PSS in MB: what is shared with other processes is counted in part."""
     rollups = [Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in pids if is_alive(pid)]

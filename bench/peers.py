@@ -2,8 +2,8 @@
 
 `python -m bench.peers`: the same scripted conversation of two hundred tool turns, wall and CPU of the whole run as a
 ratio to each peer, what a turn costs without its tool, and the time from the start to the first request; then the
-consoles (`peers_console`), going back to a long session (`peers_resume`) and the lines of a running command
-(`peers_lines`). Exits non-zero on a miss. Run alone on a machine.
+consoles (`peers_console`), going back to a long session (`peers_resume`), the lines of a running command
+(`peers_lines`) and eight subagents at once (`peers_agents`). Exits non-zero on a miss. Run alone on a machine.
 """
 
 import argparse
@@ -13,10 +13,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench import peers_console, peers_lines, peers_resume
+from bench import peers_agents, peers_console, peers_lines, peers_resume
 from bench.agent import START_GOAL, Cost, loop_rows, middle, tool_cost
 from bench.headless import PROMPT, TURNS, Agent, DidNotRun, Figures, Measured, figures, free_port, run, sightline
 from bench.peer_setup import NAMES, environment, why_missing
+from bench.peers_agents import Agents
 from bench.peers_console import Consoles
 from bench.peers_lines import Lines
 from bench.peers_resume import Resumes
@@ -152,7 +153,14 @@ def _lines(folder: Path, names: list[str], rounds: int) -> Iterator[Row]:
     yield from peers_lines.rows(measured, everybody.absent)
 
 
-PARTS = {"turns": _turns, "consoles": _consoles, "resume": _resume, "lines": _lines}
+def _agents(folder: Path, names: list[str], rounds: int) -> Iterator[Row]:
+    everybody = Agents(_place(folder), folder / "bytecode", names)
+    measured = everybody.measure(rounds)
+    _print_table(peers_agents.table(measured), everybody.absent)
+    yield from peers_agents.rows(measured, everybody.absent)
+
+
+PARTS = {"turns": _turns, "consoles": _consoles, "resume": _resume, "lines": _lines, "agents": _agents}
 
 
 def _place(folder: Path) -> Place:

@@ -60,7 +60,7 @@ def rows(console: ConsolePlace) -> Iterator[Row]:
                 program.until(program.wrote(sight))
             program.watch(2.0)
             since = len(program.chunks)
-            times = sorted(_echo(program, index) * 1000 for index in range(KEYS))
+            times = sorted(echo(program, index) * 1000 for index in range(KEYS))
             chunks = list(program.chunks)
         if agent:
             _check(chunks, since)
@@ -68,7 +68,7 @@ def rows(console: ConsolePlace) -> Iterator[Row]:
         yield Row(f"key to echo in a storm, {what}, p99", ECHO_GOAL, times[round(KEYS * 0.99) - 1], "ms")
 
 
-def _echo(program: OnPty, index: int) -> float:
+def echo(program: OnPty, index: int) -> float:
     """Seconds from a key to the bytes that show it. It is taken away again: it is nowhere when it is pressed."""
     program.watch(BETWEEN / 2 + (index % 7) * 0.003)
     letter = _LETTERS[index % len(_LETTERS)].encode()

@@ -25,6 +25,12 @@ def data_folder() -> Path:
     return Path(data) / "sightline" if data else Path.home() / ".local" / "share" / "sightline"
 
 
+def copies_folder() -> Path:
+    """Where agents that have files of their own work: beside what we store and not in it, since commands run there."""
+    data = data_folder()
+    return data.with_name(f"{data.name}-copies")
+
+
 def default_data_folders() -> list[Path]:
     """Where that folder is, or was, without `SIGHTLINE_HOME`."""
     data = os.environ.get("XDG_DATA_HOME")

@@ -372,12 +372,13 @@ async def test_one_that_is_stopped_just_before_it_begins_never_begins(
 ) -> None:
     """It is there already, and has no run yet that could be stopped."""
     install(program, lines(command("started"), ASKING))
-    save, loop, ended = AgentShelf.save, asyncio.get_running_loop(), []
+    save, loop, saved = AgentShelf.save, asyncio.get_running_loop(), []
 
     def stopped_meanwhile(shelf: AgentShelf, record: Any) -> None:
         save(shelf, record)
-        if not ended:
-            ended.append(asyncio.run_coroutine_threadsafe(stop(), loop))
+        saved.append(record)
+        if len(saved) == 2:  # the first time it is not shown yet
+            asyncio.run_coroutine_threadsafe(stop(), loop)
             time.sleep(0.1)
 
     async def stop() -> None:

@@ -1,14 +1,16 @@
 """The comparison with other agents: what is said of those that cannot be measured, and of lines that come late."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from bench import live_lines, peers_lines, peers_resume, resuming
+from bench import live_lines, peers_agents, peers_lines, peers_resume, resuming
 from bench.on_pty import Chunk
 from bench.peer_screens import OURS, NotMeasured, PeerScreens
 from bench.row import Row
 
 from sightline.testing.place import Place
+from sightline.testing.standin import load_script
 
 
 @pytest.fixture
@@ -87,3 +89,33 @@ def test_a_line_is_shown_when_the_update_it_came_in_is_whole() -> None:
         Chunk(12.0, b"tick 00 9.500000\r\ntick 07 11.750000\r\n"),
     ]
     assert live_lines.ages(chunks) == {0: 1.5, 7: 0.25}
+
+
+def agents_run(calls: int, wall: float = 2.0) -> peers_agents.Run:
+    return peers_agents.Run(wall, 0.5, calls, 0, 0)
+
+
+def test_a_call_of_our_agents_that_is_not_seen_in_one_round_is_a_miss() -> None:
+    """However many were seen in the others, and whatever the peers show."""
+    every = peers_agents.ALL
+    measured = {OURS: [agents_run(every), agents_run(every - 1)], "other": [agents_run(0, wall=4.0)]}
+    rows = [*peers_agents.rows(measured, {"pi": "it has no subagents"})]
+    assert [row.what for row in rows if not row.met] == ["8 agents, calls of 24 not seen while they ran"]
+    assert any("0.50 ×" in line for line in lines(rows))
+    assert "sightline / pi" in lines(rows)[-1]
+    slower = [*peers_agents.rows({**measured, OURS: [agents_run(every, wall=4.1)]}, {})]
+    assert [row.what for row in slower if not row.met] == ["8 agents, wall: sightline / the fastest peer"]
+
+
+def test_what_an_agent_prints_is_not_in_its_command() -> None:
+    """A line counts as seen when it was printed; each of the eight is known by its prompt."""
+    script = load_script(peers_agents.script())
+    assert len({part.prompt for part in script.parts}) == 1 + peers_agents.AGENTS
+    commands = [str(call["args"]) for turn in _agent_turns() for call in turn if "tool" in call]
+    assert len(commands) == peers_agents.ALL
+    assert not [command for command in commands if peers_agents._line.search(command)]
+    assert all(peers_agents._call.search(command) for command in commands)
+
+
+def _agent_turns() -> list[list[dict[str, Any]]]:
+    return [turn for call in peers_agents.script()[0] for turn in call["agent"]]

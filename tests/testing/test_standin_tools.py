@@ -40,6 +40,8 @@ OPENCODE = offered(
     edit="!filePath !oldString !newString",
     task="!description !prompt !subagent_type",
 )
+SIGHTLINE = offered(bash="!command", task="!agent !context !tasks")
+OH_MY_PI = offered(bash="!command", task="!context !tasks")
 CODEX = offered(exec_command="!cmd workdir", spawn_agent="!message", update_plan="!plan")
 
 
@@ -122,3 +124,12 @@ def test_todo_is_each_clients_list(tools: dict[str, OfferedTool], name: str, arg
 def test_any_other_name_is_used_as_it_stands() -> None:
     """A script may call what a client never offered."""
     assert translate("frobnicate", {"level": 3}, CLAUDE) == ("frobnicate", {"level": 3})
+
+
+def test_an_agent_is_one_of_a_list_where_a_client_has_lists() -> None:
+    """Each under the names the client has for its task."""
+    args = {"description": "part one", "prompt": "Do it."}
+    ours = {"id": "PartOne", "assignment": "Do it.", "description": "part one"}
+    assert translate("Task", args, SIGHTLINE) == ("task", {"agent": "task", "context": "As asked.", "tasks": [ours]})
+    theirs = {"name": "PartOne", "task": "Do it."}
+    assert translate("Task", args, OH_MY_PI) == ("task", {"context": "As asked.", "tasks": [theirs]})

@@ -15,7 +15,7 @@ Rules:
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from functools import partial
 from itertools import islice
@@ -150,10 +150,14 @@ class AgentDirectory:
         self._listeners.append(callback)
         return lambda: self._listeners.remove(callback)
 
-    def load(self) -> None:
-        """The agents of a session that is resumed: all are parked."""
-        for record in self._shelf.records():
-            self._members[record.id] = self._member(record, "aborted" if record.aborted else "parked")
+    def load(self, shown: Callable[[], Collection[str]]) -> None:
+        """The agents of a session that is resumed: all are parked. `shown`: the paths of those that published a state;
+        one that was stored and never shown has not begun."""
+        if records := self._shelf.records():
+            paths = shown()
+            for record in records:
+                if record.path in paths:
+                    self._members[record.id] = self._member(record, "aborted" if record.aborted else "parked")
 
     # Starting
 
@@ -273,9 +277,10 @@ class AgentDirectory:
         return task.result()
 
     async def _begin(self, member: Member, call: str) -> None:
-        """It exists for the views from now on."""
+        """It exists for the views from now on. It is stored before that: what is shown can be revived."""
         record = member.record
         await asyncio.to_thread(self._shelf.create, record.id)
+        await self._save(member)
         member.actor = self._above(member).child(
             record.id.rpartition(".")[2],
             task=record.description or record.assignment,

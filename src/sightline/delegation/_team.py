@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from sightline.actors import Log
 from sightline.agent import LEVELS, NOT_FOR_SUBAGENTS, Agent, AgentSpec, build, missing_messages
 from sightline.delegation._directory import AgentDirectory, Receipt, SpawnRequest, background, mail_text
 from sightline.delegation._driver import Driver, OwnProgram, ProgramStart
@@ -26,7 +27,7 @@ from sightline.delegation.definitions._discovery import AgentCatalogue, find_age
 from sightline.delegation.tools._irc import IrcTool
 from sightline.delegation.tools._task import TaskTool
 from sightline.delegation.tools._yield import ReportFindingTool, YieldTool
-from sightline.events import Notice
+from sightline.events import Event, Notice
 from sightline.exceptions import SightlineError
 from sightline.journal import (
     Entry,
@@ -35,7 +36,7 @@ from sightline.journal import (
     JournalWriter,
     SessionReader,
     SessionTree,
-    events_since_message,
+    agent_states,
     readable,
     readable_events,
 )
@@ -54,17 +55,18 @@ yield with `error`. Other agents may work in the same folder: a change you did n
 
 
 class AgentEntries:
-    """The journal of one agent's conversation; its events are in that of the session."""
+    """The journal of one agent's conversation; its events are in that of the session, and stored before."""
 
-    def __init__(self, writer: JournalWriter, seq: Callable[[], int]) -> None:
+    def __init__(self, writer: JournalWriter, log: Log) -> None:
         self._writer = writer
-        self._seq = seq
+        self._log = log
 
     @property
     def seq(self) -> int:
-        return self._seq()
+        return self._log.seq
 
     def store_entry(self, entry: Entry) -> EntryPlace | None:
+        self._log.flush()  # an agent must not remember what was never shown
         self._writer.append([entry])
         return self._writer.place_of(entry.id)
 
@@ -101,7 +103,7 @@ class Team:
             send_to_root=self._send_to_root,
         )
         self._run = TaskRun(self._shelf, self._settings, self.directory.abort, root.secrets)
-        self.directory.load()
+        self.directory.load(lambda: {state.agent for state in agent_states(folder)})
         self._collecting: asyncio.Task[None] | None = None
         if any(member.record.isolated for member in self.directory.members):
             self._collecting = background(self._collect_leftovers())
@@ -160,7 +162,9 @@ class Team:
     # Agents of ours
 
     async def _open_driver(self, member: Member, resumed: bool) -> Driver:
-        return self._open_other(member, self._program(member)) if member.is_program else self._native(member, resumed)
+        if member.is_program:
+            return self._open_other(member, self._program(member))
+        return self._native(member, await self._unremembered(member) if resumed else [])
 
     def _program(self, member: Member) -> ProgramStart:
         """One that is a process of its own."""
@@ -228,12 +232,20 @@ class Team:
         )
         return msgspec.structs.replace(result, handed_in=handed_in)
 
-    def _native(self, member: Member, resumed: bool) -> NativeDriver:
+    async def _unremembered(self, member: Member) -> list[Event]:
+        """What it published since its last message that is stored, without its path: its host may have been killed."""
+        self._root.actor.log.flush()
+        nodes = self._root.memory.tree.nodes.values()
+        places = [(node.seq, node.offset + node.size + 1) for node in nodes if node.size]
+        events = await asyncio.to_thread(_published_since, self._folder, places, self._shelf.folder(member.id))
+        return [msgspec.structs.replace(event, agent="") for event in events if event.agent == member.path]
+
+    def _native(self, member: Member, unremembered: list[Event]) -> NativeDriver:
         assert member.actor is not None
         folder, record, root = self._shelf.folder(member.id), member.record, self._root
         member.has_irc = IrcTool.name in self._tool_names(member)
-        header = None if resumed else JournalHeader(member.id, str(self._spec.cwd), record.description)
-        writer = JournalWriter(folder, header)
+        header = JournalHeader(member.id, str(self._spec.cwd), record.description)
+        writer = JournalWriter(folder, None if _has_journal(folder) else header)
         try:
             tree = SessionTree.load(folder)
             if tree.torn_at is not None:  # the host was killed while it wrote: what follows must not join that line
@@ -248,13 +260,12 @@ class Team:
                 self._history(),
                 parent=parent.permissions,
                 cap=self._cap(member),
-                entries=AgentEntries(writer, lambda: root.actor.log.seq),
+                entries=AgentEntries(writer, root.actor.log),
                 hooks=root.hooks,
                 role=_role(record.definition, record.context, self._roster(member)),
             )
-            if resumed:
-                for message in missing_messages(agent.memory.messages, events_since_message(folder, tree)):
-                    agent.memory.add(message)
+            for message in missing_messages(agent.memory.messages, unremembered):
+                agent.memory.add(message)
         except BaseException:
             writer.close()
             raise
@@ -375,6 +386,20 @@ class Team:
         """They were read again: more may work at once, and another shape of `task` may be shown."""
         self.directory.bound.refresh()
         self._root.model_requests.tools_changed()
+
+
+def _published_since(session: Path, places: list[tuple[int, int]], agent: Path) -> list[Event]:
+    """The events of a session after the last message of one of its agents. `places`: where in the journal which events
+    are behind."""
+    nodes = SessionTree.load(agent).nodes.values() if _has_journal(agent) else ()
+    last = max((node.seq for node in nodes if node.type == "message"), default=0)
+    start = max((place for seq, place in places if seq <= last), default=0)
+    return [event for event in SessionReader(session).events(start) if event.seq > last]
+
+
+def _has_journal(folder: Path) -> bool:
+    """Not, if the host was killed while the agent was being started."""
+    return (folder / "journal.jsonl").exists()
 
 
 def _role(definition: AgentDefinition, context: str, roster: str) -> str:

@@ -305,9 +305,10 @@ class WorkingCopy:
         """The same for one that no agent has worked in: nothing is checked."""
         if self.kind == "worktree" and self._repository is not None:
             remove_worktree(self._repository, self.record)
-        remove_folder(str(self.record.parts))
-        if self.record.parts.exists():
-            raise OutsideFailure(f"the working copy could not be removed: {self.record.parts}")
+        for folder in (self.record.tree, str(self.record.parts)):
+            remove_folder(folder)
+            if os.path.lexists(folder):
+                raise OutsideFailure(f"the working copy could not be removed: {folder}")
         with suppress(OSError):  # the patch is in it, or something of the caller's
             os.rmdir(self.record.folder)
         remove_record(self.record)
@@ -321,7 +322,7 @@ class WorkingCopy:
         record = self.record
         if record.kind == "overlay":
             return OverlaySide(record.workspace, str(record.parts), record.mount, self._manifest)
-        return CopiedFolder(str(record.parts / "tree"), self._manifest)
+        return CopiedFolder(record.tree, self._manifest)
 
     @cached_property
     def _repository(self) -> Repository | None:

@@ -68,16 +68,18 @@ def _begun(workspace: Path, folder: Path, name: str) -> CopyRecord:
     root, place = os.path.realpath(workspace), os.path.realpath(folder)
     if not os.path.isdir(root) or root == "/":
         raise UserMistake(f"not a workspace that can be copied: {workspace}", "name the folder of a project")
-    own = [os.path.realpath(each) for each in (paths.data_folder(), *paths.default_data_folders())]
-    if any(_holds(root, each) for each in (place, own[0])) or any(_holds(each, root) for each in (place, *own)):
+    ours = (paths.data_folder(), paths.copies_folder(), *paths.default_data_folders())
+    own = [os.path.realpath(each) for each in ours]
+    if any(_holds(root, each) for each in (place, *own[:2])) or any(_holds(each, root) for each in (place, *own)):
         raise UserMistake(
             f"the workspace {root} contains files of sightline, or is among them", "move them with SIGHTLINE_HOME"
         )
     if os.path.isdir(place) and os.path.lexists(os.path.join(place, "copy")):
         raise UserMistake(f"there is a working copy already: {place}", "choose another folder")
-    status = os.stat(root)
+    status, id = os.stat(root), os.urandom(8).hex()
     return CopyRecord(
-        id=os.urandom(8).hex(),
+        id=id,
+        tree=os.path.join(os.path.realpath(paths.copies_folder()), id),
         workspace=root,
         folder=place,
         name=name,
@@ -162,10 +164,9 @@ def _make_worktree(record: CopyRecord, before: int) -> tuple[Manifest, str]:
 
 
 def _make_copy(record: CopyRecord, before: int) -> Manifest:
-    tree = record.parts / "tree"
-    tree.mkdir()
+    paths.private_folder(Path(record.tree), paths.copies_folder())
     try:
-        files = copied(record.workspace, str(tree), all_files(record.workspace), before)
+        files = copied(record.workspace, record.tree, all_files(record.workspace), before)
     except OutsideFailure as problem:
         raise _NotToBeHad(problem.message) from problem
     repositories = {path.partition("/.git/")[0] for path in (f"{each}/" for each in files) if "/.git/" in path}
@@ -176,5 +177,6 @@ def _make_copy(record: CopyRecord, before: int) -> Manifest:
 def _undo(record: CopyRecord) -> None:
     if record.kind == "worktree" and (repository := find_repository(record.workspace)) is not None:
         remove_worktree(repository, record)
+    remove_folder(record.tree)
     remove_folder(str(record.parts))
     remove_record(record)

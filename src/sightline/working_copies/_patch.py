@@ -55,8 +55,11 @@ def patch_of(path: str, before: FileState, after: FileState, *, binary: bool = T
 
 def _patch(path: str, before: FileState, after: FileState, *, binary: bool) -> Iterator[bytes]:
     old_name, new_name = _quoted(b"a/", path), _quoted(b"b/", path)
-    yield f"diff --git {old_name} {new_name}\n".encode()
     old, new = _git_mode(before), _git_mode(after)
+    if (before.kind, before.data, old) == (after.kind, after.data, new):
+        yield f"# {new_name}: permissions {before.mode:o} became {after.mode:o}, which git does not note\n".encode()
+        return
+    yield f"diff --git {old_name} {new_name}\n".encode()
     if before.kind == "missing":
         yield f"new file mode {new}\n".encode()
     elif after.kind == "missing":

@@ -26,7 +26,8 @@ _LOCK_SECONDS = 60.0
 
 
 class CopyRecord(msgspec.Struct, kw_only=True, frozen=True):
-    """`folder` belongs to the caller; what the copy itself needs is in `parts`. `device` and `inode` are the
+    """`folder` belongs to the caller; what the copy itself needs is in `parts`. `tree` has the files of a worktree or a
+    copy. `device` and `inode` are the
     workspace's. `mount` is an overlay's. `branch`, `commit` (which it began with) and `git_dir` are a worktree's."""
 
     id: str
@@ -43,6 +44,7 @@ class CopyRecord(msgspec.Struct, kw_only=True, frozen=True):
     branch: str = ""
     commit: str = ""
     git_dir: str = ""
+    tree: str = ""
 
     @property
     def parts(self) -> Path:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sightline.exceptions import OutsideFailure
 from sightline.exec import remove_folder
+from sightline.paths import private_folder
 from sightline.working_copies._bases import Bases
 from sightline.working_copies._copying import copied
 from sightline.working_copies._facts import Branch
@@ -40,7 +41,8 @@ def free_branch(repository: Repository, name: str) -> str:
 
 def make_worktree(repository: Repository, record: CopyRecord, before: int) -> tuple[Manifest, str]:
     """What was copied into `tree`, and the worktree's own git folder."""
-    tree = str(record.parts / "tree")
+    tree = record.tree
+    private_folder(Path(tree).parent, Path(tree).parent)
     repository.run("worktree", "add", "--no-checkout", "-b", record.branch, tree, record.commit)
     git_dir = _git_dir(tree)
     inner = repository.tree(tree, git_dir)
@@ -87,10 +89,10 @@ def commit_all(tree: Repository, branch: str, message: str, manifest: Manifest, 
 
 def remove_worktree(repository: Repository, record: CopyRecord) -> None:
     """The worktree, and its branch where that has nothing but what it began with."""
-    tree = record.parts / "tree"
+    tree = record.tree
     with suppress(GitFailure):  # refused where its `.git` was changed: it is pruned then
-        repository.run("worktree", "remove", "--force", "--force", str(tree))
-    remove_folder(str(tree))
+        repository.run("worktree", "remove", "--force", "--force", tree)
+    remove_folder(tree)
     with suppress(GitFailure):
         repository.run("worktree", "prune")
     if record.branch and record.commit:

@@ -4,6 +4,7 @@ import msgspec
 
 from sightline.testing.standin._conversation import Conversation, smallest_value
 from sightline.testing.standin._script import (
+    MAIN,
     Block,
     ErrorBlock,
     Part,
@@ -103,6 +104,8 @@ def _ready(agent: str, index: int, blocks: Turn, conversation: Conversation) -> 
     ready = ReadyTurn(uid, agent, index, speeches)
     if "complete_task" in conversation.tools and not ready.calls:
         speeches.append(_completing(stable_id(agent, index, "end"), ready.words, conversation))
+    if "yield" in conversation.tools and agent != MAIN and not ready.calls:
+        speeches.append(_yielding(stable_id(agent, index, "end"), ready.words, conversation))
     return ready
 
 
@@ -118,6 +121,14 @@ def _completing(uid: str, words: str, conversation: Conversation) -> Calling:
     is_object = str(schema.get("type", "string")).lower() == "object"
     result: object = {"response": words, **_others(schema)} if is_object else words
     block = ToolBlock(tool="complete_task", args={"result": result})
+    return Calling(uid, block, block.tool, block.args)
+
+
+def _yielding(uid: str, words: str, conversation: Conversation) -> Calling:
+    """So do those of sightline and oh-my-pi, which wants its result in an object."""
+    schema = conversation.tools["yield"].properties.get("result") or {}
+    result: object = {"data": words} if '"data"' in as_json(schema) else words
+    block = ToolBlock(tool="yield", args={"result": result})
     return Calling(uid, block, block.tool, block.args)
 
 

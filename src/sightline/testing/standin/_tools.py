@@ -99,7 +99,19 @@ def _delegation(name: str, args: dict[str, Any], tool: OfferedTool) -> dict[str,
         named = {"task_name": re.sub(r"\W+", "_", str(args.get("description", "helper")).lower()), "fork_turns": "none"}
         known = {argument: value for argument, value in named.items() if argument in tool.properties}
         return {"message": args.get("prompt", ""), **known}
+    if "tasks" in tool.properties:
+        return _one_of_many(args, tool)
     return {"subagent_type": _SUBAGENT_TYPE.get(name, "general-purpose"), "description": "Help out", **args}
+
+
+def _one_of_many(args: dict[str, Any], tool: OfferedTool) -> dict[str, Any]:
+    """Clients that start several agents in one call: sightline, which names their kind once, and oh-my-pi."""
+    name = re.sub(r"\W+", "", str(args.get("description", "helper")).title())
+    prompt = args.get("prompt", "")
+    if "agent" in tool.properties:
+        item = {"id": name, "assignment": prompt, "description": args.get("description", "")}
+        return {"agent": "task", "context": _WHY, "tasks": [item]}
+    return {"context": _WHY, "tasks": [{"name": name, "task": prompt}]}
 
 
 def _todo(name: str, args: dict[str, Any]) -> NamedCall:

@@ -1,4 +1,4 @@
-"""A session killed again and again: `python -m sightline.testing.killing --count 500 [--seed N]`.
+"""One agent: `sightline -p` is killed while it works.
 
 Each round plays a scripted session with real tools in a process of its own, reads its events as they come, and kills
 it with SIGKILL at a random moment. Then it is resumed. Checked each time:
@@ -8,7 +8,6 @@ it with SIGKILL at a random moment. Then it is resumed. Checked each time:
 - resuming works: it ends well, numbers continue without a gap, every call and every run that began has exactly one end.
 """
 
-import argparse
 import json
 import os
 import random
@@ -17,45 +16,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from sightline.events import Event, RunEnded, RunStarted, ToolArgs, ToolResult, ToolUse, decode_event
-from sightline.journal import SessionReader, Store
+from sightline.events import Event, decode_event
+from sightline.testing.killing._stored import Failed, check_ends, check_received, session_in
 from sightline.tools.hashline import Snapshots
 
 _SECONDS = 60.0
 _VERSIONS = 6
 _LINES = 400
-
-
-class Failed(Exception):
-    """A promise was broken."""
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="killing", description=__doc__.split("\n")[0])
-    parser.add_argument("--count", type=int, default=500, help="how many times (default: 500)")
-    parser.add_argument("--seed", type=int, default=None, help="to have the same again")
-    options = parser.parse_args()
-    seed = random.randrange(10**6) if options.seed is None else options.seed
-    began = time.monotonic()
-    where: Counter[str] = Counter()
-    for number in range(options.count):
-        try:
-            where[play(seed + number)] += 1
-        except Failed as failure:
-            print(f"seed {seed + number}: {failure}")
-            return 1
-        if (number + 1) % 50 == 0:
-            print(f"{number + 1} of {options.count}", flush=True)
-    places = ", ".join(f"{count} after {name}" for name, count in where.most_common())
-    print(f"killed {options.count} times, seeds {seed} to {seed + options.count - 1}: {places}")
-    print(f"every time: resumed, nothing received was lost, no file damaged ({time.monotonic() - began:.0f} s)")
-    return 0
 
 
 def play(seed: int) -> str:
@@ -69,10 +39,10 @@ def play(seed: int) -> str:
         (work / "edited.txt").write_text(_content(0))
         (folder / "script.json").write_text(json.dumps(_script()))
         received = _killed(folder, chance)
-        session = _session(folder)
+        session = session_in(folder)
         if not session:  # killed before there was one
             return "nothing"
-        _check_received(folder, session, received)
+        check_received(folder, session, received)
         _check_files(work)
         _check_resume(folder, session)
         return type(received[-1]).__name__ if received else "nothing"
@@ -131,18 +101,6 @@ def _environ(folder: Path) -> dict[str, str]:
     return {**os.environ, "SIGHTLINE_HOME": str(folder / "home"), "XDG_RUNTIME_DIR": str(folder / "run")}
 
 
-def _session(folder: Path) -> str:
-    sessions = Store(folder / "home").sessions()
-    return sessions[0] if sessions else ""
-
-
-def _check_received(folder: Path, session: str, received: list[Event]) -> None:
-    stored = {event.seq: event for event in SessionReader(Store(folder / "home").folder(session)).events()}
-    for event in received:
-        if stored.get(event.seq) != event:
-            raise Failed(f"event {event.seq} was received and is not stored: {msgspec.to_builtins(event)}")
-
-
 def _check_files(work: Path) -> None:
     versions = {_content(version) for version in range(_VERSIONS)}
     for name in ("written.txt", "edited.txt"):
@@ -162,17 +120,4 @@ def _check_resume(folder: Path, session: str) -> None:
     )
     if done.returncode or b"Here I am again." not in done.stdout:
         raise Failed(f"resuming failed with {done.returncode}: {done.stdout.decode()} {done.stderr.decode()}")
-    events = list(SessionReader(Store(folder / "home").folder(session)).events())
-    if [event.seq for event in events] != list(range(1, len(events) + 1)):
-        raise Failed("numbers of events have gaps")
-    if sum(isinstance(e, RunStarted) for e in events) != sum(isinstance(e, RunEnded) for e in events):
-        raise Failed("runs without exactly one end")
-    ends = Counter(event.id for event in events if isinstance(event, ToolResult))
-    begun = {event.id for event in events if isinstance(event, ToolUse | ToolArgs)}
-    wrong = [id for id in begun if ends[id] != 1]
-    if wrong:
-        raise Failed(f"calls without exactly one end: {', '.join(wrong)}")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    check_ends(folder, session)
