@@ -111,9 +111,9 @@ def can_open() -> bool:
     return os.isatty(0) and os.isatty(1)
 
 
-def open_session(session: str) -> int:
-    """Open a session in the console, whether it runs or not."""
-    return _opened({"resume": session})
+def open_session(session: str, agent: str = "") -> int:
+    """Open a session in the console, whether it runs or not. `agent`: with the view of this one open."""
+    return _opened({"resume": session}, f"/agents {agent}" if agent else "")
 
 
 def choose_session() -> int:

@@ -186,7 +186,7 @@ _ALL = (
     _action("branch", _SESSIONS, "start a new session from an earlier prompt"),
     _action("fork", _SESSIONS, "start a new session with all of this one"),
     _action("jobs", _WORK, "background jobs: their output, and cancelling them", "", "alt+j"),
-    _action("agents", _WORK, "the agents of this session", "", "alt+a"),
+    _action("agents", _WORK, "the agents of this session; new writes the definition of one", "", "alt+a", args="[PATH|new NAME]"),
     _action("files", _WORK, "files changed in this session", "", "alt+g"),
     _action("attach", _PROMPT, "attach an image", "work:attach", args="FILE|none", name=""),
     _action("paste", _PROMPT, "attach the image on the clipboard", "work:paste", "ctrl+v alt+v", name="paste_image"),
