@@ -51,7 +51,7 @@ function _shtab_sightline_using
 end
 
 set -g _shtab_sightline_commands view events flow 'flow run' 'flow check' exec jobs 'jobs prune' attach logs cancel ps stop serve sessions resume tree fork config 'config get' 'config set' 'config add' 'config remove' 'config unset' 'config path' 'config trust' 'config untrust' 'config rules' agents 'agents show' 'agents new' models doctor demo gallery completion
-set -g _shtab_sightline_opts_with_value --allow --approval --at --color --colours --debug-log --deny --filter --forget --input --json-schema --label --larger-than --limit --max-cost --max-turns --model --older-than --option --output-format --port --prompt --provider --resume --search --session --set --summary --theme --thinking --timeout --to --width -i -p
+set -g _shtab_sightline_opts_with_value --agent --allow --approval --at --color --colours --debug-log --deny --filter --forget --input --json-schema --label --larger-than --limit --max-cost --max-turns --model --older-than --option --output-format --port --prompt --provider --resume --search --session --set --summary --theme --thinking --timeout --to --width -i -p
 
 complete -c sightline -e
 complete -c sightline -f
@@ -128,6 +128,7 @@ complete -c sightline -n '_shtab_sightline_using jobs prune' -l older-than -x -d
 complete -c sightline -n '_shtab_sightline_using jobs prune' -l larger-than -x -d 'then delete the oldest until no more than this is stored (default: 10G)'
 complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a attach -d 'return to a running session, or watch a job'
 complete -c sightline -n '_shtab_sightline_using attach' -s h -l help -d 'show this help message and exit'
+complete -c sightline -n '_shtab_sightline_using attach' -l agent -x -d 'open the view of this agent, such as Explore-1'
 complete -c sightline -n '_shtab_sightline_using attach' -s v -l verbose -d 'mark each line as stdout or stderr'
 complete -c sightline -n '_shtab_sightline_using attach' -l color -xka "auto always never" -d 'when to use colours; auto: only on a terminal'
 complete -c sightline -n '_shtab_sightline_using attach' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write details for bug reports to FILE'

@@ -133,6 +133,7 @@ _shtab_sightline_agents_show_defaults_added=0
 
 _shtab_sightline_attach_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--agent[open the view of this agent, such as Explore-1]:PATH:"
   {-v,--verbose}"[mark each line as stdout or stderr]"
   "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
   "--debug-log[write details for bug reports to FILE]:FILE:_files"

@@ -7,7 +7,6 @@ seldom has room for that: what is known of the highlighted one stands below the 
 """
 
 import asyncio
-import time
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -41,7 +40,7 @@ _STOP = "list_remove"
 _LOOKED_AT = 2000  # entries, from the end, for the last line of each agent
 _LINE = 120
 _LISTED = 20  # agents that a hint names
-_SECONDS_TO_BEGIN, _LOOKS_APART = 30.0, 0.05
+_LOOKS_AT_MOST, _LOOKS_APART = 600, 0.05  # seconds apart
 _TALL, _WIDE = 20, 60  # rows and columns from which there is room below the list
 _ROOT = "\0"  # no path of an agent, and not the empty value of a list
 
@@ -82,8 +81,9 @@ async def _write_definition(desk: Desk, name: str) -> None:
 
 async def _open_one(desk: Desk, path: str) -> None:
     """The view of one agent. A console that was opened for it may have to wait for its session."""
-    deadline = time.monotonic() + _SECONDS_TO_BEGIN
-    while path not in desk.state.agents and not desk.state.seq and time.monotonic() < deadline:
+    for _ in range(_LOOKS_AT_MOST):
+        if desk.state.seq:
+            break
         await asyncio.sleep(_LOOKS_APART)
     if path in desk.state.agents:
         await _show(desk, path)

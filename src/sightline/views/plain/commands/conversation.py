@@ -1,6 +1,7 @@
 """Watching a session with an agent, in plain text: what happened so far, then what happens.
 
-One agent of it can be watched alone, with those below it, until it works no more. Leaving never ends it. Words are as they came; the user's messages, calls and their output are lines between them.
+One agent of it can be watched alone, with those below it, until it works no more. Leaving never ends it. Words are as
+they came; the user's messages, calls and their output are lines between them.
 A watcher that is too slow for the host reads from the journal what it missed, so nothing is left out.
 """
 

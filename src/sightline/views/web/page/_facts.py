@@ -86,6 +86,7 @@ def _agent_facts(agent: TranscriptAgent) -> dict[str, Any]:
         "model": agent.model,
         "reason": fact.reason if fact is not None else "",
         "unread": fact.unread if fact is not None else 0,
+        "talks": fact is not None and fact.state != "aborted",  # it takes messages
     }
 
 
