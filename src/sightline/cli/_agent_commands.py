@@ -10,7 +10,7 @@ from sightline.exceptions import UserMistake
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sightline.host import NativeRun
+    from sightline.host import AnswerSchema, NativeRun, RunLimits
     from sightline.journal import Store
 
 NOTHING_TO_CONTINUE = (
@@ -21,11 +21,23 @@ NOTHING_TO_CONTINUE = (
 _PICK = "/resume"
 _PIPED = 'run one prompt with -p "…", or piped input with -p -'
 
+# Options of a run without a screen, and what they are when not given.
+_FOR_A_PROMPT = {"output_format": "text", "timeout": None, "max_turns": None, "max_cost": None, "json_schema": None}
+
 # The fields of `StartOptions`: a console is painted before that is loaded.
 StartFields = dict[str, Any]
 
 
-def prompt_native(arguments: argparse.Namespace, text: str, session: str) -> "NativeRun":
+def limits_of(arguments: argparse.Namespace) -> "RunLimits | None":
+    """What the run of a prompt is held to."""
+    if arguments.max_turns is None and arguments.max_cost is None:
+        return None
+    from sightline.host import RunLimits
+
+    return RunLimits(turns=arguments.max_turns, cost=arguments.max_cost)
+
+
+def prompt_native(arguments: argparse.Namespace, text: str, session: str, schema: "AnswerSchema | None") -> "NativeRun":
     """The run of a prompt, not yet begun. `session`: one that is resumed."""
     from sightline.agent import agent_spec
     from sightline.host import NativeRun
@@ -37,7 +49,8 @@ def prompt_native(arguments: argparse.Namespace, text: str, session: str) -> "Na
             "the name of the current folder is not UTF-8", "rename it: the model could not name files in it"
         )
     spec = agent_spec(StartOptions(**start_options(arguments, cwd, session)))
-    return NativeRun(open_store(), spec, text, timeout=arguments.timeout)
+    limits = limits_of(arguments)
+    return NativeRun(open_store(), spec, text, timeout=arguments.timeout, limits=limits, schema=schema)
 
 
 def start_options(arguments: argparse.Namespace, cwd: Path, session: str) -> StartFields:
@@ -81,8 +94,8 @@ def resumed(arguments: argparse.Namespace, store: "Store", cwd: Path) -> str:
 
 
 def open_console(arguments: argparse.Namespace) -> int:
-    if arguments.output_format != "text" or arguments.timeout is not None:
-        raise UserMistake("--output-format and --timeout need a prompt", 'add -p "…"')
+    if alone := [name for name, default in _FOR_A_PROMPT.items() if getattr(arguments, name) != default]:
+        raise UserMistake(f"--{alone[0].replace('_', '-')} needs a prompt", 'add -p "…"')
     if arguments.resume is True and (arguments.opening or not can_open()):
         raise no_session_named("--resume ID")
     if not os.isatty(0):
@@ -98,9 +111,9 @@ def can_open() -> bool:
     return os.isatty(0) and os.isatty(1)
 
 
-def open_session(session: str) -> int:
-    """Open a session in the console, whether it runs or not."""
-    return _opened({"resume": session})
+def open_session(session: str, agent: str = "") -> int:
+    """Open a session in the console, whether it runs or not. `agent`: with the view of this one open."""
+    return _opened({"resume": session}, f"/agents {agent}" if agent else "")
 
 
 def choose_session() -> int:

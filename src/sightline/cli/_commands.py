@@ -8,7 +8,7 @@ from sightline.exceptions import UserMistake
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sightline.host import NativeRun, ProviderRun
+    from sightline.host import AnswerSchema, NativeRun, ProviderRun
     from sightline.providers import Approval, Provider
     from sightline.views.console.gallery._command import Mode
     from sightline.views.plain import Detail
@@ -54,7 +54,8 @@ def _prompt_provider(arguments: argparse.Namespace, session: str, name: str) -> 
     from sightline.providers import ProviderPrompt, get_provider, start_run
 
     provider = get_provider(name)
-    text = _prompt_text(arguments)
+    _check_limits(arguments, provider)
+    text, schema = _prompt_text(arguments), _schema(arguments)
     if arguments.latest and not session:
         from sightline.cli._agent_commands import NOTHING_TO_CONTINUE
 
@@ -64,7 +65,7 @@ def _prompt_provider(arguments: argparse.Namespace, session: str, name: str) -> 
     if ignored := [f"--{name}" for name in ("allow", "deny") if getattr(arguments, name)]:
         _note(f"not used: {', '.join(ignored)}; {provider.title} has its own rules", "change them there")
     request = ProviderPrompt(
-        prompt=text,
+        prompt=text if schema is None else schema.asked(text),
         model=arguments.model,
         resume=resume,
         approval=arguments.approval or _level_left(session, provider),
@@ -73,9 +74,31 @@ def _prompt_provider(arguments: argparse.Namespace, session: str, name: str) -> 
         raw=output_format == "json",
     )
     run = start_run(provider, request)
+    from sightline.cli._agent_commands import limits_of
     from sightline.host import ProviderRun
 
-    return _shown(ProviderRun(open_store(), provider, request, run, session=session), output_format, arguments)
+    limits = limits_of(arguments)
+    recorded = ProviderRun(open_store(), provider, request, run, session=session, limits=limits, schema=schema)
+    return _shown(recorded, output_format, arguments, schema)
+
+
+def _check_limits(arguments: argparse.Namespace, provider: "Provider") -> None:
+    """What cannot be enforced is refused before anything is started."""
+    given = [name for name in ("max-turns", "max-cost", "json-schema") if getattr(arguments, name.replace("-", "_"))]
+    if given and (provider.source is None or arguments.output_format == "json"):
+        hint = "use --output-format events: json passes the provider's own lines on, unread"
+        raise UserMistake(f"--{given[0]} cannot be used with --output-format json and {provider.title}", hint)
+    if given and given != ["json-schema"] and not provider.counts_turns:
+        text = f"--{given[0]} cannot be enforced: {provider.title} does not report its turns while it works"
+        raise UserMistake(text, "use --timeout, or another provider")
+
+
+def _schema(arguments: argparse.Namespace) -> "AnswerSchema | None":
+    if arguments.json_schema is None:
+        return None
+    from sightline.host import read_schema
+
+    return read_schema(arguments.json_schema)
 
 
 def _level_left(session: str, provider: "Provider") -> "Approval":
@@ -112,12 +135,12 @@ def _native_id(arguments: argparse.Namespace, session: str, provider: str) -> st
 def _prompt_native(arguments: argparse.Namespace, session: str) -> int:
     from sightline.cli._main import without_collecting
 
-    text = _prompt_text(arguments)
+    text, schema = _prompt_text(arguments), _schema(arguments)
     with without_collecting():
         from sightline.cli._agent_commands import prompt_native
 
-        run = prompt_native(arguments, text, session)
-    return _shown(run, arguments.output_format, arguments)
+        run = prompt_native(arguments, text, session, schema)
+    return _shown(run, arguments.output_format, arguments, schema)
 
 
 def _prompt_text(arguments: argparse.Namespace) -> str:
@@ -129,21 +152,29 @@ def _prompt_text(arguments: argparse.Namespace) -> str:
     return text
 
 
-def _shown(run: "NativeRun | ProviderRun", output_format: "OutputFormat", arguments: argparse.Namespace) -> int:
+def _shown(
+    run: "NativeRun | ProviderRun",
+    output_format: "OutputFormat",
+    arguments: argparse.Namespace,
+    schema: "AnswerSchema | None",
+) -> int:
     """What only showing needs is imported here, while the provider's own program is already starting."""
     from sightline.host import ProviderRun
     from sightline.views.plain import EVERYTHING, PlainRenderer, columns_of
-    from sightline.views.plain.commands.run import Farewell, show_run
+    from sightline.views.plain.commands.run import Farewell, show_answer, show_run
 
     detail = EVERYTHING if arguments.verbose and not isinstance(run, ProviderRun) else _detail(arguments)
-    renderer = PlainRenderer(detail, palette_of(arguments), columns_of(1))
+    shown_on = 2 if schema is not None and output_format == "text" else 1  # the answer alone is on stdout
+    renderer = PlainRenderer(detail, palette_of(arguments, shown_on), columns_of(shown_on))
     farewell = Farewell(
         timeout=arguments.timeout,
         sums=arguments.verbose,
         palette=palette_of(arguments, 2),
         recorded=(lambda: run.session) if isinstance(run, ProviderRun) else None,
     )
-    return show_run(run, renderer, output_format, farewell)
+    if schema is None or output_format != "text":
+        return show_run(run, renderer, output_format, farewell)
+    return show_answer(run, renderer, farewell, lambda: schema.answer, steps=arguments.verbose)
 
 
 def view(arguments: argparse.Namespace) -> int:

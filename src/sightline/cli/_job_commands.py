@@ -57,6 +57,8 @@ def attach(arguments: argparse.Namespace) -> int:
 
     store = open_store()
     id = find(store, arguments.id) if arguments.id else _running_here(store)
+    if not id and arguments.agent:
+        raise UserMistake("which session has the agent?", "name it: sightline attach ID --agent PATH")
     if not id:
         from sightline.cli._agent_commands import choose_session
 
@@ -64,11 +66,17 @@ def attach(arguments: argparse.Namespace) -> int:
     if _is_conversation(store, id) or _has_agent(store, id):
         from sightline.cli._agent_commands import can_open, open_session
 
+        if arguments.agent:
+            from sightline.views.plain.commands.conversation import check_agent
+
+            check_agent(store, id, arguments.agent)
         if can_open():
-            return open_session(id)
+            return open_session(id, arguments.agent)
         from sightline.views.plain.commands.conversation import show_conversation
 
-        return show_conversation(store, id, palette_of(arguments))
+        return show_conversation(store, id, palette_of(arguments), arguments.agent)
+    if arguments.agent:
+        raise UserMistake(f"{id} has no agents", "name a session: see `sightline sessions`")
     if is_terminal(1):
         from sightline.views.plain.commands.attach import show_attached
 

@@ -86,6 +86,7 @@ def _add_attach(subparsers: "Subparsers") -> None:
     )
     help_text = "a job, a session, or the start of its id; default: the session running in this folder"
     parser.add_argument("id", nargs="?", default="", metavar="ID", help=help_text)
+    parser.add_argument("--agent", default="", metavar="PATH", help="open the view of this agent, such as Explore-1")
     add_common(parser, below=True, verbose="mark each line as stdout or stderr")
     parser.set_defaults(command=commands.attach)
 

@@ -146,6 +146,23 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
         "--timeout", type=seconds, metavar="SECONDS", help="stop after this many seconds (exit code 124)"
     )
     group.add_argument(
+        "--max-turns",
+        type=whole_number(1, 1_000_000, "not a number of turns above 0"),
+        metavar="N",
+        help="stop -p before the agent asks its model once more than N times (exit code 1)",
+    )
+    group.add_argument(
+        "--max-cost",
+        type=dollars,
+        metavar="DOLLARS",
+        help="stop -p when the agent and those it started have spent this much (exit code 1)",
+    )
+    group.add_argument(
+        "--json-schema",
+        metavar="FILE",
+        help="the answer of -p is one JSON value that fits the schema in FILE, and stdout has only that",
+    )
+    group.add_argument(
         "--option",
         action="append",
         default=[],
@@ -307,10 +324,18 @@ def whole_number(least: int, most: int, problem: str) -> Callable[[str], int]:
 
 
 def seconds(text: str) -> float:
+    return _above_zero(text, "not a number of seconds above 0")
+
+
+def dollars(text: str) -> float:
+    return _above_zero(text, "not a number of dollars above 0")
+
+
+def _above_zero(text: str, problem: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = 0.0
     if not 0 < value < 1e9:
-        raise argparse.ArgumentTypeError(f"not a number of seconds above 0: {text}")
+        raise argparse.ArgumentTypeError(f"{problem}: {text}")
     return value

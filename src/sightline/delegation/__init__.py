@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sightline.delegation.definitions._discovery import AgentCatalogue as AgentCatalogue
     from sightline.delegation.definitions._discovery import find_agents as find_agents
     from sightline.delegation.definitions._new_definition import new_definition as new_definition
+    from sightline.delegation.definitions._new_definition import new_project_definition as new_project_definition
 
 if not TYPE_CHECKING:  # so that a wrong name is found by the type checker
     __getattr__, __dir__ = later(__name__, __file__)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from sightline.host.recovery._stored_session import StoredSession as StoredSession
     from sightline.host.recovery._stored_session import recover as recover
     from sightline.host.recovery._stored_session import stored_jobs as stored_jobs
+    from sightline.host.session._answer_schema import AnswerSchema as AnswerSchema
+    from sightline.host.session._answer_schema import read_schema as read_schema
     from sightline.host.session._commands import Abort as Abort
     from sightline.host.session._commands import AnswerRequest as AnswerRequest
     from sightline.host.session._commands import Attach as Attach
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from sightline.host.session._commands import Stop as Stop
     from sightline.host.session._commands import Unqueue as Unqueue
     from sightline.host.session._life import hosting as hosting
+    from sightline.host.session._run_limits import RunLimits as RunLimits
     from sightline.host.session._session import HostSession as HostSession
     from sightline.host.session._subscription import Frame as Frame
     from sightline.host.session._subscription import Subscription as Subscription

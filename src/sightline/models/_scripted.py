@@ -3,7 +3,7 @@
 A script is JSON: a list of turns, one per request. A turn is a list of blocks, or an object:
 
     [{"text": …}, {"reasoning": …}, {"tool": name, "args": {…}}]
-    {"blocks": [...], "usage": {"input_tokens": 10, …}, "stop": "length"}
+    {"blocks": [...], "usage": {"input_tokens": 10, …}, "cost": 0.01, "stop": "length"}
 
 - A block may have `chunk` (characters of each piece of it) and `delay_ms` (the wait before each piece).
 - `{"error": "message"}` fails the request there, what came before it being a cut answer. `{"error": {"kind": …,
@@ -81,6 +81,7 @@ Block = Union[ScriptedTextBlock, ReasoningBlock, ToolBlock, ErrorBlock]
 
 class _TurnEnd(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage | None = None
+    cost: Annotated[float, Meta(ge=0)] | None = None
     stop: StopReason | None = None
 
 
@@ -94,7 +95,7 @@ _KINDS: dict[str, type[Block]] = {
     "tool": ToolBlock,
     "error": ErrorBlock,
 }
-_TURN_FIELDS = ("blocks", "usage", "stop")
+_TURN_FIELDS = ("blocks", "usage", "cost", "stop")
 
 
 class ScriptedModel:
@@ -136,7 +137,7 @@ class ScriptedModel:
                 if block.delay_ms:
                     await self._sleep(block.delay_ms / 1000)
                 yield piece
-        assembly.usage = turn.usage
+        assembly.usage, assembly.cost = turn.usage, turn.cost
         yield assembly.done(turn.stop or "stop")
 
     def _turn_for(self, request: ModelRequest) -> ScriptedTurn:
@@ -241,9 +242,9 @@ def _turn(value: object, where: str) -> ScriptedTurn:
         what = "needs a list of blocks" if unknown is None else f"there is no '{unknown}' in a turn"
         raise UserMistake(f"{where}: {what}", f"a turn is a list of blocks, or has {', '.join(_TURN_FIELDS)}")
     blocks = [_block(block, f"{where}, block {position}") for position, block in enumerate(given, 1)]
-    rest = {name: fields[name] for name in ("usage", "stop") if name in fields}
+    rest = {name: fields[name] for name in ("usage", "cost", "stop") if name in fields}
     end = _converted(rest, _TurnEnd, where)
-    return ScriptedTurn(blocks=blocks, usage=end.usage, stop=end.stop)
+    return ScriptedTurn(blocks=blocks, usage=end.usage, cost=end.cost, stop=end.stop)
 
 
 def _block(value: object, where: str) -> Block:

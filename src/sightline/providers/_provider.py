@@ -135,6 +135,7 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     command: CommandLine | None = None
     start: Callable[[ProviderPrompt], Run] | None = None  # for one that is not a CLI
     steers: bool = False  # its channel takes text into the current run
+    counts_turns: bool = False  # a run reports each request to the model as it is made, and its tokens
     channel: Callable[[ProviderPrompt], Channel] | None = None  # not opened before its first run
     check: Callable[[], None] | None = None  # raises UserMistake when it is not set up to be used
     every_level: bool = False  # all of them mean something to it, and `auto` is one of them
@@ -156,6 +157,7 @@ def cli_provider(
     *,
     title: str,
     steers: bool = False,
+    counts_turns: bool = False,
 ) -> Provider:
     """A provider that is a CLI. `channel`: the class of its channel as `module:name`, imported on first use."""
 
@@ -171,6 +173,7 @@ def cli_provider(
         recognises=recognises,
         command=command,
         steers=steers,
+        counts_turns=counts_turns,
         channel=open_channel,
     )
 

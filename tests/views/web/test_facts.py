@@ -30,5 +30,6 @@ def test_a_subagent_has_its_state_and_model():
     assert (ours["state"], ours["model"], ours["unread"], ours["running"]) == ("idle", "m", 2, False)
     assert (ours["started"], ours["ended"]) == (106.0, 107.0), "of its last run"
     assert (other["state"], other["model"], other["started"], other["ended"]) == ("failed", "small", 109.0, 110.0)
+    assert (ours["talks"], other["talks"]) == (True, False), "another program's agent takes no messages"
     assert facts["todo"] is None, "the list of a subagent is not the root's"
     assert b"look" not in msgspec.json.encode({**facts, "agents": [{**ours, "task": ""}]})

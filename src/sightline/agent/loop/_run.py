@@ -32,7 +32,7 @@ from sightline.text import clean_line, clean_text, without_credentials
 from sightline.tools import Workplace
 
 _REFUSED = 3
-STOPPED = {"cancelled": 130, "timeout": 124}
+STOPPED = {"cancelled": 130, "timeout": 124, "limit": 1}
 T = TypeVar("T")
 _ENDS = {
     "length": ("the answer was cut off: it reached the token limit", "ask the agent to continue"),
@@ -76,7 +76,7 @@ class AgentRun:
         self._workplace = workplace
         self._turn: ModelTurn | None = None
         self._aside: asyncio.Task[object] | None = None  # what is done between turns and calls
-        self._stopped = ""  # why: cancelled or timeout
+        self._stopped = ""  # why: cancelled, timeout or limit
         self._usage: Usage | None = None
         self._cost: float | None = None
         self._last: AssistantMessage | None = None
@@ -151,9 +151,12 @@ class AgentRun:
                 return None
         preview, retrying = self._calls.preview, self._cuts > 0
         model = self._model.for_turn(self._conversation.memory.messages)
+        request = self._request(model)
+        if self._stopped:  # it was one request too many
+            return None
         turn = self._turn = ModelTurn(self._actor, model, preview, self._again, retrying=retrying)
         try:
-            message = await turn.run(self._request(model))
+            message = await turn.run(request)
         except ModelError as error:
             return await self._after(error)
         finally:

@@ -19,7 +19,7 @@ _shtab_sightline_flow_option_strings=(-h --help)
 _shtab_sightline_exec_option_strings=(-h --help -d --detach --pty --timeout --sandbox --network --session --output-format -v --verbose --color --debug-log)
 _shtab_sightline_jobs_prune_option_strings=(-h --help --older-than --larger-than)
 _shtab_sightline_jobs_option_strings=(-h --help --session --all --limit --json --color --debug-log)
-_shtab_sightline_attach_option_strings=(-h --help -v --verbose --color --debug-log)
+_shtab_sightline_attach_option_strings=(-h --help --agent -v --verbose --color --debug-log)
 _shtab_sightline_logs_option_strings=(-h --help -f --follow -v --verbose --color --debug-log)
 _shtab_sightline_cancel_option_strings=(-h --help --force --color --debug-log)
 _shtab_sightline_ps_option_strings=(-h --help --json --color --debug-log)
@@ -47,7 +47,7 @@ _shtab_sightline_doctor_option_strings=(-h --help --remove-leftovers --color --d
 _shtab_sightline_demo_option_strings=(-h --help --fast --color --debug-log)
 _shtab_sightline_gallery_option_strings=(-h --help --print --list --width --theme --colours --debug-log)
 _shtab_sightline_completion_option_strings=(-h --help)
-_shtab_sightline_option_strings=(-h --help -V --version -p --prompt --provider --model --output-format --continue --resume --approval --allow --deny --thinking --set --timeout --option -v --verbose --color --debug-log)
+_shtab_sightline_option_strings=(-h --help -V --version -p --prompt --provider --model --output-format --continue --resume --approval --allow --deny --thinking --set --timeout --max-turns --max-cost --json-schema --option -v --verbose --color --debug-log)
 
 _shtab_sightline_view_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_sightline_view___debug_log_COMPGEN=_shtab_compgen_files
@@ -77,6 +77,7 @@ _shtab_sightline_models___debug_log_COMPGEN=_shtab_compgen_files
 _shtab_sightline_doctor___debug_log_COMPGEN=_shtab_compgen_files
 _shtab_sightline_demo___debug_log_COMPGEN=_shtab_compgen_files
 _shtab_sightline_gallery___debug_log_COMPGEN=_shtab_compgen_files
+_shtab_sightline___json_schema_COMPGEN=_shtab_compgen_files
 _shtab_sightline___debug_log_COMPGEN=_shtab_compgen_files
 
 _shtab_sightline_view___provider_choices=(claude codex gemini opencode openai_compatible)

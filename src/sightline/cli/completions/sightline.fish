@@ -51,7 +51,7 @@ function _shtab_sightline_using
 end
 
 set -g _shtab_sightline_commands view events flow 'flow run' 'flow check' exec jobs 'jobs prune' attach logs cancel ps stop serve sessions resume tree fork config 'config get' 'config set' 'config add' 'config remove' 'config unset' 'config path' 'config trust' 'config untrust' 'config rules' agents 'agents show' 'agents new' models doctor demo gallery completion
-set -g _shtab_sightline_opts_with_value --allow --approval --at --color --colours --debug-log --deny --filter --forget --input --label --larger-than --limit --model --older-than --option --output-format --port --prompt --provider --resume --search --session --set --summary --theme --thinking --timeout --to --width -i -p
+set -g _shtab_sightline_opts_with_value --agent --allow --approval --at --color --colours --debug-log --deny --filter --forget --input --json-schema --label --larger-than --limit --max-cost --max-turns --model --older-than --option --output-format --port --prompt --provider --resume --search --session --set --summary --theme --thinking --timeout --to --width -i -p
 
 complete -c sightline -e
 complete -c sightline -f
@@ -70,6 +70,9 @@ complete -c sightline -n _shtab_sightline_using -l deny -x -d 'never allow this;
 complete -c sightline -n _shtab_sightline_using -l thinking -xka "off minimal low medium high max" -d 'how much the model thinks before it answers'
 complete -c sightline -n _shtab_sightline_using -l set -x -d 'change a setting for this run; repeatable'
 complete -c sightline -n _shtab_sightline_using -l timeout -x -d 'stop after this many seconds (exit code 124)'
+complete -c sightline -n _shtab_sightline_using -l max-turns -x -d 'stop -p before the agent asks its model once more than N times (exit code 1)'
+complete -c sightline -n _shtab_sightline_using -l max-cost -x -d 'stop -p when the agent and those it started have spent this much (exit code 1)'
+complete -c sightline -n _shtab_sightline_using -l json-schema -xka "(__fish_complete_path (commandline -ct))" -d 'the answer of -p is one JSON value that fits the schema in FILE, and stdout has only that'
 complete -c sightline -n _shtab_sightline_using -l option -x -d 'set an option of the provider; repeatable'
 complete -c sightline -n _shtab_sightline_using -s v -l verbose -d 'also show tool calls and subagents'
 complete -c sightline -n _shtab_sightline_using -l color -xka "auto always never" -d 'when to use colours; auto: only on a terminal'
@@ -125,6 +128,7 @@ complete -c sightline -n '_shtab_sightline_using jobs prune' -l older-than -x -d
 complete -c sightline -n '_shtab_sightline_using jobs prune' -l larger-than -x -d 'then delete the oldest until no more than this is stored (default: 10G)'
 complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a attach -d 'return to a running session, or watch a job'
 complete -c sightline -n '_shtab_sightline_using attach' -s h -l help -d 'show this help message and exit'
+complete -c sightline -n '_shtab_sightline_using attach' -l agent -x -d 'open the view of this agent, such as Explore-1'
 complete -c sightline -n '_shtab_sightline_using attach' -s v -l verbose -d 'mark each line as stdout or stderr'
 complete -c sightline -n '_shtab_sightline_using attach' -l color -xka "auto always never" -d 'when to use colours; auto: only on a terminal'
 complete -c sightline -n '_shtab_sightline_using attach' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write details for bug reports to FILE'

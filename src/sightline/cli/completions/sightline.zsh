@@ -89,6 +89,9 @@ _shtab_sightline_options=(
   "--thinking[how much the model thinks before it answers]:thinking:(off minimal low medium high max)"
   "*--set[change a setting for this run\; repeatable]:NAME=VALUE:"
   "--timeout[stop after this many seconds (exit code 124)]:SECONDS:"
+  "--max-turns[stop -p before the agent asks its model once more than N times (exit code 1)]:N:"
+  "--max-cost[stop -p when the agent and those it started have spent this much (exit code 1)]:DOLLARS:"
+  "--json-schema[the answer of -p is one JSON value that fits the schema in FILE, and stdout has only that]:FILE:_files"
   "*--option[set an option of the provider\; repeatable]:NAME=VALUE:"
   {-v,--verbose}"[also show tool calls and subagents]"
   "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
@@ -130,6 +133,7 @@ _shtab_sightline_agents_show_defaults_added=0
 
 _shtab_sightline_attach_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--agent[open the view of this agent, such as Explore-1]:PATH:"
   {-v,--verbose}"[mark each line as stdout or stderr]"
   "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
   "--debug-log[write details for bug reports to FILE]:FILE:_files"

@@ -3,10 +3,14 @@
 import os
 from pathlib import Path
 
+import msgspec
+
 from sightline.delegation.definitions._fields import shown
 from sightline.delegation.definitions._styles import LONGEST_NAME, is_name
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.paths import private_folder
+from sightline.settings import trust_preserved, trusted_agents
+from sightline.settings.editing import project_folder
 
 _TEMPLATE = """\
 ---
@@ -29,6 +33,22 @@ You are …
 
 Write here who the agent is, what its task is, how it works, and what it reports at the end.
 """
+
+
+class ProjectDefinition(msgspec.Struct, frozen=True):
+    """A definition that was written for a project."""
+
+    path: Path
+    project: Path
+    trusted: bool  # else the agents of the project are not used
+
+
+def new_project_definition(name: str, cwd: Path) -> ProjectDefinition:
+    """Write `NAME.md` in the agents of the project that a folder is in. One that was trusted is trusted with it."""
+    project = project_folder(cwd)
+    with trust_preserved(project):
+        path = new_definition(name, project / ".sightline" / "agents", private=False)
+    return ProjectDefinition(path, project, trusted_agents(project)[0] == "trusted")
 
 
 def new_definition(name: str, folder: Path, *, private: bool) -> Path:

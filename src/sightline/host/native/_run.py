@@ -5,6 +5,8 @@ Rules:
 - Everything that is shown is in the journal first. A slow reader gets what it missed from there, event by event:
   nothing is left out because it was not read in time.
 - When the run is over, jobs it left running are ended, and that is reported: no user is there to wait for them.
+- A limit that is reached is an error of the session's agent; then the run is stopped, as by a cancel, and has failed.
+- An answer that does not fit its schema is sent back once, as a prompt of the same session.
 """
 
 import asyncio
@@ -12,13 +14,14 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from itertools import islice, takewhile
 
-import msgspec
 from msgspec.structs import replace
 
 from sightline.agent import AgentSpec, RunOutcome, agent_spec, headless_commands
 from sightline.events import Error, Event, Notice, encode_event
 from sightline.host.native._working import NativeSession, working
+from sightline.host.session._answer_schema import AnswerSchema
 from sightline.host.session._commands import AgentCommand, CommandReply
+from sightline.host.session._run_limits import LimitWatch, RunLimits
 from sightline.host.session._subscription import Subscription
 from sightline.journal import SessionReader, Store
 from sightline.paths import data_folder
@@ -29,6 +32,7 @@ from sightline.transcript import Snapshot
 
 _TITLE = 80
 _AT_ONCE = 500  # events
+_ANSWERED = (0, 3)  # exit codes of a run that came to its end
 
 
 class NativeRun:
@@ -43,6 +47,8 @@ class NativeRun:
         timeout: float | None = None,
         attended: bool = False,
         listed: bool = True,
+        limits: RunLimits | None = None,
+        schema: AnswerSchema | None = None,
     ) -> None:
         """`attended`, `listed`: as in `working`."""
         title = cut_graphemes(clean_line(first_line(prompt)), _TITLE)
@@ -52,6 +58,8 @@ class NativeRun:
         self._timeout = timeout
         self._attended = attended
         self._listed = listed
+        self._schema = schema
+        self._watch = LimitWatch(limits or RunLimits(), self._session_id)
         self._working: NativeSession | None = None
         self._cancelled = self._timed_out = False
         self._last = 0  # number of the last event that was yielded
@@ -91,6 +99,8 @@ class NativeRun:
             self._working = running
             session = running.session
             self._last, self._place = running.first, running.place
+            session.on_published = self._see
+            running.agent.model_requests.on_request = self._before_turn
             frames = session.subscribe(self._last, lambda: Snapshot(session.stored_seq))
             work = asyncio.get_running_loop().create_task(self._work(running, frames))
             try:
@@ -117,29 +127,74 @@ class NativeRun:
         timer = None
         try:
             agent.commands = {**headless_commands(agent, self._store), **agent.commands}
-            await agent.prompt(self._prompt)
+            await agent.prompt(self._prompt if self._schema is None else self._schema.asked(self._prompt))
             if self._cancelled:
                 agent.stop()
             if self._timeout is not None:
                 timer = asyncio.get_running_loop().call_later(self._timeout, self._time_out, running)
-            ended = await agent.wait()
-            assert ended is not None
-            self._settle(running, ended)
-            directory = running.worker.team.directory
-            while not (self._cancelled or self._timed_out) and (agent.busy or directory.busy or agent.delivers):
-                if not agent.busy:  # agents in the background: what they return is answered
-                    await directory.settled()
-                    await asyncio.sleep(0)
-                elif more := await agent.wait():  # a command had a prompt of its own, or a job ended
-                    self._settle(running, more if more.exit_code or not ended.exit_code else ended)
-            if self._timed_out and not ended.exit_code:  # its own run was over; agents beside it were not
-                self._settle(running, msgspec.structs.replace(ended, exit_code=124, stop_reason="timeout"))
+            ended = await self._all_done(running)
+            if self._schema is not None and (found := self._misfits(self._schema, ended)):
+                await agent.prompt(self._schema.repair(found), origin="schema")
+                ended = await self._all_done(running)
+                if found := self._misfits(self._schema, ended):
+                    failure = self._schema.failure(found)
+                    agent.actor.publish(failure)
+                    self._settle(running, replace(ended, exit_code=1, stop_reason="error", error=failure.text))
             await self._end_jobs(running)
         finally:
             if timer is not None:
                 timer.cancel()
             running.session.flush()
             frames.end()
+
+    async def _all_done(self, running: NativeSession) -> RunOutcome:
+        """The agent's run and those it begins by itself, and all its agents, to their ends."""
+        agent, directory = running.agent, running.worker.team.directory
+        first = await agent.wait()
+        assert first is not None
+        ended = first
+        self._settle(running, ended)
+        while not self._is_stopped and (agent.busy or directory.busy or agent.delivers):
+            if not agent.busy:  # agents in the background: what they return is answered
+                await directory.settled()
+                await asyncio.sleep(0)
+            elif more := await agent.wait():  # a command had a prompt of its own, or a job ended
+                ended = more if more.exit_code or not first.exit_code else first
+                self._settle(running, ended)
+        if self._timed_out and not ended.exit_code:  # its own run was over; agents beside it were not
+            ended = replace(ended, exit_code=124, stop_reason="timeout")
+        if self._watch.reached is not None:
+            ended = replace(ended, exit_code=1, stop_reason="limit", error=self._watch.reached.text)
+        self._settle(running, ended)
+        return ended
+
+    def _session_id(self) -> str:
+        return "" if self._working is None else self._working.session.id
+
+    @property
+    def _is_stopped(self) -> bool:
+        return self._cancelled or self._timed_out or self._watch.reached is not None
+
+    def _misfits(self, schema: AnswerSchema, ended: RunOutcome) -> list[str]:
+        """What is wrong with the answer of a run that came to its end."""
+        return schema.problems() if ended.exit_code in _ANSWERED and not self._is_stopped else []
+
+    def _see(self, event: Event) -> None:
+        if self._schema is not None:
+            self._schema.see(event)
+        if not self._is_stopped:
+            self._stop_at(self._watch.see(event))
+
+    def _before_turn(self) -> None:
+        if not self._is_stopped:
+            self._stop_at(self._watch.before_turn())
+
+    def _stop_at(self, limit: Error | None) -> None:
+        """Nothing more is asked of a model, from here on."""
+        if limit is not None and self._working is not None:
+            self._working.agent.actor.publish(limit)
+            self._working.agent.stop("limit")
+            self._working.worker.team.directory.stop_all()
 
     def _time_out(self, running: NativeSession) -> None:
         self._timed_out = True

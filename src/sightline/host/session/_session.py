@@ -96,6 +96,7 @@ class HostSession:
         self.on_attended: Callable[[], None] = lambda: None  # a user came who can answer
         self.on_left_alone: Callable[[], None] = lambda: None  # the last user who could answer has left
         self.on_stopped: Callable[[], None] = lambda: None
+        self.on_published: Callable[[Event], object] | None = None  # called with each event, before it is sent
 
     @property
     def idle(self) -> bool:
@@ -154,6 +155,8 @@ class HostSession:
         if not self._pending:
             self._loop.call_soon(self.flush)
         self._pending.append(stamp(event, self._seq, self._clock()))
+        if self.on_published is not None:
+            self.on_published(event)
 
     def store_entry(self, entry: Entry) -> EntryPlace | None:
         """Keep an entry of the tree, after the events that were published before it. None: the disk is full."""

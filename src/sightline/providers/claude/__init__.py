@@ -7,4 +7,6 @@ from sightline.providers.claude._source import ClaudeSource, recognises
 __all__ = ["PROVIDER", "ClaudeSource"]
 
 _CHANNEL = "sightline.providers.claude._channel:ClaudeChannel"
-PROVIDER = cli_provider(ClaudeSource, recognises, COMMAND, _CHANNEL, title="Claude Code", steers=True)
+PROVIDER = cli_provider(
+    ClaudeSource, recognises, COMMAND, _CHANNEL, title="Claude Code", steers=True, counts_turns=True
+)

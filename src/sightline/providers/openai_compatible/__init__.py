@@ -26,4 +26,5 @@ PROVIDER = Provider(
     cadence="burst",
     start=_start,
     check=_check,
+    counts_turns=True,
 )

@@ -7,4 +7,4 @@ from sightline.providers.opencode._source import OpenCodeSource, recognises
 __all__ = ["PROVIDER", "OpenCodeSource"]
 
 _CHANNEL = "sightline.providers.opencode._server:OpenCodeServer"
-PROVIDER = cli_provider(OpenCodeSource, recognises, COMMAND, _CHANNEL, title="OpenCode")
+PROVIDER = cli_provider(OpenCodeSource, recognises, COMMAND, _CHANNEL, title="OpenCode", counts_turns=True)

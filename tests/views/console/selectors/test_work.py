@@ -1,13 +1,16 @@
 """What goes on in a session: jobs, agents, files that were changed. And models."""
 
 import asyncio
+import os
 
 import pytest
 
+from sightline.delegation import find_agents
 from sightline.events import AgentState, Notice, ToolOutput, ToolResult, ToolUse
 from sightline.events.stamping import stamp
 from sightline.host import Abort, CancelCall, CancelJob, CommandReply, Prompt, Reload, SetModel
 from sightline.settings import load
+from sightline.settings._trust import trust
 from sightline.transcript import Total, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
 from sightline.views.console._agent_names import agent_role
 from sightline.views.console.selectors import _agents, _files, _jobs, _model, _panel
@@ -206,6 +209,62 @@ async def test_what_an_agent_does_is_shown_as_it_comes(store, monkeypatch):
     desk.press("q")
     await desk.until_shown(AgentsPanel)
     await closed(desk, task)
+
+
+async def test_one_agent_is_opened_by_its_path(store, monkeypatch):
+    """Without the list; a console that was opened for it waits for its session. Closed, the list does not come."""
+    monkeypatch.setattr("sightline.views.console.selectors._agent_viewer._LOOKS_APART", 0.005)
+    desk = Desk(store, "abcdef", height=14)
+    task = asyncio.ensure_future(_agents.open(desk, "a"))
+    await asyncio.sleep(0)
+    with_agents(desk)
+    await desk.until_shown(AgentViewer)
+    await desk.until_rows("scout: look around · running", "I look")
+    desk.press("q")
+    await task
+    assert desk.told == []
+
+
+async def test_an_agent_that_is_not_there_is_reported(store):
+    """With those that are."""
+    desk = Desk(store, "abcdef")
+    with_agents(desk)
+    await _agents.open(desk, "c")
+    assert desk.told == [("error", "there is no agent c", "agents here: a, a/b")]
+
+
+async def test_a_definition_is_written_for_the_project(store, tmp_path):
+    """As the command line writes it, once; where it is and what to do next is reported."""
+    desk = Desk(store, "abcdef")
+    desk.cwd = str(tmp_path)
+    await _agents.open(desk, "new critic")
+    path = tmp_path / ".sightline" / "agents" / "critic.md"
+    assert "name: critic\n" in path.read_text()
+    hint = "edit it; its agents can be started when the folder is trusted: sightline config trust"
+    assert desk.told == [("info", f"written: {path}", hint)]
+    path.write_text("mine")
+    await _agents.open(desk, "new critic")
+    await _agents.open(desk, "new ../critic")
+    await _agents.open(desk, "new")
+    assert [text for _, text, _ in desk.told[1:]] == [
+        f"already there: {path}",
+        "not the name of an agent: ../critic",
+        "what is the agent called?",
+    ]
+    assert path.read_text() == "mine"
+
+
+async def test_a_definition_in_a_trusted_folder_can_be_used_at_once(store, tmp_path):
+    """The folder is trusted with it."""
+    tmp_path = tmp_path / "work"
+    tmp_path.mkdir()
+    trust(tmp_path)
+    desk = Desk(store, "abcdef")
+    desk.cwd = str(tmp_path)
+    await _agents.open(desk, "new critic")
+    ((_, _, hint),) = desk.told
+    assert hint == "edit it: who the agent is, and what it is for; critic can be started at once"
+    assert "critic" in find_agents(tmp_path, os.environ).agents
 
 
 async def test_a_long_transcript_of_an_agent_can_be_scrolled(store, monkeypatch):

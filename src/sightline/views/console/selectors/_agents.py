@@ -1,13 +1,18 @@
-"""`/agents`: the agents of this session: what each is doing, its transcript, and stopping it.
+"""`/agents`: the agents of this session: what each is doing, its transcript, and stopping it. `/agents PATH` opens the
+view of one, `/agents new NAME` writes the definition of another kind.
 
 Of each are shown, as far as they are known: its state, how many messages it has not read, the time it worked, the
 model, tokens and cost (of an agent with others below it also of all of them), and the last line of what it did. A row
 seldom has room for that: what is known of the highlighted one stands below the list.
 """
 
+import asyncio
 from collections.abc import Iterable, Iterator
 from functools import partial
+from pathlib import Path
 
+from sightline.delegation import new_project_definition
+from sightline.exceptions import SightlineError
 from sightline.host import Abort, CancelCall, Command, CommandReply
 from sightline.text import clean_line, clean_text
 from sightline.transcript import (
@@ -24,7 +29,7 @@ from sightline.tty import Rows
 from sightline.tty.components import Item, TextComponent
 from sightline.views._working_copies import copy_words
 from sightline.views.console._agent_names import agent_name, agent_role
-from sightline.views.console._desk import Desk, reply_data
+from sightline.views.console._desk import Desk, reply_data, report_error
 from sightline.views.console.selectors._agent_viewer import SEARCH, AgentViewer
 from sightline.views.console.selectors._pager import WHOLE, PagerDocument, show
 from sightline.views.console.selectors._pages import ChangingText
@@ -35,11 +40,20 @@ from sightline.views.console.status._facts import Facts, count
 _STOP = "list_remove"
 _LOOKED_AT = 2000  # entries, from the end, for the last line of each agent
 _LINE = 120
+_LISTED = 20  # agents that a hint names
+_LOOKS_AT_MOST, _LOOKS_APART = 600, 0.05  # seconds apart
 _TALL, _WIDE = 20, 60  # rows and columns from which there is room below the list
 _ROOT = "\0"  # no path of an agent, and not the empty value of a list
 
 
 async def open(desk: Desk, args: str) -> None:
+    word, _, name = args.partition(" ")
+    if word == "new" and args not in desk.state.agents:
+        await _write_definition(desk, name.strip())
+        return
+    if args:
+        await _open_one(desk, args)
+        return
     at = ""
     while True:
         panel = AgentsPanel(desk, at)
@@ -48,6 +62,36 @@ async def open(desk: Desk, args: str) -> None:
         if at is None:
             return
         await _show(desk, _path(at))
+
+
+async def _write_definition(desk: Desk, name: str) -> None:
+    """A file to fill in, in the project's folder of agents."""
+    if not name:
+        desk.report("what is the agent called?", "error", "write /agents new NAME")
+        return
+    try:
+        made = await asyncio.to_thread(new_project_definition, name, Path(desk.cwd))
+    except SightlineError as error:
+        report_error(desk, error)
+        return
+    next_step = f"edit it: who the agent is, and what it is for; {name} can be started at once"
+    if not made.trusted:
+        next_step = "edit it; its agents can be started when the folder is trusted: sightline config trust"
+    desk.report(f"written: {clean_line(str(made.path))}", hint=next_step)
+
+
+async def _open_one(desk: Desk, path: str) -> None:
+    """The view of one agent. A console that was opened for it may have to wait for its session."""
+    for _ in range(_LOOKS_AT_MOST):
+        if desk.state.seq:
+            break
+        await asyncio.sleep(_LOOKS_APART)
+    if path in desk.state.agents:
+        await _show(desk, path)
+    else:
+        there = ", ".join([clean_line(each) for each in desk.state.agents][:_LISTED])
+        hint = f"agents here: {there}" if there else "this session has no agents"
+        desk.report(f"there is no agent {clean_line(path)}", "error", hint)
 
 
 async def _show(desk: Desk, path: str) -> None:

@@ -6,9 +6,8 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from sightline.delegation import AgentDefinition, find_agents, new_definition
-from sightline.settings import load, trust_preserved, trusted_agents, user_agents_folder
-from sightline.settings.editing import project_folder
+from sightline.delegation import AgentDefinition, find_agents, new_definition, new_project_definition
+from sightline.settings import load, user_agents_folder
 from sightline.text import clean_line, clean_value, cut_graphemes
 from sightline.views._names import from_home
 from sightline.views.plain._output import pretty_json
@@ -55,13 +54,10 @@ def write_agent(cwd: Path, environ: Mapping[str, str], name: str, *, project: bo
     if not project:
         path = new_definition(name, user_agents_folder(environ), private=True)
         return AgentsOutput(f"{clean_line(str(path))}\n")
-    folder = project_folder(cwd)
-    with trust_preserved(folder):
-        path = new_definition(name, folder / ".sightline" / "agents", private=False)
-    trusted = trusted_agents(folder)[0] == "trusted"
-    place = clean_line(str(folder))
+    made = new_project_definition(name, cwd)
+    place = clean_line(str(made.project))
     note = f"note: {place} is not trusted, so its agents are not used; to use them: sightline config trust\n"
-    return AgentsOutput(f"{clean_line(str(path))}\n", "" if trusted else note)
+    return AgentsOutput(f"{clean_line(str(made.path))}\n", "" if made.trusted else note)
 
 
 def _rows(

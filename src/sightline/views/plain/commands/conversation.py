@@ -1,18 +1,36 @@
 """Watching a session with an agent, in plain text: what happened so far, then what happens.
 
-Leaving never ends it. Words are as they came; the user's messages, calls and their output are lines between them.
+One agent of it can be watched alone, with those below it, until it works no more. Leaving never ends it. Words are as
+they came; the user's messages, calls and their output are lines between them.
 A watcher that is too slow for the host reads from the journal what it missed, so nothing is left out.
 """
 
 import asyncio
+import shlex
 import signal
 from collections.abc import Iterator
 from contextlib import aclosing
 
-from sightline.events import Error, Event, Notice, RunEnded, Text, ToolOutput, ToolResult, ToolUse, User
+from sightline.events import (
+    AgentEnded,
+    AgentStarted,
+    AgentState,
+    Error,
+    Event,
+    Notice,
+    RunEnded,
+    State,
+    Text,
+    ToolOutput,
+    ToolResult,
+    ToolUse,
+    User,
+)
 from sightline.events.stamping import in_place_of, of_agent, stamp
+from sightline.exceptions import UserMistake
 from sightline.host import Frame, follow
 from sightline.journal import Store
+from sightline.text import clean_line
 from sightline.transcript import Entry, Remark, Snapshot, TranscriptCall, TranscriptMessage, TranscriptText
 from sightline.views.plain._output import columns_of, write_text
 from sightline.views.plain._palette import Palette
@@ -22,29 +40,52 @@ from sightline.views.plain.commands.run import Channels
 DETACHED = 130
 _CODES = {"cancelled": 130, "timeout": 124, "refused": 3, "error": 1, "host": 1}
 _AT_ONCE = 500  # events
+_LISTED = 20  # agents
+_FAILED = ("aborted", "failed")  # how an agent may stand
 
 
-def show_conversation(store: Store, session: str, palette: Palette) -> int:
-    """Watch it to its end; the exit code is that of its last run. Ctrl+C detaches."""
-    return asyncio.run(_shown(store, session, palette))
+def show_conversation(store: Store, session: str, palette: Palette, agent: str = "") -> int:
+    """Watch it to its end; the exit code is that of its last run. `agent`: of this one alone. Ctrl+C detaches."""
+    return asyncio.run(_shown(store, session, palette, agent))
 
 
-async def _shown(store: Store, session: str, palette: Palette) -> int:
-    watching = _Watching(store, session, Channels(PlainRenderer(EVERYTHING, palette, columns_of(1))))
+def check_agent(store: Store, session: str, path: str) -> None:
+    """Raises UserMistake where the session has no such agent."""
+    known = asyncio.run(_agents(store, session))
+    if path not in known:
+        text = f"there is no agent {clean_line(path)} in session {session}"
+        there = ", ".join([clean_line(each) for each in known][:_LISTED])
+        more = f" and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
+        raise UserMistake(text, f"its agents: {there}{more}" if known else "it has no agents")
+
+
+async def _agents(store: Store, session: str) -> list[str]:
+    async with aclosing(follow(store, session)) as frames:
+        async for frame in frames:
+            if isinstance(frame, Snapshot):
+                return list(frame.agents)
+    return []
+
+
+async def _shown(store: Store, session: str, palette: Palette, agent: str) -> int:
+    watching = _Watching(store, session, Channels(PlainRenderer(EVERYTHING, palette, columns_of(1))), agent)
     task = asyncio.get_running_loop().create_task(watching.watch())
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     await asyncio.wait([task])
     if task.cancelled():
-        write_text(2, f"{palette.dim}detached, still running. Attach with: sightline attach {session}{palette.reset}\n")
+        way = f"sightline attach {session}" + (f" --agent {shlex.quote(clean_line(agent))}" if agent else "")
+        write_text(2, f"{palette.dim}detached, still running. Attach with: {way}{palette.reset}\n")
         return DETACHED
     task.result()
     return watching.code
 
 
 class _Watching:
-    def __init__(self, store: Store, session: str, channels: Channels) -> None:
+    def __init__(self, store: Store, session: str, channels: Channels, agent: str) -> None:
         self.code = 0
+        self._agent = agent
+        self._is_over = False
         self._store = store
         self._session = session
         self._channels = channels
@@ -54,6 +95,8 @@ class _Watching:
         async with aclosing(follow(self._store, self._session)) as frames:
             async for frame in frames:
                 await self._draw(frame)
+                if self._is_over:
+                    break
         await self._channels.end()
 
     async def _draw(self, frame: Frame) -> None:
@@ -63,15 +106,38 @@ class _Watching:
             for part in self._missed(frame.seq):
                 await self._show(part)
         else:
-            await self._channels.write([_quoted(event) for entry in frame.shown for event in _events_of(entry)])
+            entries = [entry for entry in frame.shown if self._is_of(entry.agent)]
+            await self._channels.write([_quoted(event) for entry in entries for event in _events_of(entry)])
             self._last, self.code = frame.seq, _CODES.get(frame.stop_reason, 0)
+            if self._agent:
+                agent = frame.agents.get(self._agent)
+                self._is_over = agent is None or not agent.running
+                self.code = int(agent is not None and agent.standing in _FAILED)
 
     async def _show(self, events: list[Event]) -> None:
         for event in events:
             self._last = event.seq or self._last
-            if isinstance(event, RunEnded) and not event.agent:
+            if isinstance(event, RunEnded) and event.agent == self._agent:
                 self.code = event.exit_code if event.exit_code is not None else int(event.is_error)
-        await self._channels.write([_quoted(event) for event in events])
+            if self._agent:
+                self._note_end(event)
+        await self._channels.write([_quoted(event) for event in events if self._is_of(event.agent)])
+
+    def _is_of(self, path: str) -> bool:
+        """Whether this agent is watched: the one that was asked for, or one below it."""
+        return not self._agent or path == self._agent or path.startswith(f"{self._agent}/")
+
+    def _note_end(self, event: Event) -> None:
+        """Whether the agent works no more: what it publishes about itself, or its end as another program reports it."""
+        match event:
+            case AgentStarted() if event.path == self._agent:
+                self._is_over = False
+            case AgentEnded() if event.path == self._agent:
+                self._is_over, self.code = True, self.code or int(event.is_error)
+            case State() if event.agent == self._agent and event.key == AgentState.KEY:
+                if (fact := AgentState.of(event.value)) is not None:
+                    self._is_over = fact.state != "running"
+                    self.code = self.code or int(fact.state in _FAILED)
 
     def _missed(self, last: int) -> Iterator[list[Event]]:
         part: list[Event] = []

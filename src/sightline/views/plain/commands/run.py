@@ -1,6 +1,7 @@
 """One prompt, run by a provider without a screen: words, events, or the provider's own lines on stdout."""
 
 import asyncio
+import os
 import signal
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import aclosing
@@ -19,6 +20,7 @@ OutputFormat = Literal["text", "json", "events"]
 # For writing what is left after a cancel.
 _SECONDS_FOR_THE_REST = 1.0
 _TIMEOUT, _CANCELLED = 124, 130
+_ANSWERED = (0, 3)  # exit codes of a run that came to its end
 
 _Work = Coroutine[object, object, None]
 
@@ -109,6 +111,23 @@ def _tokens(usage: Usage | None) -> int:
     if usage is None:
         return 0
     return usage.total_tokens or (usage.input_tokens or 0) + (usage.output_tokens or 0)
+
+
+def show_answer(
+    run: Run, renderer: PlainRenderer, farewell: Farewell, answer: Callable[[], str], *, steps: bool
+) -> int:
+    """Show a run whose answer alone goes to stdout, when it is there. `steps`: what happens until then goes to
+    stderr, with the messages."""
+    with open(os.devnull, "wb") as nowhere:
+        channels = Channels(renderer, out=2 if steps else nowhere.fileno())
+        work = _show_and_answer(run, channels, farewell, answer)
+        return asyncio.run(_with_farewell(run, work, renderer, farewell))
+
+
+async def _show_and_answer(run: Run, channels: Channels, farewell: Farewell, answer: Callable[[], str]) -> None:
+    await _show(run, channels, farewell)
+    if run.outcome.exit_code in _ANSWERED:
+        await write_patiently(1, f"{answer()}\n".encode())
 
 
 def show_run(run: Run, renderer: PlainRenderer, output_format: OutputFormat, farewell: Farewell | None = None) -> int:

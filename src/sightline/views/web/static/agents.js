@@ -1,8 +1,9 @@
 // Subagents: everything one of them does is in one group, where its first entry stands. Folded, a group shows the last
-// things it did; what a person chose stays.
+// things it did; what a person chose stays. Each has an address of its own, and one that takes messages a field for them.
 
+import * as api from "./api.js";
 import { Elapsed, startTicking, stopTicking } from "./clock.js";
-import { button, make, setText } from "./dom.js";
+import { button, make, setText, showProblem } from "./dom.js";
 import { count, seconds, stateOf } from "./format.js";
 
 const SHOWN_FOLDED = 3;
@@ -10,10 +11,19 @@ const LASTING = new Set(["idle", "parked", "aborted"]); // states of an agent th
 
 let made = 0;
 
+// The address of an agent on this page, and the other way round.
+export const addressOf = (session, path) => `#${encodeURIComponent(session)}&agent=${encodeURIComponent(path)}`;
+
+export function namedIn(hash) {
+  const [named, agent = ""] = hash.slice(1).split("&agent=");
+  return { named: decodeURIComponent(named), agent: decodeURIComponent(agent) };
+}
+
 class Group {
-  constructor(path) {
+  constructor(path, session) {
     made += 1;
     this.path = path;
+    this.session = session;
     this.lines = new Map(); // place of an entry → its text in one line
     this.calls = new Set();
     this.elapsed = new Elapsed();
@@ -24,9 +34,18 @@ class Group {
     this.facts = make("span", { className: "facts" });
     this.activity = make("ol", { className: "activity", "aria-label": `What ${path} did last` });
     this.entries = make("div", { className: "entries", id: `agent${made}` });
+    this.link = make("a", { className: "link-to", text: "#", href: addressOf(session, path), "aria-label": `Link to ${path}` });
+    this.message = make("input", { type: "text", "aria-label": `Message to ${path}`, placeholder: `Message to ${path}`, autocomplete: "off" });
+    this.form = make("form", { className: "to-agent", hidden: true }, this.message, make("button", { type: "submit", text: "Send" }));
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault(); // the page stays
+      this.send();
+    });
+    this.problem = make("p", { className: "problem", role: "alert", hidden: true });
     const title = make("h3", { id: `agent${made}-title` }, this.name, this.task);
     this.element = make("section", { className: "agent", "aria-labelledby": `agent${made}-title` },
-      make("header", {}, this.fold, title, make("p", { className: "standing" }, this.sign, this.facts)), this.activity, this.entries);
+      make("header", {}, this.fold, title, this.link, this.form, make("p", { className: "standing" }, this.sign, this.facts)),
+      this.problem, this.activity, this.entries);
     this.setFolded(true);
   }
 
@@ -37,6 +56,20 @@ class Group {
     this.element.classList.toggle("folded", folded);
     this.fold.setAttribute("aria-expanded", String(!folded));
     this.fold.setAttribute("aria-label", `${folded ? "Unfold" : "Fold"}: ${this.path}`);
+  }
+
+  // Steers it while it works, and wakes it when it rests. What could not be sent stays where it is.
+  async send() {
+    const text = this.message.value;
+    if (!text.trim()) return;
+    this.message.value = "";
+    showProblem(this.problem, "");
+    try {
+      await api.prompt(this.session, text, "prompt", this.path);
+    } catch (error) {
+      this.message.value ||= text;
+      showProblem(this.problem, error.message);
+    }
   }
 
   note(place, entry) {
@@ -62,6 +95,7 @@ class Group {
     this.agent = agent;
     if (agent.name && agent.name !== this.path) setText(this.name, `${agent.name} (${this.path})`);
     setText(this.task, agent.task);
+    this.form.hidden = !agent.talks;
     const began = agent.started ? (agent.ended || Date.now() / 1000) - agent.started : 0;
     if (began) this.elapsed.set(Math.max(0, began), agent.running);
     this.drawFacts();
@@ -92,8 +126,9 @@ function lineOf(entry) {
 }
 
 export class Agents {
-  constructor(root, insert) {
+  constructor(root, insert, session) {
     this.root = root;
+    this.session = session; // () → the id of the session that is shown
     this.insert = insert; // (place, element, container)
     this.groups = new Map(); // path → Group
     this.known = new Map(); // path → what is known of the agent
@@ -104,7 +139,7 @@ export class Agents {
     if (!path) return this.root;
     const held = this.groups.get(path);
     if (held) return held.entries;
-    const group = new Group(path);
+    const group = new Group(path, this.session());
     this.groups.set(path, group);
     group.element.dataset.n = place;
     if (this.known.has(path)) group.know(this.known.get(path));
@@ -130,6 +165,15 @@ export class Agents {
   // What an element is in is opened, so that it can be seen.
   open(element) {
     for (const group of this.groups.values()) if (group.entries.contains(element)) group.setFolded(false);
+  }
+
+  // Opens the group of an agent, and what that is in. Its group, when there is one.
+  unfold(path) {
+    const group = this.groups.get(path);
+    if (!group) return null;
+    this.open(group.element);
+    group.setFolded(false);
+    return group;
   }
 
   clear() {

@@ -85,7 +85,8 @@ export const startAgent = async (body) => (await post("/api/agents", body)).json
 
 const talk = (session, rest) => `/api/sessions/${encodeURIComponent(session)}/${rest}`;
 
-export const prompt = (session, text, how) => post(talk(session, "prompt"), { text, how });
+// `agent`: the path of a subagent it is for.
+export const prompt = (session, text, how, agent = "") => post(talk(session, "prompt"), agent ? { text, how, agent } : { text, how });
 
 export const resume = (session) => post(talk(session, "resume"));
 

@@ -1,6 +1,7 @@
 // Puts the page together: the stream brings, the list and the transcript show, the address names what is chosen
-// (#session or #job).
+// (#session, #job, or #session&agent=path).
 
+import { namedIn } from "./agents.js";
 import * as api from "./api.js";
 import { forgetColours } from "./colours.js";
 import { byId, setText } from "./dom.js";
@@ -168,7 +169,7 @@ function chooseFirst(sessions) {
 
 // A job's id is its session's with a number: `k3m9qz-1`. Recordings may be named otherwise, and the list knows them.
 function fromAddress() {
-  const named = decodeURIComponent(location.hash.slice(1));
+  const { named, agent } = namedIn(location.hash);
   const before = list.find(chosen);
   if (named === NEW) {
     if (chosen) choose(null);
@@ -181,6 +182,7 @@ function fromAddress() {
   const call = session === named ? null : named;
   if (session !== chosen) choose(session || null);
   if (call) transcript.reveal(call);
+  if (agent) transcript.revealAgent(agent);
 }
 
 function choose(session) {

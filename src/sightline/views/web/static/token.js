@@ -15,7 +15,7 @@ export function token() {
   }
 }
 
-// Moves the token out of the address: #token=TOKEN, or #token=TOKEN&SESSION. Whether there was one.
+// Moves the token out of the address: #token=TOKEN, or #token=TOKEN&SESSION, with what follows it. Whether there was one.
 export function takeToken() {
   const [, given, named] = /^#token=([\w-]+)(?:&(.*))?$/.exec(location.hash) ?? [];
   const found = given ?? new URLSearchParams(location.search).get("token");

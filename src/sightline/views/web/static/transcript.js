@@ -25,12 +25,12 @@ export class Transcript {
     this.waiting = new Map(); // place → entry not drawn yet
     this.early = new Map(); // call id → its last rows, come before its block was made
     this.earlyStatus = new Map(); // call id → its status, likewise
-    this.agents = new Agents(this.list, (place, element, container) => this.insert(place, element, container));
+    this.agents = new Agents(this.list, (place, element, container) => this.insert(place, element, container), () => this.session);
     this.groups = new Groups();
     this.session = "";
     this.requested = new Set(); // calls that wait for an answer
     this.latest = byId("latest");
-    this.targetCall = null;
+    this.targetCall = this.targetAgent = null;
     this.watcher = new IntersectionObserver((seen) => this.seen(seen), { root: this.pane, rootMargin: "400px 0px" });
     this.pane.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.watchHands();
@@ -47,6 +47,7 @@ export class Transcript {
 
   clear(session = "") {
     this.session = session;
+    this.targetAgent = null;
     for (const number of [...this.held.keys()]) this.remove(number);
     this.agents.clear();
     this.waiting.clear();
@@ -93,6 +94,7 @@ export class Transcript {
     }
     this.onChange();
     if (this.targetCall) this.reveal(this.targetCall);
+    if (this.targetAgent) this.revealAgent(this.targetAgent);
     return this.waiting.size > 0;
   }
 
@@ -263,6 +265,17 @@ export class Transcript {
       block.element.scrollIntoView({ block: "start" });
     }
     block.head.fold.focus({ preventScroll: true });
+  }
+
+  // The same for the group of an agent, which is there with its first entry.
+  revealAgent(path) {
+    this.targetAgent = path;
+    const group = this.agents.unfold(path);
+    if (!group) return;
+    this.targetAgent = null;
+    this.setFollowing(false);
+    group.element.scrollIntoView({ block: "start" });
+    group.fold.focus({ preventScroll: true });
   }
 
   // The block `by` steps from the one that has the focus, or from the first one in sight.
