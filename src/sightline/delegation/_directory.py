@@ -23,6 +23,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from sightline.actors import Actor
+from sightline.agent import LEVELS
 from sightline.agent._bugs import log_bug
 from sightline.delegation._bound import Bound
 from sightline.delegation._driver import Driver, How
@@ -34,7 +35,7 @@ from sightline.delegation.definitions._definition import AgentDefinition
 from sightline.delegation.definitions._discovery import AgentCatalogue
 from sightline.events import Event, Notice, RunStarted, Usage
 from sightline.exceptions import SightlineError, UserMistake
-from sightline.settings import Settings
+from sightline.settings import Approval, Settings
 from sightline.text import clean_line, clean_text, cut_graphemes
 
 T = TypeVar("T")
@@ -48,14 +49,20 @@ _is_mail_id = re.compile(r"m\d{1,9}").fullmatch
 
 
 class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """One agent to be started."""
+    """One agent to be started. What is empty is as its definition, the session or the settings have it."""
 
     agent: str
     assignment: str
+    definition: AgentDefinition | None = None  # one that no catalogue has: of a step that names none
     name: str = ""
     description: str = ""
     context: str = ""
     isolated: bool = False
+    model: str = ""
+    approval: Approval | None = None  # a cap, beside that of the definition
+    cwd: str = ""
+    timeout: float = 0.0
+    options: dict[str, object] = {}  # of its provider
 
 
 class Delivery(msgspec.Struct, frozen=True):
@@ -148,7 +155,7 @@ class AgentDirectory:
         """A new agent, which does nothing yet. UserMistake for what may not be started."""
         if self._closed:
             raise UserMistake("the session is ending", "resume it to start agents")
-        definition = self._allowed(request.agent, parent)
+        definition = _as_requested(request.definition or self._allowed(request.agent, parent), request)
         if request.isolated or definition.isolated:  # it would change the files it was to leave alone
             raise UserMistake("no agent can work on its own copy of the files yet", "start it without isolation")
         above = f"{parent.id}." if parent is not None else ""
@@ -163,6 +170,10 @@ class AgentDirectory:
             assignment=self._stored(request.assignment),
             context=self._stored(request.context),
             created=time.time(),
+            is_step=request.definition is not None,
+            cwd=request.cwd,
+            timeout=request.timeout,
+            options=request.options,
         )
         member = self._members[name] = self._member(record, "pending")
         return member
@@ -231,7 +242,7 @@ class AgentDirectory:
         except asyncio.CancelledError:
             result = _stopped(member, member.reason or "cancelled")
         except SightlineError as error:
-            result = _failed(member, f"{error.message}; {error.hint}" if error.hint else error.message)
+            result = _failed(member, error.message, error.hint)
         except Exception as error:
             log_bug("an agent failed", error)
             result = _failed(member, f"unexpected {type(error).__name__}: {error} (this is a bug in sightline)")
@@ -262,7 +273,7 @@ class AgentDirectory:
         if member.reason or member.driver is None:  # without one it could not be started
             await self._release(member)
             member.record = msgspec.structs.replace(member.record, aborted=True)
-            member.become("aborted", result.aborted or result.error)
+            member.become("aborted", result.aborted or result.failure)
             self._end(member)
         else:
             self._rest(member, stopped=bool(result.aborted))
@@ -346,7 +357,7 @@ class AgentDirectory:
             await self._release(member)
             self._answer_mail(member, mail, clean_line(str(error)))
         else:
-            self._answer_mail(member, mail, outcome.text or outcome.error)
+            self._answer_mail(member, mail, outcome.text or outcome.failure)
             self._rest(member, stopped=bool(outcome.stopped))
             await self._save(member)
         finally:
@@ -598,10 +609,20 @@ def _known(usage: Usage) -> Usage | None:
     return None if usage == Usage() else usage
 
 
-def _failed(member: Member, error: str) -> AgentResult:
+def _as_requested(definition: AgentDefinition, request: SpawnRequest) -> AgentDefinition:
+    caps = [cap for cap in (definition.approval, request.approval) if cap]
+    cap: Literal["", "plan", "edit", "auto", "full"] = min(caps, key=LEVELS.index) if caps else ""
+    return msgspec.structs.replace(definition, model=request.model or definition.model, approval=cap)
+
+
+def _failed(member: Member, error: str, hint: str = "") -> AgentResult:
     record = member.record
     return AgentResult(
-        id=record.id, agent=record.definition.name, description=record.description, error=clean_text(error)
+        id=record.id,
+        agent=record.definition.name,
+        description=record.description,
+        error=clean_text(error),
+        hint=clean_text(hint),
     )
 
 

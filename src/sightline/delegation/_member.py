@@ -45,7 +45,9 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
     description: str = ""
     output: str = ""
     error: str = ""
+    hint: str = ""  # what to do about the error
     aborted: str = ""  # why it was stopped
+    is_refused: bool = False  # something it needed was refused
     warnings: list[str] = []
     findings: list[ReviewFinding] = []
     requests: int = 0
@@ -56,6 +58,11 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def failed(self) -> bool:
         return bool(self.error or self.aborted)
+
+    @property
+    def failure(self) -> str:
+        """The error, and what to do about it."""
+        return f"{self.error}; {self.hint}" if self.error and self.hint else self.error
 
 
 class Member:

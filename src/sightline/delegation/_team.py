@@ -112,7 +112,11 @@ class Team:
     def start(self, request: SpawnRequest) -> "tuple[Member, asyncio.Task[AgentResult]]":
         """Start an agent beside that of the session, without a call."""
         member = self.directory.allocate(request, None)
-        return member, background(self.directory.work(member, self._run.carry_out, ""))
+        return member, background(self.directory.work(member, self.carry_out, ""))
+
+    async def carry_out(self, member: Member) -> AgentResult:
+        """The task of an agent that has begun."""
+        return await self._run.carry_out(member)
 
     # What they returned and did
 
@@ -150,13 +154,13 @@ class Team:
     async def _open_driver(self, member: Member, resumed: bool) -> Driver:
         if member.record.definition.provider:
             parent = self._parent_of(member)
-            return self._open_other(member, lambda: self._other_level(member, parent), str(self._spec.cwd))
+            return self._open_other(member, lambda: self._other_level(member, parent), str(self._cwd_of(member)))
         return self._native(member, resumed)
 
     def _native(self, member: Member, resumed: bool) -> NativeDriver:
         assert member.actor is not None
         folder, record, root = self._shelf.folder(member.id), member.record, self._root
-        header = None if resumed else JournalHeader(member.id, str(self._spec.cwd), record.description)
+        header = None if resumed else JournalHeader(member.id, str(self._cwd_of(member)), record.description)
         writer = JournalWriter(folder, header)
         try:
             tree = SessionTree.load(folder)
@@ -174,7 +178,7 @@ class Team:
                 cap=self._cap(member),
                 entries=AgentEntries(writer, lambda: root.actor.log.seq),
                 hooks=root.hooks,
-                role=_role(record.definition, record.context, self._roster(member)),
+                role="" if record.is_step else _role(record.definition, record.context, self._roster(member)),
                 only=self._tool_names(member),
             )
             if resumed:
@@ -187,7 +191,7 @@ class Team:
         for tool in self._tools_of(member, agent):
             agent.tools.add(tool)
         budget = Budget(
-            lambda: self._settings().task.request_budget,
+            lambda: 0 if record.is_step else self._settings().task.request_budget,
             lambda text: agent.add_unshown_message(text, "task"),
             lambda: self.directory.abort(member, "it made more requests than its budget allows"),
         )
@@ -246,11 +250,15 @@ class Team:
         options = msgspec.structs.replace(self._spec.options, resume="", model=model, thinking=thinking, title="")
         return msgspec.structs.replace(
             self._spec,
+            cwd=self._cwd_of(member),
             settings=settings,
             options=options,
             tools=self._extension_tools(),
             may_lack_model=False,
         )
+
+    def _cwd_of(self, member: Member) -> Path:
+        return Path(member.record.cwd) if member.record.cwd else self._spec.cwd
 
     def _extension_tools(self) -> tuple[AnyTool, ...]:
         own = {*(tool.name for tool in builtin_tools()), IrcTool.name, TaskTool.name}
@@ -270,7 +278,7 @@ class Team:
                 self.directory, self._run, member, settings=self._settings, jobs=lambda: agent.workplace.jobs
             )
             tools.append(task)
-        if member is not None:
+        if member is not None and not member.record.is_step:
             tools.append(YieldTool(member))
             if "report_finding" in (member.record.definition.tools or ()):
                 tools.append(ReportFindingTool(member))

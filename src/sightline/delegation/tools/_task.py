@@ -310,7 +310,7 @@ class _Progress:
         preview = member.last_line
         if result is not None:
             status = "error" if result.failed else "ok"
-            preview = result.error or result.aborted or first_line(result.output.strip())
+            preview = result.failure or result.aborted or first_line(result.output.strip())
         task = record.description or first_line(record.assignment)
         name = f"{record.id} ({record.definition.name})"
         return DelegationItem(
@@ -324,7 +324,7 @@ def summary(result: AgentResult, member: Member) -> str:
     how = f"was stopped ({result.aborted})" if result.aborted else "failed" if result.error else "is done"
     parts = [f"Agent `{result.id}` ({result.agent}) {how}: {spent}."]
     if result.error:
-        parts.append(f"Error: {result.error[:PREVIEW]}")
+        parts.append(f"Error: {result.failure[:PREVIEW]}")
     parts += [f"Warning: {warning}." for warning in result.warnings]
     if result.findings:
         parts.append(
