@@ -12,10 +12,10 @@ from typing import Any
 
 import psutil
 import pytest
+from tests.flows.conftest import hosted
 
 from sightline.events import Event, Notice, Text, ToolOutput
 from sightline.flows import load
-from tests.flows.conftest import hosted
 
 TWO_TREES = """
     name: trees

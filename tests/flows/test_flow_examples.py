@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.flows.conftest import hosted
 
 from sightline.flows import Flow, FlowOutcome, check, load
 from sightline.flows.file import _steps
 from sightline.providers import _registry
-from tests.flows.conftest import hosted
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.flows.conftest import hosted
 
 from sightline.events import (
     AgentEnded,
@@ -24,7 +25,6 @@ from sightline.events import (
 )
 from sightline.exceptions import UserMistake
 from sightline.flows import load
-from tests.flows.conftest import hosted
 
 Run = Callable[..., Any]
 
@@ -510,3 +510,94 @@ def test_two_parallel_steps_of_one_second_take_less_than_one_and_a_half(run: Run
 
     assert ran.exit_code == 0
     assert took < 1.5
+
+
+def test_a_step_runs_once_for_each_item_and_its_result_is_the_list(run: Run) -> None:
+    """Each is an agent of its own, named by its number; the next step reads the list, JSON as JSON."""
+    ran = run("""
+        name: each
+        steps:
+          - id: names
+            run: printf 'ada\\n\\ngrace\\n'
+          - id: greet
+            needs: names
+            foreach: "{{ steps.names.output }}"
+            max_parallel: 1
+            run: echo hello {{ item }}
+          - id: pairs
+            foreach: [{n: 1, deep: [x]}, {n: 2, deep: [y]}]
+            run: |
+              printf '{"n": %s, "deep": "%s"}' {{ item.n }} {{ item.deep.0 }}
+          - id: last
+            needs: [greet, pairs]
+            run: [echo, "{{ steps.greet.json.1 }} {{ steps.pairs.json.1.deep }} {{ steps.greet.output }}"]
+    """)
+
+    assert ran.exit_code == 0, ran.final()
+    assert ran.outcome.steps["last"].output == 'hello grace y ["hello ada", "hello grace"]'
+    started = [(event.path, event.task) for event in ran.of(AgentStarted) if event.path.startswith("greet")]
+    assert started == [("greet-1", "echo hello ada"), ("greet-2", "echo hello grace")]
+    assert [event.agent for event in ran.of(ToolResult) if event.agent.startswith("greet")] == ["greet-1", "greet-2"]
+
+
+def test_no_more_items_run_at_once_than_the_step_says(run: Run) -> None:
+    """Two at a time: none of six ever saw a third beside it."""
+    ran = run("""
+        name: bound
+        steps:
+          - id: a
+            foreach: [1, 2, 3, 4, 5, 6]
+            max_parallel: 2
+            run: touch running-{{ item }}; ls running-* | wc -l; sleep 0.1; rm running-{{ item }}
+    """)
+
+    assert ran.exit_code == 0
+    assert max(int(event.content) for event in ran.of(ToolOutput)) <= 2
+
+
+def test_an_item_that_fails_fails_the_step_and_stops_no_other(run: Run) -> None:
+    """The others are in the list; the step says how many failed, and why the first did. Each is tried by itself."""
+    ran = run("""
+        name: bad
+        steps:
+          - id: a
+            foreach: [0, 3, 0]
+            retry: {attempts: 2}
+            run: echo ran {{ item }}; exit {{ item }}
+    """)
+
+    assert ran.exit_code == 1
+    assert ran.final()["a"] == ("error", "1 of 3 failed: exit code 3")
+    assert ran.outcome.steps["a"].output == '["ran 0", "ran 3", "ran 0"]'
+    assert len(ran.of(ToolUse, "a-2")) == 2
+    assert [event.agent for event in ran.of(Notice)] == ["a-2"]
+
+
+def test_no_item_is_no_work_and_what_is_no_list_is_a_failure(run: Run) -> None:
+    """An empty list is ok; a value that is none fails its step before it starts."""
+    ran = run("""
+        name: none
+        inputs: {n: {type: int, default: 3}}
+        steps:
+          - {id: a, run: "true"}
+          - {id: b, needs: a, foreach: "{{ steps.a.output }}", run: touch ran}
+          - {id: c, foreach: "{{ inputs.n }}", run: touch ran}
+    """)
+
+    assert ran.outcome.steps["b"].output == "[]"
+    assert ran.final()["c"] == ("error", "{{ inputs.n }} is not a list")
+    assert [event.agent for event in ran.of(ToolUse) if event.agent] == ["a"]
+
+
+def test_a_step_works_in_its_own_folder(run: Run, tmp_path: Path) -> None:
+    """Relative to where the flow was started; one that is not there fails the step before it starts."""
+    (tmp_path / "deep").mkdir()
+    ran = run("""
+        name: folders
+        steps:
+          - {id: a, cwd: deep, run: pwd}
+          - {id: b, cwd: nowhere, run: touch ran}
+    """)
+
+    assert ran.outcome.steps["a"].output == str(tmp_path / "deep")
+    assert ran.final()["b"] == ("error", f"there is no folder {tmp_path / 'nowhere'}")

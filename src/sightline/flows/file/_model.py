@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from sightline.flows.file._condition import Condition
-from sightline.flows.file._template import Template
+from sightline.flows.file._template import Reference, Template
 from sightline.flows.running._shell import ShellCommand
 from sightline.providers import Approval
 
@@ -41,6 +41,8 @@ class FlowStep(msgspec.Struct, frozen=True, kw_only=True):
     when: Condition | None = None
     timeout: float | None = None  # seconds, for each attempt
     retry: StepRetry = StepRetry()
+    foreach: list[object] | Reference | None = None  # one agent, or command, for each; every text in it is a Template
+    max_parallel: int | None = None  # items at once
     cwd: Template = Template(())  # relative to the folder the flow was started in
     line: int = 0
 

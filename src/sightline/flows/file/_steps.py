@@ -14,12 +14,12 @@ from sightline.flows.file._document import SIZE_CAP, place
 from sightline.flows.file._findings import suggestion
 from sightline.flows.file._model import NATIVE, AgentStep, CommandStep, OutputFormat, StepRetry
 from sightline.flows.file._reader import FlowReader, check_name
-from sightline.flows.file._template import Reference, Template, TemplateMistake, parse_template
+from sightline.flows.file._template import ITEM, Reference, Template, TemplateMistake, parse_template
 from sightline.flows.running._shell import parse_shell
 from sightline.handles import NotRegular, read_at_most
 from sightline.providers import APPROVALS, Approval, get_provider, provider_names
 
-_SHARED = ("id", "needs", "when", "timeout", "retry", "cwd")
+_SHARED = ("id", "needs", "when", "timeout", "retry", "foreach", "max_parallel", "cwd")
 _AGENT = ("provider", "agent", "prompt", "prompt_file", "model", "approval", "output_format", "options")
 _COMMAND = ("run",)
 _FORMATS: tuple[OutputFormat, ...] = ("text", "json")
@@ -34,6 +34,8 @@ class _Shared(TypedDict):
     when: Condition | None
     timeout: float | None
     retry: StepRetry
+    foreach: list[object] | Reference | None
+    max_parallel: int | None
     cwd: Template
     line: int
 
@@ -55,6 +57,7 @@ class StepDraft(msgspec.Struct):
     needs: list[tuple[str, yaml.Node]]
     uses: list[StepReference]
     step: AgentStep | CommandStep | None = None
+    has_items: bool = False
 
 
 def read_steps(reader: FlowReader, node: yaml.Node, folder: Path) -> list[StepDraft]:
@@ -90,10 +93,13 @@ class _StepReader:
             "when": self._when(),
             "timeout": self._timeout(),
             "retry": self._retry(),
+            "foreach": self._foreach(),
+            "max_parallel": self._max_parallel(),
             "cwd": (self._template(self._fields["cwd"], "cwd") if "cwd" in self._fields else None) or Template(()),
             "line": place(node)[0],
         }
-        return StepDraft(ident, self._fields.get("id", node), needs, self._uses, self._kind(shared))
+        step = self._kind(shared)
+        return StepDraft(ident, self._fields.get("id", node), needs, self._uses, step, "foreach" in self._fields)
 
     def _kind(self, shared: _Shared) -> AgentStep | CommandStep | None:
         """Which of the two it is; a step that is both or neither is one mistake, not one for each field."""
@@ -145,8 +151,41 @@ class _StepReader:
         if isinstance(condition, TemplateMistake):
             self._reader.report_mistakes(node, [condition])
             return None
-        self._note_uses(node, condition.references())
+        self._note_outside_items(node, Template(tuple(condition.references())))
         return condition
+
+    def _foreach(self) -> list[object] | Reference | None:
+        node, reader = self._fields.get("foreach"), self._reader
+        if isinstance(node, yaml.SequenceNode):
+            if not node.value:
+                reader.report(node, "foreach is empty", "write a list of items, or a path to one")
+            return [reader.value(item, "an item of foreach", self._note_outside_items) for item in node.value]
+        template = reader.template(node, "foreach") if node is not None else None
+        if node is None or template is None:
+            return None
+        self._note_outside_items(node, template)
+        if len(template.parts) != 1 or not isinstance(template.parts[0], Reference):
+            hint = 'such as foreach: [a, b], or foreach: "{{ steps.ID.json }}"'
+            reader.report(node, "foreach must be a list, or one path to a list", hint)
+            return None
+        return template.parts[0]
+
+    def _note_outside_items(self, node: yaml.Node, template: Template) -> None:
+        """What is decided before there is an item."""
+        references = list(template.references())
+        if any(reference.root == ITEM for reference in references):
+            self._reader.report(node, "there is no item here yet", "use item in the prompt, the command or the cwd")
+        self._note_uses(node, [reference for reference in references if reference.root != ITEM])
+
+    def _max_parallel(self) -> int | None:
+        node = self._fields.get("max_parallel")
+        if node is None:
+            return None
+        if "foreach" not in self._fields:
+            self._reader.report(node, "max_parallel belongs to a step with foreach", "remove it")
+        hint = "how many items run at once, such as 4"
+        most = self._reader.number(node, "max_parallel", least=1, above=False, whole=True, hint=hint)
+        return None if most is None else int(most)
 
     def _timeout(self) -> float | None:
         node = self._fields.get("timeout")

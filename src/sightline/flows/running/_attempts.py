@@ -53,12 +53,20 @@ class PreparedCommand(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str
     timeout: float | None
 
+    @property
+    def shown(self) -> str:
+        return command_line(self.invocation.shown)
+
 
 class PreparedLines(msgspec.Struct, frozen=True, kw_only=True):
     """A prompt for a provider whose lines pass unread."""
 
     provider: Provider
     ask: ProviderPrompt
+
+    @property
+    def shown(self) -> str:
+        return self.ask.prompt
 
 
 class StepTask(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,6 +83,10 @@ class StepTask(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str = ""
     timeout: float | None = None
     options: dict[str, object] = {}
+
+    @property
+    def shown(self) -> str:
+        return self.prompt
 
 
 Prepared = PreparedCommand | PreparedLines | StepTask

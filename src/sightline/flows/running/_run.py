@@ -10,7 +10,7 @@
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import msgspec
 
@@ -31,7 +31,8 @@ from sightline.flows.running._attempts import (
     prepare,
 )
 from sightline.flows.running._board import Board, agent_of, task_of
-from sightline.flows.running._outcome import AttemptEnd, FlowOutcome, StepResult, StepStatus, outcome_of
+from sightline.flows.running._items import end_of_all, items_of
+from sightline.flows.running._outcome import AttemptEnd, FlowOutcome, StepResult, StepStatus, brief, outcome_of
 
 STEPS_AT_ONCE = 8
 
@@ -142,47 +143,83 @@ class FlowRun:
         return StepResult(status="skipped", problem=why)
 
     async def _in_slot(self, step: AgentStep | CommandStep) -> StepResult:
+        if step.foreach is not None:  # each of its items takes a slot
+            return await self._checked(step, self._run_items)
         async with self._slots:
             if self._cancelled.is_set():
                 return self._stays(step, "cancelled", "cancelled")
-            try:
-                if step.when is not None and not step.when.holds(self._values()):
-                    return self._skip(step, "when is false")
-                return await self._run(step)
-            except OutsideFailure as error:  # a path led nowhere: trying again would not help
-                self._actor.publish(Error(f"{step.id}: {error.message}", error.hint))
-                self._actor.publish(self._board.change(step.id, "error", error.message))
-                return StepResult(status="error", exit_code=1, problem=error.message)
+            return await self._checked(step, self._run)
+
+    async def _checked(
+        self, step: AgentStep | CommandStep, run: Callable[[AgentStep | CommandStep], Awaitable[StepResult]]
+    ) -> StepResult:
+        try:
+            if step.when is not None and not step.when.holds(self._values()):
+                return self._skip(step, "when is false")
+            return await run(step)
+        except OutsideFailure as error:  # a path led nowhere: trying again would not help
+            self._actor.publish(Error(f"{step.id}: {error.message}", error.hint))
+            self._actor.publish(self._board.change(step.id, "error", error.message))
+            return StepResult(status="error", exit_code=1, problem=error.message)
 
     async def _run(self, step: AgentStep | CommandStep) -> StepResult:
         prepared = prepare(step, self._values(), self._cwd, self._own_agent)
         self._actor.publish(self._board.change(step.id, "running"))
-        ended, number = await self._tried(step, prepared, step.id)
+        ended, number = await self._tried(step, prepared, step.id, task_of(step, self._inputs))
         return self._settle(step, ended, number)
 
-    async def _tried(self, step: AgentStep | CommandStep, prepared: Prepared, name: str) -> tuple[AttemptEnd, int]:
-        """The attempts at a step, and how many there were. `name`: of its actor, or of the first agent."""
+    async def _run_items(self, step: AgentStep | CommandStep) -> StepResult:
+        """One agent, or actor, for each item. One that fails stops none of the others."""
+        assert step.foreach is not None
+        values = self._values()
+        items = items_of(step.foreach, values)
+        each = [msgspec.structs.replace(values, item=item) for item in items]
+        prepared = [prepare(step, values, self._cwd, self._own_agent) for values in each]
+        self._actor.publish(self._board.change(step.id, "running"))
+        room, done = asyncio.Semaphore(step.max_parallel or STEPS_AT_ONCE), 0
+
+        async def one(number: int) -> tuple[AttemptEnd, int]:
+            nonlocal done
+            async with room, self._slots:
+                if self._cancelled.is_set():
+                    return AttemptEnd(exit_code=130, problem="cancelled"), 0
+                work = prepared[number - 1]
+                name = self._name_of_attempt(step.id, number)
+                tried = await self._tried(step, work, name, brief(work.shown))
+            done += 1
+            if done < len(items) and not self._cancelled.is_set():
+                self._actor.publish(self._board.change(step.id, "running", f"{done} of {len(items)} done"))
+            return tried
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(number)) for number in range(1, len(items) + 1)]
+        ends = [task.result() for task in tasks]
+        ended = end_of_all([ended for ended, _ in ends])
+        return self._settle(step, ended, max((number for _, number in ends), default=0))
+
+    async def _tried(
+        self, step: AgentStep | CommandStep, prepared: Prepared, name: str, task: str
+    ) -> tuple[AttemptEnd, int]:
+        """The attempts at a step or an item, and how many there were. `name`: of its actor, or of the first agent."""
         actor = None
         if not isinstance(prepared, StepTask):
-            task = task_of(step, self._inputs)
             actor = self._actor.child(name, task=task, call=self._board.call, title=agent_of(step), path=name)
         number = 1
-        attempt = self._attempt(step, prepared, actor, name)
+        attempt = self._attempt(prepared, actor, name, task)
         ended = await self._watched(attempt)
         while ended.exit_code != 0 and number < step.retry.attempts and not self._cancelled.is_set():
             if not await self._pause(step, attempt, name, ended, number):
                 break
             number += 1
-            attempt = self._attempt(step, prepared, actor, self._name_of_attempt(name, number))
+            attempt = self._attempt(prepared, actor, self._name_of_attempt(name, number), task)
             ended = await self._watched(attempt)
         self._report(attempt, name, ended)
         if actor is not None:
             self._actor.end_child(actor, is_error=ended.exit_code != 0 or self._cancelled.is_set())
         return ended, number
 
-    def _attempt(self, step: AgentStep | CommandStep, prepared: Prepared, actor: Actor | None, name: str) -> Attempt:
+    def _attempt(self, prepared: Prepared, actor: Actor | None, name: str, task: str) -> Attempt:
         if isinstance(prepared, StepTask):
-            task = task_of(step, self._inputs)
             return self._agents(msgspec.structs.replace(prepared, name=name, description=task, call=self._board.call))
         assert actor is not None
         if isinstance(prepared, PreparedCommand):
@@ -190,7 +227,7 @@ class FlowRun:
         return LinesAttempt(prepared, actor)
 
     def _name_of_attempt(self, name: str, number: int) -> str:
-        """No two agents of a flow have one name."""
+        """Of an item, or of an attempt after the first. No two agents of a flow have one name."""
         name = f"{name}-{number}"
         while name in self._flow.steps:
             name = f"{name}-{number}"

@@ -9,14 +9,17 @@ Rules:
 - The flow and what came of it are stored as messages, so that it is listed, found and resumed like any conversation.
 """
 
+import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import msgspec
 
 from sightline.agent import LEVELS, AgentSpec, agent_spec
 from sightline.conversation import AssistantMessage, StopReason, TextPart, UserMessage
+from sightline.delegation import find_agents
 from sightline.flows import NATIVE, STEPS_AT_ONCE, AgentStep, CommandStep, Flow, FlowOutcome, FlowRun, task_of
 from sightline.host.flow._flow_worker import FlowWorker
 from sightline.host.flow._step_agent import StepAgent
@@ -47,6 +50,11 @@ class FlowStart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def flow_start(flow: Flow, inputs: dict[str, object], cwd: str) -> FlowStart:
+    """`UserMistake` when a step names an agent that there is not."""
+    catalogue = find_agents(Path(cwd), os.environ)
+    for step in flow.steps.values():
+        if isinstance(step, AgentStep) and step.agent:
+            catalogue.get(step.agent)
     options = StartOptions(cwd=cwd, title=cut_graphemes(clean_line(f"flow {flow.name}"), _TITLE))
     spec = agent_spec(options, may_lack_model=True)
     level = spec.policy.approval

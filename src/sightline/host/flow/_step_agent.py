@@ -3,12 +3,14 @@
 Rules:
 
 - A step that names a provider gives it its prompt and nothing else; all words of the agent are its result. One that
-  names an agent starts it as `task` does: with its instructions, and it hands back a result.
+  names an agent starts it as `task` does: with its instructions, and it hands back a result. What was refused to it
+  is then a warning; a provider to which something was refused has failed.
 - It ends with its step: nothing of it stays open. While the session runs a prompt of the user revives it.
 """
 
 from sightline.actors import Actor
 from sightline.delegation import AgentDefinition, AgentResult, Member, SpawnRequest, Team
+from sightline.events import Notice
 from sightline.exceptions import SightlineError
 from sightline.flows import NATIVE, OUTPUT_CAP, AttemptEnd, StepTask, brief
 from sightline.providers import REFUSED_EXIT_CODE
@@ -41,6 +43,9 @@ class StepAgent:
             return AttemptEnd(exit_code=1, problem=error.message, hint=error.hint)
         result = await directory.work(member, self._carry_out, self._task.call)
         await directory.park(member)
+        if self._task.agent and member.actor is not None:
+            for warning in result.warnings:
+                member.actor.observed_by("flow").publish(Notice(warning, "warning"))
         return self._ended(result)
 
     async def stop(self) -> None:
@@ -83,7 +88,7 @@ class StepAgent:
             hint = "" if self._began else result.hint
             problem = brief(result.error or result.aborted)
             return AttemptEnd(exit_code=1, output=output, problem=problem, hint=hint, cut=cut)
-        if result.is_refused:
+        if result.is_refused and not self._task.agent:
             return AttemptEnd(exit_code=REFUSED_EXIT_CODE, output=output, problem=_REFUSED, cut=cut)
         return AttemptEnd(exit_code=0, output=output, cut=cut)
 

@@ -5,6 +5,7 @@ When the flow is over it stays as long as a user is there who may ask about it. 
 
 import asyncio
 import socket
+from contextlib import suppress
 
 from sightline.host.flow._flow_session import FlowSession, FlowStart, flow_session
 from sightline.host.process._process import detached, remove_empty_log, stop_on_signals
@@ -33,7 +34,8 @@ def launch_flow(store: Store, start: FlowStart) -> str:
 async def _run(running: FlowSession, over: asyncio.Event) -> None:
     try:
         await running.run()
-        while running.is_in_use:
-            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        while running.is_in_use and not over.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(over.wait(), _SECONDS_BETWEEN_LOOKS)
     finally:
         over.set()
