@@ -131,6 +131,8 @@ def run_and_cancel(write: Callable[..., Path], tmp_path: Path) -> Callable[..., 
 MADE_UP_CLI = """
 import json, os, sys, time
 prompt = sys.stdin.read()
+with open("argv", "w") as file:
+    json.dump(sys.argv[1:], file)
 def say(**line):
     print(json.dumps(line), flush=True)
 say(kind="begin", session="s-1", argv=sys.argv[1:])

@@ -199,3 +199,15 @@ def test_words_before_and_after_a_call_do_not_run_together(
         words[event.block] = words.get(event.block, "") + event.text
     assert len(words) > 1
     assert ran.outcome.steps["a"].output == "\n".join(words.values())
+
+
+def test_options_reach_the_agent_of_a_step_and_are_not_stored(run: Run, tmp_path: Path) -> None:
+    """There may be a key in them; what is stored of the agent has its prompt and its folder."""
+    ran = run("name: o\nsteps:\n  - {id: a, provider: made_up, prompt: hi, options: {mode: sesame}}\n")
+
+    assert ran.exit_code == 0
+    assert json.loads((tmp_path / "argv").read_text()) == ["", "sesame"]
+    (record,) = (tmp_path / "sightline-home").glob("sessions/*/agents/a/record.json")
+    assert json.loads(record.read_text())["assignment"] == "hi"
+    journal = record.parents[2] / "journal.jsonl"
+    assert "sesame" not in record.read_text() + journal.read_text()

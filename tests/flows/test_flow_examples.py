@@ -118,7 +118,6 @@ def test_the_public_names_of_the_package_are_these() -> None:
 
     assert sorted(sightline.flows.__all__) == [
         "AgentStep",
-        "Attempt",
         "AttemptEnd",
         "CommandStep",
         "Finding",

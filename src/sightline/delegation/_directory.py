@@ -173,9 +173,9 @@ class AgentDirectory:
             is_step=request.definition is not None,
             cwd=request.cwd,
             timeout=request.timeout,
-            options=request.options,
         )
         member = self._members[name] = self._member(record, "pending")
+        member.options = request.options
         return member
 
     def _stored(self, text: str) -> str:

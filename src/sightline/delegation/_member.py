@@ -81,6 +81,7 @@ class Member:
         self.actor: Actor | None = None
         self.driver: Driver | None = None
         self.place: Place | None = None  # the one it had last
+        self.options: dict[str, object] = {}  # of its provider; not stored: there may be a key in them
         self.opening = asyncio.Lock()  # of its journal: one driver at a time
         self.may_continue: Callable[[], bool] = lambda: False  # another program works again, without a prompt
         self.mailbox = Mailbox(self._mail_changed)

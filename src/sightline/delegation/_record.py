@@ -32,7 +32,6 @@ class AgentRecord(msgspec.Struct, frozen=True, kw_only=True):
     is_step: bool = False  # of a flow: its prompt is all it reads, and its words are its result
     cwd: str = ""  # empty: the folder of the session
     timeout: float = 0.0  # seconds for its task; 0: as the settings say
-    options: dict[str, object] = {}  # of its provider
     provider_session: str = ""  # the id of its conversation in another program
 
     @property

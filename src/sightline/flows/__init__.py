@@ -4,7 +4,7 @@ from sightline.flows.file._check import check, load
 from sightline.flows.file._findings import Finding, FlowInvalid
 from sightline.flows.file._inputs import parse_inputs, require_inputs
 from sightline.flows.file._model import NATIVE, AgentStep, CommandStep, Flow, FlowInput
-from sightline.flows.running._attempts import Attempt, StepTask
+from sightline.flows.running._attempts import StepTask
 from sightline.flows.running._board import task_of
 from sightline.flows.running._outcome import OUTPUT_CAP, AttemptEnd, FlowOutcome, StepResult, brief
 from sightline.flows.running._run import STEPS_AT_ONCE, FlowRun
@@ -14,7 +14,6 @@ __all__ = [
     "OUTPUT_CAP",
     "STEPS_AT_ONCE",
     "AgentStep",
-    "Attempt",
     "AttemptEnd",
     "CommandStep",
     "Finding",

@@ -104,7 +104,7 @@ class ProviderDriver:
             model="" if named in _ROLES else named,
             cwd=cwd,
             approval=self._allowed(),
-            options=member.record.options,
+            options=member.options,
         )
         self._connection = ProviderConnection(self._actor, provider, self._ask, self._follow)
         self._waiting: deque[_Prompt] = deque()
