@@ -11,10 +11,8 @@ SOURCE = Path(sightline.__file__).parent
 EVENTS = {kind.__name__ for kind in KINDS.values()}
 # It stamps; and what a killed host left open is ended as those who began it would have.
 ALLOWED = {"actors/_actor.py", "transcript/_repair.py"}
-# Outside of a session: streams and runs of providers, steps of a flow, journals without a host, what is shown again.
+# Outside of a session: streams and runs of providers, journals without a host, what is shown again.
 STAMPING = {
-    "flows/running/_channel.py",
-    "flows/running/_nested.py",
     "host/provider/_run.py",
     "host/session/_session.py",
     "journal/_record.py",

@@ -12,7 +12,10 @@ import msgspec
 import pytest
 
 from sightline.events import Event, RunEnded, Text, ToolResult, ToolUpdate, ToolUse, delegation_from_details
-from sightline.flows import FlowOutcome, FlowRun, load, parse_inputs, run_flow
+from sightline.flows import Flow, FlowOutcome, load, require_inputs
+from sightline.host import HostedFlow, flow_start
+from sightline.journal import Store
+from sightline.paths import data_folder
 from sightline.providers import CommandLine, Provider, _registry
 
 DEADLINE = 90.0  # seconds; nothing here takes one
@@ -33,11 +36,15 @@ class Ran:
         return [event for event in self.events if type(event) is kind and agent in (None, event.agent)]
 
     def plan(self) -> Any:
-        return next(event for event in self.events if type(event) is ToolUse and event.id == "flow-1").args
+        return self.use().args
+
+    def use(self) -> ToolUse:
+        """The call that the flow is."""
+        return next(event for event in self.events if type(event) is ToolUse and event.name == "Flow")
 
     def progress(self) -> list[str]:
         """Each change of the step list as one line, such as "a=ok b=running"."""
-        return [statuses(event) for event in self.events if type(event) is ToolUpdate and event.id == "flow-1"]
+        return [statuses(event) for event in self.events if type(event) is ToolUpdate and not event.agent]
 
     def final(self) -> Any:
         """The step list of the flow's result."""
@@ -45,12 +52,17 @@ class Ran:
         return {item.id: (item.status, item.preview) for item in delegation_from_details(result.details).items}
 
     def result(self) -> ToolResult:
-        (result,) = [event for event in self.events if type(event) is ToolResult and event.id == "flow-1"]
+        (result,) = [event for event in self.events if type(event) is ToolResult and event.id == self.use().id]
         return result
 
     def ended(self) -> RunEnded:
         assert type(self.events[-1]) is RunEnded
         return self.events[-1]
+
+
+def hosted(flow: Flow, inputs: Mapping[str, Any], cwd: Path, **options: Any) -> HostedFlow:
+    """A flow in a session of this process."""
+    return HostedFlow(Store(data_folder()), flow_start(flow, require_inputs(flow, inputs), str(cwd)), **options)
 
 
 def statuses(event: ToolUpdate | ToolResult) -> str:
@@ -81,8 +93,13 @@ def run(write: Callable[..., Path], tmp_path: Path) -> Callable[..., Ran]:
             for event in batch if on_event else ():
                 on_event(event)
 
-        work = run_flow(load(write(text)), inputs or {}, emit=emit, cwd=str(tmp_path))
-        return Ran(asyncio.run(asyncio.wait_for(work, DEADLINE)), events)
+        async def work() -> FlowOutcome:
+            run = hosted(load(write(text)), inputs or {}, tmp_path)
+            async for batch in run.events():
+                emit(batch)
+            return run.outcome
+
+        return Ran(asyncio.run(asyncio.wait_for(work(), DEADLINE)), events)
 
     return run_to_end
 
@@ -94,7 +111,7 @@ def run_and_cancel(write: Callable[..., Path], tmp_path: Path) -> Callable[..., 
     def run_until(text: str, condition: Callable[[Event], bool]) -> Ran:
         async def work() -> Ran:
             flow = load(write(text))
-            flow_run = FlowRun(flow, parse_inputs(flow, []), cwd=str(tmp_path))
+            flow_run = hosted(flow, {}, tmp_path)
             events: list[Event] = []
             cancelling = None
             async for batch in flow_run.events():
@@ -114,6 +131,8 @@ def run_and_cancel(write: Callable[..., Path], tmp_path: Path) -> Callable[..., 
 MADE_UP_CLI = """
 import json, os, sys, time
 prompt = sys.stdin.read()
+with open("argv", "w") as file:
+    json.dump(sys.argv[1:], file)
 def say(**line):
     print(json.dumps(line), flush=True)
 say(kind="begin", session="s-1", argv=sys.argv[1:])

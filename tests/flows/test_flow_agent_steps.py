@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from sightline.events import (
-    AgentEnded,
     AgentStarted,
     Error,
     Notice,
@@ -20,8 +19,6 @@ from sightline.events import (
     ToolResult,
     ToolUse,
 )
-from sightline.flows.running._channel import EventChannel
-from sightline.flows.running._nested import Nested
 
 Run = Callable[..., Any]
 
@@ -66,11 +63,13 @@ def test_every_event_of_an_agent_step_is_under_its_id(run: Run) -> None:
     """)
 
     for step in ("one", "two"):
-        assert [event.session for event in ran.of(RunStarted, step)] == ["s-1"]
-        assert [(use.id, use.name, use.arg) for use in ran.of(ToolUse, step)] == [
-            (f"{step}/call-1", "Read", "notes.md")
-        ]
+        assert len(ran.of(RunStarted, step)) == 1
+        assert [(use.name, use.arg) for use in ran.of(ToolUse, step)] == [("Read", "notes.md")]
         assert len(ran.of(RunEnded, step)) == 1
+        assert [(started.path, started.call) for started in ran.of(AgentStarted) if started.path == step] == [
+            (step, ran.use().id)
+        ]
+    assert len({use.id for use in ran.of(ToolUse)}) == 3
     assert ran.of(Text, "") == []
 
 
@@ -121,7 +120,7 @@ def test_with_json_the_providers_own_lines_pass_through_unread(run: Run) -> None
 
 
 def test_an_agent_that_fails_is_tried_again_without_mixing_its_words(run: Run) -> None:
-    """The second attempt's text is another block, its calls have other ids, its output is its own."""
+    """The second attempt is an agent of its own: its text is another block, its output its own."""
     ran = run("""
         name: r
         steps:
@@ -133,12 +132,14 @@ def test_an_agent_that_fails_is_tried_again_without_mixing_its_words(run: Run) -
 
     assert ran.exit_code == 0
     assert ran.progress() == ["a=running", "a=running", "a=ok"]
-    assert ran.of(Notice)[0].text == "a: attempt 1 of 2 failed: the model is overloaded; again"
-    blocks = {event.block: "" for event in ran.of(Text, "a")}
-    for event in ran.of(Text, "a"):
-        blocks[event.block] += event.text
-    assert list(blocks.values()) == ["half an ans ", "FAIL ONCE "]
-    assert [use.id for use in ran.of(ToolUse, "a")] == ["a#2/call-1"]
+    (notice,) = ran.of(Notice, "a")
+    assert notice.text == "attempt 1 of 2 failed: the model is overloaded; again"
+    blocks: dict[tuple[str, int], str] = {}
+    for event in ran.of(Text):
+        blocks[event.agent, event.block] = blocks.get((event.agent, event.block), "") + event.text
+    assert [(agent, text) for (agent, _), text in blocks.items()] == [("a", "half an ans "), ("a-2", "FAIL ONCE ")]
+    assert len({block for _, block in blocks}) == 2
+    assert [use.agent for use in ran.of(ToolUse)] == ["", "a-2"]
     assert ran.outcome.steps["a"].output == "FAIL ONCE "
 
 
@@ -148,7 +149,7 @@ def test_an_agent_that_fails_fails_the_flow_and_says_why(run: Run) -> None:
 
     assert ran.exit_code == 1
     assert ran.final() == {"a": ("error", "the model is overloaded")}
-    assert [error.text for error in ran.of(Error)] == ["a: the model is overloaded"]
+    assert [error.text for error in ran.of(Error, "a")] == ["the model is overloaded"]
 
 
 @pytest.mark.parametrize("output_format", ["text", "json"])
@@ -177,28 +178,8 @@ def test_a_cli_that_is_not_installed_fails_its_step_with_a_hint(
         assert ran.exit_code == 1
         assert ran.final()["a"] == ("error", "Claude Code is not installed: no `claude` on the PATH")
         (error,) = ran.of(Error)
-        assert error.text == "a: Claude Code is not installed: no `claude` on the PATH"
+        assert (error.agent, error.text) == ("a", "Claude Code is not installed: no `claude` on the PATH")
         assert error.hint
-
-
-async def test_a_subagents_path_follows_the_steps() -> None:
-    """Every path and id of a nested event is placed; nothing else of it changes. What the step does is the flow's."""
-    channel = EventChannel()
-    nested = Nested("review", channel)
-    nested.publish(Notice("again"))
-    await nested.relay(
-        [
-            AgentStarted("Explore-1", name="Explore", call="call-2", source="claude"),
-            Text("hi", block=3, agent="Explore-1", source="claude"),
-            AgentEnded("Explore-1"),
-        ]
-    )
-    channel.close()
-    own, started, text, ended = [event async for batch in channel.batches() for event in batch]
-    assert (own.agent, own.source) == ("review", "flow")
-    assert (started.agent, started.path, started.call) == ("review", "review/Explore-1", "review/call-2")
-    assert (text.agent, text.text, text.block, text.source) == ("review/Explore-1", "hi", 3, "claude")
-    assert ended.path == "review/Explore-1"
 
 
 def test_words_before_and_after_a_call_do_not_run_together(
@@ -207,7 +188,8 @@ def test_words_before_and_after_a_call_do_not_run_together(
     """Each block of an agent's words begins on a line of its own in the step's output."""
     recording = Path(__file__).parents[1] / "captures" / "claude" / "single_tool.jsonl"
     program = tmp_path_factory.mktemp("bin") / "claude"  # no program of the workspace is run
-    program.write_text(f"#!/bin/sh\ncat {recording}\n")
+    no_channel = 'case "$*" in *--input-format*) exit 1;; esac'
+    program.write_text(f"#!/bin/sh\n{no_channel}\ncat {recording}\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     ran = run("name: w\nsteps:\n  - {id: a, provider: claude, prompt: hi}\n")
@@ -217,3 +199,15 @@ def test_words_before_and_after_a_call_do_not_run_together(
         words[event.block] = words.get(event.block, "") + event.text
     assert len(words) > 1
     assert ran.outcome.steps["a"].output == "\n".join(words.values())
+
+
+def test_options_reach_the_agent_of_a_step_and_are_not_stored(run: Run, tmp_path: Path) -> None:
+    """There may be a key in them; what is stored of the agent has its prompt and its folder."""
+    ran = run("name: o\nsteps:\n  - {id: a, provider: made_up, prompt: hi, options: {mode: sesame}}\n")
+
+    assert ran.exit_code == 0
+    assert json.loads((tmp_path / "argv").read_text()) == ["", "sesame"]
+    (record,) = (tmp_path / "sightline-home").glob("sessions/*/agents/a/record.json")
+    assert json.loads(record.read_text())["assignment"] == "hi"
+    journal = record.parents[2] / "journal.jsonl"
+    assert "sesame" not in record.read_text() + journal.read_text()

@@ -12,9 +12,10 @@ from typing import Any
 
 import psutil
 import pytest
+from tests.flows.conftest import hosted
 
 from sightline.events import Event, Notice, Text, ToolOutput
-from sightline.flows import FlowRun, load
+from sightline.flows import load
 
 TWO_TREES = """
     name: trees
@@ -126,7 +127,7 @@ def test_a_reader_that_goes_away_takes_the_flow_with_it(write: Callable[..., Pat
     """Closing the iteration cancels: no process is left, and nothing waits for a reader that is gone."""
 
     async def read_a_little() -> None:
-        run = FlowRun(load(write(TWO_TREES)), {}, cwd=str(tmp_path))
+        run = hosted(load(write(TWO_TREES)), {}, tmp_path)
         events = run.events()
         async for batch in events:
             if any(map(is_ready, batch)):
@@ -145,12 +146,10 @@ def test_a_command_that_never_stops_writing_is_ended_though_nobody_reads(
     """It waits for room that will never come; cancelling must not wait with it."""
 
     async def stop_reading() -> None:
-        run = FlowRun(
-            load(write("name: y\nsteps:\n  - id: a\n    run: echo $$ > pids; exec yes\n")), {}, cwd=str(tmp_path)
-        )
+        run = hosted(load(write("name: y\nsteps:\n  - id: a\n    run: echo $$ > pids; exec yes\n")), {}, tmp_path)
         events = run.events()
         await anext(events)
-        while not run._channel.full:  # noqa: ASYNC110
+        while not (tmp_path / "pids").exists():  # noqa: ASYNC110
             await asyncio.sleep(0.001)
         await events.aclose()
         assert run.exit_code == 130
@@ -164,7 +163,7 @@ def test_cancelling_the_task_that_reads_ends_every_process(write: Callable[..., 
     """asyncio's own cancellation is passed on, after everything was ended."""
 
     async def cancel_the_reader() -> None:
-        run = FlowRun(load(write(TWO_TREES)), {}, cwd=str(tmp_path))
+        run = hosted(load(write(TWO_TREES)), {}, tmp_path)
         ready = asyncio.Event()
 
         async def read() -> None:

@@ -479,3 +479,30 @@ def test_whatever_bytes_a_file_holds_checking_never_raises(tmp_path: Path) -> No
                 assert finding.line >= 1
                 assert finding.message
                 assert finding.hint
+
+
+def test_mistakes_of_items_and_agents_are_found(write: Write) -> None:
+    """An item where there is none, a list that is none, a bound without items, and what an agent's step cannot have."""
+    path = write("""
+        name: f
+        steps:
+          - {id: a, run: "echo {{ item }}"}
+          - {id: b, foreach: "x {{ steps.a.json }}", needs: a, run: echo}
+          - {id: c, max_parallel: 2, run: echo}
+          - {id: d, foreach: ["{{ item }}"], when: item.x == 1, run: "echo {{ item.name }}"}
+          - {id: e, agent: explore, provider: claude, prompt: hi, output_format: json}
+          - {id: f, agent: explore, run: echo}
+          - {id: g, foreach: [1], max_parallel: 0, run: echo}
+    """)
+
+    assert [(line, message) for line, message, _ in found(path)] == [
+        (3, "{{ item }}: the step has no foreach"),
+        (4, "foreach must be a list, or one path to a list"),
+        (5, "max_parallel belongs to a step with foreach"),
+        (6, "there is no item here yet"),
+        (6, "there is no item here yet"),
+        (7, "a step with agent has no provider"),
+        (7, "a step with agent has no output_format"),
+        (8, "a step has both run and agent"),
+        (9, "max_parallel must be a whole number of at least 1"),
+    ]

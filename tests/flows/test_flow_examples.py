@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.flows.conftest import hosted
 
-from sightline.flows import Flow, FlowOutcome, check, load, run_flow
+from sightline.flows import Flow, FlowOutcome, check, load
 from sightline.flows.file import _steps
 from sightline.providers import _registry
 
@@ -22,6 +23,13 @@ PAGES = [ROOT / "docs" / "guide" / "flows.md", ROOT / "docs" / "reference" / "fl
 
 def finished(work: Coroutine[Any, Any, FlowOutcome]) -> FlowOutcome:
     return asyncio.run(asyncio.wait_for(work, 20))
+
+
+async def outcome_of(flow: Flow, inputs: dict[str, Any], cwd: Path) -> FlowOutcome:
+    run = hosted(flow, inputs, cwd)
+    async for _ in run.events():
+        pass
+    return run.outcome
 
 
 def documented() -> list[Any]:
@@ -50,10 +58,10 @@ def test_every_flow_in_the_documentation_passes_the_check(block: str, tmp_path: 
     assert check(tmp_path / "flow.yaml") == []
 
 
-def test_hello_runs_anywhere() -> None:
+def test_hello_runs_anywhere(tmp_path: Path) -> None:
     """Commands only: the first flow a person tries."""
     flow = load(ROOT / "examples" / "hello.yaml")
-    outcome = finished(run_flow(flow, {"name": "Ada", "shout": "true"}, emit=lambda batch: None))
+    outcome = finished(outcome_of(flow, {"name": "Ada", "shout": "true"}, tmp_path))
 
     assert outcome.exit_code == 0
     assert outcome.steps["shout"].output == "HELLO, ADA!"
@@ -82,11 +90,11 @@ def review(made_up: Any, monkeypatch: pytest.MonkeyPatch) -> Flow:
     return load(ROOT / "examples" / "review.yaml")
 
 
-def test_review_runs_from_diff_to_summary(review: Flow, git_says: Callable[[str], None]) -> None:
+def test_review_runs_from_diff_to_summary(review: Flow, git_says: Callable[[str], None], tmp_path: Path) -> None:
     """The diff reaches both reviewers, and what both say reaches the summary."""
     git_says("+new words")
 
-    outcome = finished(run_flow(review, {}, emit=lambda batch: None))
+    outcome = finished(outcome_of(review, {}, tmp_path))
 
     assert {name: step.status for name, step in outcome.steps.items()} == dict.fromkeys(review.steps, "ok")
     assert "+NEW WORDS" in outcome.steps["reviewer"].output
@@ -94,11 +102,11 @@ def test_review_runs_from_diff_to_summary(review: Flow, git_says: Callable[[str]
     assert outcome.exit_code == 0
 
 
-def test_review_of_nothing_asks_nobody(review: Flow, git_says: Callable[[str], None]) -> None:
+def test_review_of_nothing_asks_nobody(review: Flow, git_says: Callable[[str], None], tmp_path: Path) -> None:
     """Without a difference both reviews are skipped, and so is the summary."""
     git_says("")
 
-    outcome = finished(run_flow(review, {}, emit=lambda batch: None))
+    outcome = finished(outcome_of(review, {}, tmp_path))
 
     assert [step.status for step in outcome.steps.values()] == ["ok", "skipped", "skipped", "skipped"]
     assert outcome.exit_code == 0
@@ -110,6 +118,7 @@ def test_the_public_names_of_the_package_are_these() -> None:
 
     assert sorted(sightline.flows.__all__) == [
         "AgentStep",
+        "AttemptEnd",
         "CommandStep",
         "Finding",
         "Flow",
@@ -117,11 +126,17 @@ def test_the_public_names_of_the_package_are_these() -> None:
         "FlowInvalid",
         "FlowOutcome",
         "FlowRun",
+        "NATIVE",
+        "OUTPUT_CAP",
+        "STEPS_AT_ONCE",
         "StepResult",
+        "StepTask",
+        "brief",
         "check",
         "load",
         "parse_inputs",
-        "run_flow",
+        "require_inputs",
+        "task_of",
     ]
 
 

@@ -12,6 +12,7 @@ from tests.cli.support import SIGHTLINE, sightline, until
 
 from sightline.flows import check
 from sightline.journal import Store
+from sightline.settings._agent_files import user_agents_folder
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "own-agent.yaml"
 
@@ -109,3 +110,47 @@ def test_what_it_does_not_take_is_found_by_the_check(work: Path) -> None:
     ]
     path.write_text("name: f\nsteps:\n  - {id: a, provider: openai_compatible, approval: full, prompt: Go.}\n")
     assert [finding.message for finding in check(path)] == ["openai_compatible has no approval level full"]
+
+
+REVIEWER = """---
+name: reviewer
+description: reviews
+approval: plan
+---
+You review what you are given.
+"""
+
+
+def test_a_step_may_name_an_agent(work: Path) -> None:
+    """It is started as `task` starts it: its instructions, its level, and what it hands back is the output."""
+    agents = user_agents_folder(os.environ)
+    agents.mkdir(parents=True)
+    (agents / "reviewer.md").write_text(REVIEWER)
+    model = scripted(
+        work,
+        [{"tool": "write", "args": {"path": "made", "content": "x"}}],
+        [{"text": "So."}, {"tool": "yield", "args": {"result": "All good."}}],
+    )
+    path = work.parent / "flow.yaml"
+    path.write_text(
+        "name: f\ninputs: {model: {}}\nsteps:\n"
+        "  - {id: look, agent: reviewer, approval: full, model: '{{ inputs.model }}', prompt: Look.}\n"
+        "  - {id: show, needs: look, run: 'echo got {{ steps.look.output }}'}\n"
+    )
+    done = sightline("flow", "run", str(path), "-i", f"model={model}", "--output-format", "events")
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    printed = [event["content"] for event in events if event["kind"] == "tool_output" and event["agent"] == "show"]
+    assert printed == ["got All good.\n"], done.stderr
+    states = [event["value"] for event in events if event["kind"] == "state" and event["agent"] == "look"]
+    assert "reviewer" in {state.get("definition") for state in states if isinstance(state, dict)}
+    assert not (work / "made").exists(), "its definition caps it at plan, whatever the step says"
+
+
+def test_an_agent_that_there_is_not_is_found_before_anything_runs(work: Path) -> None:
+    """A mistake of the user: exit code 2."""
+    path = work.parent / "flow.yaml"
+    path.write_text("name: f\nsteps:\n  - {id: a, run: touch ran}\n  - {id: b, agent: nobody, prompt: Go.}\n")
+    done = sightline("flow", "run", str(path))
+    assert done.returncode == 2
+    assert b"nobody" in done.stderr
+    assert not (work / "ran").exists()

@@ -65,7 +65,7 @@ def _prompt_provider(arguments: argparse.Namespace, session: str, name: str) -> 
     if ignored := [f"--{name}" for name in ("allow", "deny") if getattr(arguments, name)]:
         _note(f"not used: {', '.join(ignored)}; {provider.title} has its own rules", "change them there")
     request = ProviderPrompt(
-        prompt=text if schema is None else schema.asked(text),
+        prompt=text if schema is None else schema.prompt_with(text),
         model=arguments.model,
         resume=resume,
         approval=arguments.approval or _level_left(session, provider),
@@ -194,11 +194,14 @@ def events(arguments: argparse.Namespace) -> int:
 
 def flow_run(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import Detail, PlainRenderer, columns_of
-    from sightline.views.plain.commands.flow import show_flow
+    from sightline.views.plain.commands.flow import detach_flow, read_flow, show_flow
 
+    store, start = open_store(), read_flow(arguments.file, arguments.input, str(current_folder()))
+    if arguments.detach:
+        return detach_flow(store, start, palette_of(arguments, 2))
     detail = Detail(calls=arguments.verbose, agents=True, steps=True, output=arguments.verbose)
     renderer = PlainRenderer(detail, palette_of(arguments), columns_of(1))
-    return show_flow(arguments.file, arguments.input, renderer, events=arguments.output_format == "events")
+    return show_flow(store, start, renderer, events=arguments.output_format == "events")
 
 
 def flow_check(arguments: argparse.Namespace) -> int:

@@ -207,6 +207,7 @@ def _add_flow(subparsers: "Subparsers") -> None:
     run.add_argument(
         "--output-format", choices=("text", "events"), default="text", help="text (default); events: NDJSON"
     )
+    run.add_argument("-d", "--detach", action="store_true", help="start it in the background and print its id")
     add_common(run, below=True)
     run.set_defaults(command=commands.flow_run)
     check = parts.add_parser("check", help="check a workflow for mistakes without running it")

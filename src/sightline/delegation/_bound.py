@@ -1,6 +1,6 @@
 """How many agents work at once: one bound for a session, which may be changed while they work.
 
-Nobody waits here while holding a place, so whoever waits gets one when another ends or waits for something itself.
+No one waits here while holding a place, so each that waits gets one when another ends or waits for something itself.
 """
 
 import asyncio

@@ -24,6 +24,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from sightline.actors import Actor
+from sightline.agent import LEVELS
 from sightline.agent._bugs import log_bug
 from sightline.delegation._bound import Bound
 from sightline.delegation._driver import Driver, How
@@ -38,7 +39,7 @@ from sightline.delegation.definitions._discovery import AgentCatalogue
 from sightline.events import Event, Notice, RunStarted, Usage
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.journal import Busy
-from sightline.settings import Settings
+from sightline.settings import Approval, Settings
 from sightline.text import clean_line, clean_text, cut_graphemes
 
 T = TypeVar("T")
@@ -55,14 +56,20 @@ _is_mail_id = re.compile(r"m\d{1,9}").fullmatch
 
 
 class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """One agent to be started."""
+    """One agent to be started. What is empty is as its definition, the session or the settings have it."""
 
     agent: str
     assignment: str
+    definition: AgentDefinition | None = None  # one that no catalogue has: of a step that names none
     name: str = ""
     description: str = ""
     context: str = ""
     isolated: bool = False
+    model: str = ""
+    approval: Approval | None = None  # a cap, beside that of the definition
+    cwd: str = ""
+    timeout: float = 0.0
+    options: dict[str, object] = {}  # of its provider
 
 
 class Delivery(msgspec.Struct, frozen=True):
@@ -165,7 +172,7 @@ class AgentDirectory:
         """A new agent, which does nothing yet. UserMistake for what may not be started."""
         if self._closed:
             raise UserMistake("the session is ending", "resume it to start agents")
-        definition = self._allowed(request.agent, parent)
+        definition = _as_requested(request.definition or self._allowed(request.agent, parent), request)
         isolated = request.isolated or definition.isolated
         if isolated and self._settings().task.isolation == "off":  # it would change the files it was to leave alone
             raise UserMistake("no agent works in its own copy of the files (task.isolation is off)", "start another")
@@ -182,8 +189,12 @@ class AgentDirectory:
             context=self._stored(request.context),
             isolated=isolated,
             created=time.time(),
+            is_step=request.definition is not None,
+            cwd=request.cwd,
+            timeout=request.timeout,
         )
         member = self._members[name] = self._member(record, "pending")
+        member.options = request.options
         return member
 
     def _stored(self, text: str) -> str:
@@ -253,6 +264,8 @@ class AgentDirectory:
                 result = await carry_out(member)
         except asyncio.CancelledError:
             result = _stopped(member, member.reason or "cancelled")
+        except SightlineError as error:
+            result = _failed(member, error.message, error.hint)
         except Exception as error:
             result = _failed(member, _why(error, "an agent failed"))
         finally:
@@ -302,7 +315,7 @@ class AgentDirectory:
             member.failed = result.failed
             member.become("parked")
         elif member.reason or member.driver is None:  # without one it could not be started
-            await self._end(member, result.aborted or result.error)
+            await self._end(member, result.aborted or result.failure)
         else:
             self._rest(member, stopped=bool(result.aborted), failed=result.failed)
         if member.actor is not None:
@@ -399,7 +412,7 @@ class AgentDirectory:
             await self._release(member)
             self._answer_mail(member, mail, why)
         else:
-            self._answer_mail(member, mail, outcome.text or outcome.error)
+            self._answer_mail(member, mail, outcome.text or outcome.failure)
             await self._settle_woken(member, stopped=bool(outcome.stopped), failed=bool(outcome.error))
         finally:
             if self._waking.get(member.id) is asyncio.current_task():  # it may have been woken again by now
@@ -663,7 +676,7 @@ def _mail_text_for(member: Member, mail: Mail) -> str:
 
 
 def _why(error: Exception, where: str) -> str:
-    """Why an agent failed, for whoever waits for it."""
+    """Why an agent failed, for the one that waits for it."""
     if isinstance(error, SightlineError):
         return f"{error.message}; {error.hint}" if error.hint else error.message
     if isinstance(error, Busy):
@@ -678,10 +691,20 @@ def _known(usage: Usage) -> Usage | None:
     return None if usage == Usage() else usage
 
 
-def _failed(member: Member, error: str) -> AgentResult:
+def _as_requested(definition: AgentDefinition, request: SpawnRequest) -> AgentDefinition:
+    caps = [cap for cap in (definition.approval, request.approval) if cap]
+    cap: Literal["", "plan", "edit", "auto", "full"] = min(caps, key=LEVELS.index) if caps else ""
+    return msgspec.structs.replace(definition, model=request.model or definition.model, approval=cap)
+
+
+def _failed(member: Member, error: str, hint: str = "") -> AgentResult:
     record = member.record
     return AgentResult(
-        id=record.id, agent=record.definition.name, description=record.description, error=clean_text(error)
+        id=record.id,
+        agent=record.definition.name,
+        description=record.description,
+        error=clean_text(error),
+        hint=clean_text(hint),
     )
 
 

@@ -33,9 +33,15 @@ class DriverOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """How a run of an agent ended."""
 
     text: str = ""  # its last words
+    words: str = ""  # all of its words
     error: str = ""  # why it failed
+    hint: str = ""  # what to do about that
     stopped: str = ""  # cancelled or timeout
     is_refused: bool = False  # something it needed was refused
+
+    @property
+    def failure(self) -> str:
+        return f"{self.error}; {self.hint}" if self.error and self.hint else self.error
 
 
 class Driver(Protocol):

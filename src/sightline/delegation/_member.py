@@ -46,7 +46,9 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
     description: str = ""
     output: str = ""
     error: str = ""
+    hint: str = ""  # what to do about the error
     aborted: str = ""  # why it was stopped
+    is_refused: bool = False  # something it needed was refused
     warnings: list[str] = []
     findings: list[ReviewFinding] = []
     handed_in: HandedIn | None = None  # what became of the files it changed, if it was isolated
@@ -58,6 +60,11 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def failed(self) -> bool:
         return bool(self.error or self.aborted)
+
+    @property
+    def failure(self) -> str:
+        """The error, and what to do about it."""
+        return f"{self.error}; {self.hint}" if self.error and self.hint else self.error
 
 
 class Member:
@@ -77,6 +84,7 @@ class Member:
         self.driver: Driver | None = None
         self.isolation: Isolation | None = None
         self.place: Place | None = None  # the one it had last
+        self.options: dict[str, object] = {}  # of its provider; not stored: there may be a key in them
         self.opening = asyncio.Lock()  # of its journal: one driver at a time
         self.has_irc = True  # or cannot answer messages
         self.may_continue: Callable[[], bool] = lambda: False  # another program works again, without a prompt

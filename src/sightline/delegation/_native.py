@@ -65,4 +65,10 @@ class NativeDriver:
         if ended is None:
             return DriverOutcome(error="it did not run")
         stopped = ended.stop_reason if ended.stop_reason in ("cancelled", "timeout") else ""
-        return DriverOutcome(text=ended.text, error=ended.error, stopped=stopped, is_refused=ended.exit_code == 3)
+        return DriverOutcome(
+            text=ended.text,
+            words=ended.text,
+            error=ended.error,
+            stopped=stopped,
+            is_refused=ended.exit_code == 3,
+        )

@@ -7,6 +7,7 @@ Rules:
 - A result that a schema describes is checked when it is handed back; one that does not fit may be corrected once.
 - After so many requests it is reminded to finish; after half as many again it is stopped. So it is when its time is
   over.
+- A step of a flow is not asked to hand back anything, and has no budget: all of its words are its result.
 - The whole of what it returned is stored before anyone reads of it.
 """
 
@@ -50,7 +51,7 @@ class TaskRun:
 
     async def carry_out(self, member: Member) -> AgentResult:
         assert member.driver is not None
-        began, limit = time.monotonic(), self._settings().task.max_seconds
+        began, limit = time.monotonic(), self._limit(member)
         timer = None
         if limit:
             timer = asyncio.get_running_loop().call_later(limit, self._abort, member, "timeout")
@@ -63,14 +64,18 @@ class TaskRun:
         result = msgspec.structs.replace(result, output=self._secrets.masked(result.output))
         if result.output:
             await asyncio.to_thread(self._shelf.save_output, member.id, result.output)
-        return msgspec.structs.replace(result, output=bounded(result.output))
+        return result if member.record.is_step else msgspec.structs.replace(result, output=bounded(result.output))
+
+    def _limit(self, member: Member) -> float:
+        named = member.record.timeout
+        return named or (0 if member.record.is_step else self._settings().task.max_seconds)
 
     async def _run(self, member: Member, driver: Driver) -> tuple[DriverOutcome, int]:
         if member.reason:  # it was stopped before it had begun
             return DriverOutcome(stopped=member.reason), 0
         outcome = await driver.run(member.record.assignment, origin="task")
         reminded = 0
-        must_yield = not member.is_program
+        must_yield = not (member.is_program or member.record.is_step)
         while must_yield and member.yielded is None and not (outcome.error or outcome.stopped or member.reason):
             if reminded == REMINDERS:
                 break
@@ -81,9 +86,11 @@ class TaskRun:
 
     def _result(self, member: Member, outcome: DriverOutcome, reminded: int, seconds: float) -> AgentResult:
         yielded, record = member.yielded, member.record
-        output, error, warnings = outcome.text, outcome.error, []
+        output, error, hint, warnings = outcome.text, outcome.error, outcome.hint, []
+        if record.is_step:
+            output = outcome.words
         if yielded is not None:
-            error = yielded.error
+            error, hint = yielded.error, ""
             output = yielded.text
             if yielded.data is not None:
                 output = msgspec.json.format(msgspec.json.encode(yielded.data), indent=2).decode()
@@ -97,7 +104,9 @@ class TaskRun:
             description=record.description,
             output=output,
             error=error,
+            hint=hint,
             aborted=member.reason or outcome.stopped,
+            is_refused=outcome.is_refused,
             warnings=warnings,
             findings=list(member.findings),
             requests=member.requests,

@@ -126,7 +126,11 @@ class Team:
     def start(self, request: SpawnRequest) -> "tuple[Member, asyncio.Task[AgentResult]]":
         """Start an agent beside that of the session, without a call."""
         member = self.directory.allocate(request, None)
-        return member, background(self.directory.work(member, self._run.carry_out, ""))
+        return member, background(self.directory.work(member, self.carry_out, ""))
+
+    async def carry_out(self, member: Member) -> AgentResult:
+        """The task of an agent that has begun."""
+        return await self._run.carry_out(member)
 
     # What they returned and did
 
@@ -173,7 +177,7 @@ class Team:
         spec = self._spec_of(member, parent) if is_ours else None
         return ProgramStart(
             level=lambda: self._level(member, parent),
-            cwd=str(self._spec.cwd if copy is None else copy.cwd),
+            cwd=str(self._cwd_of(member) if copy is None else copy.cwd),
             entering=() if copy is None else copy.words,
             model=member.record.definition.model if spec is None else spec.options.model,
             own=None if spec is None else self._own_program(member, parent, spec),
@@ -244,7 +248,7 @@ class Team:
         assert member.actor is not None
         folder, record, root = self._shelf.folder(member.id), member.record, self._root
         member.has_irc = IrcTool.name in self._tool_names(member)
-        header = JournalHeader(member.id, str(self._spec.cwd), record.description)
+        header = JournalHeader(member.id, str(self._cwd_of(member)), record.description)
         writer = JournalWriter(folder, None if _has_journal(folder) else header)
         try:
             tree = SessionTree.load(folder)
@@ -262,7 +266,7 @@ class Team:
                 cap=self._cap(member),
                 entries=AgentEntries(writer, root.actor.log),
                 hooks=root.hooks,
-                role=_role(record.definition, record.context, self._roster(member)),
+                role="" if record.is_step else _role(record.definition, record.context, self._roster(member)),
             )
             for message in missing_messages(agent.memory.messages, unremembered):
                 agent.memory.add(message)
@@ -273,7 +277,7 @@ class Team:
         for tool in self._tools_of(member, agent):
             agent.tools.add(tool)
         budget = Budget(
-            lambda: self._settings().task.request_budget,
+            lambda: 0 if record.is_step else self._settings().task.request_budget,
             lambda text: agent.add_unshown_message(text, "task"),
             lambda: self.directory.abort(member, "it made more requests than its budget allows"),
         )
@@ -340,12 +344,16 @@ class Team:
         options = msgspec.structs.replace(self._spec.options, resume="", model=model, thinking=thinking, title="")
         return msgspec.structs.replace(
             self._spec,
+            cwd=self._cwd_of(member),
             settings=settings,
             options=options,
             tools=self._extension_tools(),
             only=(*self._tool_names(member), *_DELEGATING),
             may_lack_model=False,
         )
+
+    def _cwd_of(self, member: Member) -> Path:
+        return Path(member.record.cwd) if member.record.cwd else self._spec.cwd
 
     def _extension_tools(self) -> tuple[AnyTool, ...]:
         own = {*(tool.name for tool in builtin_tools()), IrcTool.name, TaskTool.name}
@@ -365,7 +373,7 @@ class Team:
                 self.directory, self._run, member, settings=self._settings, jobs=lambda: agent.workplace.jobs
             )
             tools.append(task)
-        if member is not None:
+        if member is not None and not member.record.is_step:
             tools.append(YieldTool(member))
             if "report_finding" in (member.record.definition.tools or ()):
                 tools.append(ReportFindingTool(member))

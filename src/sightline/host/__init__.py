@@ -6,12 +6,16 @@ TYPE_CHECKING = False
 # A console starts its host before anything is loaded, and a host without an agent in it does not load one.
 if TYPE_CHECKING:
     from sightline.actors import all_details as all_details
+    from sightline.host.flow._flow_session import FlowStart as FlowStart
+    from sightline.host.flow._flow_session import flow_start as flow_start
+    from sightline.host.flow._hosted_flow import HostedFlow as HostedFlow
     from sightline.host.native._run import NativeRun as NativeRun
     from sightline.host.native._run import native_run as native_run
     from sightline.host.native._working import NativeSession as NativeSession
     from sightline.host.native._working import working as working
     from sightline.host.process._console_options import launch_agent as launch_agent
     from sightline.host.process._console_options import started as started
+    from sightline.host.process._flow_host import launch_flow as launch_flow
     from sightline.host.process._process import launch as launch
     from sightline.host.provider._levels import level_left_in as level_left_in
     from sightline.host.provider._memory import conversation_in as conversation_in

@@ -2,7 +2,7 @@
 
 Rules:
 
-- It is what its record and its folder say: a process that did not open it can read, merge and remove it.
+- It is all in its record and its folder: a process that did not open it can read, merge and remove it.
 - All functions block, and are for threads. One at a time: a copy has a lock.
 - Nothing is applied or removed before the agent's changes are stored as a patch, whole.
 - `.git` is no part of a copy's changes, nor is what git ignores in the workspace; a `.gitignore` of the agent's hides

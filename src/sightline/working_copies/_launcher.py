@@ -8,7 +8,7 @@ COPY is the folder of the copy: `upper` and `work` are the kernel's, `namespace`
 
 Rules:
 
-- The mount is in a namespace of its own, so nobody else sees it, and it ends with the last process in it, however that
+- The mount is in a namespace of its own, so no one else sees it, and it ends with the last process in it, however that
   ends. There is nothing to unmount.
 - Two mounts of one upper folder would not see each other's changes (the kernel calls it undefined). A second process
   therefore joins the namespace of the first, as long as any process is in it.

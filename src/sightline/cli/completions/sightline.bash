@@ -13,7 +13,7 @@ _shtab_sightline_subparsers=(view events flow exec jobs attach logs cancel ps st
 
 _shtab_sightline_view_option_strings=(-h --help --provider -v --verbose --color --debug-log)
 _shtab_sightline_events_option_strings=(-h --help --provider --debug-log)
-_shtab_sightline_flow_run_option_strings=(-h --help -i --input --output-format -v --verbose --color --debug-log)
+_shtab_sightline_flow_run_option_strings=(-h --help -i --input --output-format -d --detach -v --verbose --color --debug-log)
 _shtab_sightline_flow_check_option_strings=(-h --help)
 _shtab_sightline_flow_option_strings=(-h --help)
 _shtab_sightline_exec_option_strings=(-h --help -d --detach --pty --timeout --sandbox --network --session --output-format -v --verbose --color --debug-log)
@@ -129,6 +129,8 @@ _shtab_sightline_events__h_nargs=0
 _shtab_sightline_events___help_nargs=0
 _shtab_sightline_flow_run__h_nargs=0
 _shtab_sightline_flow_run___help_nargs=0
+_shtab_sightline_flow_run__d_nargs=0
+_shtab_sightline_flow_run___detach_nargs=0
 _shtab_sightline_flow_run__v_nargs=0
 _shtab_sightline_flow_run___verbose_nargs=0
 _shtab_sightline_flow_check__h_nargs=0

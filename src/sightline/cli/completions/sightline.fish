@@ -95,6 +95,7 @@ complete -c sightline -n '_shtab_sightline_using flow; and test $_shtab_sightlin
 complete -c sightline -n '_shtab_sightline_using flow run' -s h -l help -d 'show this help message and exit'
 complete -c sightline -n '_shtab_sightline_using flow run' -s i -l input -x -d 'set an input; repeatable'
 complete -c sightline -n '_shtab_sightline_using flow run' -l output-format -xka "text events" -d 'text (default); events: NDJSON'
+complete -c sightline -n '_shtab_sightline_using flow run' -s d -l detach -d 'start it in the background and print its id'
 complete -c sightline -n '_shtab_sightline_using flow run' -s v -l verbose -d 'also show tool calls and subagents'
 complete -c sightline -n '_shtab_sightline_using flow run' -l color -xka "auto always never" -d 'when to use colours; auto: only on a terminal'
 complete -c sightline -n '_shtab_sightline_using flow run' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write details for bug reports to FILE'

@@ -325,6 +325,7 @@ _shtab_sightline_flow_run_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "*"{-i,--input}"[set an input\; repeatable]:NAME=VALUE:"
   "--output-format[text (default)\; events\: NDJSON]:output_format:(text events)"
+  {-d,--detach}"[start it in the background and print its id]"
   {-v,--verbose}"[also show tool calls and subagents]"
   "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
   "--debug-log[write details for bug reports to FILE]:FILE:_files"

@@ -324,7 +324,7 @@ class _Progress:
         preview = member.last_line
         if result is not None:
             status = "error" if result.failed else "ok"
-            preview = result.error or result.aborted or first_line(result.output.strip())
+            preview = result.failure or result.aborted or first_line(result.output.strip())
         task = record.description or first_line(record.assignment)
         name = f"{record.id} ({record.definition.name})"
         return DelegationItem(
@@ -338,7 +338,7 @@ def summary(result: AgentResult, member: Member, most: int = PREVIEW) -> str:
     how = f"was stopped ({result.aborted})" if result.aborted else "failed" if result.error else "is done"
     parts = [f"Agent `{result.id}` ({result.agent}) {how}: {spent}."]
     if result.error:
-        parts.append(f"Error: {excerpt(result.error, most, f'history://{result.id}')}")
+        parts.append(f"Error: {excerpt(result.failure, most, f'history://{result.id}')}")
     parts += [f"Warning: {warning}." for warning in result.warnings]
     if result.findings:
         findings = [_finding(number, each) for number, each in enumerate(result.findings, 1)]

@@ -20,7 +20,7 @@ from sightline.flows.file._inputs import read_inputs
 from sightline.flows.file._model import Flow, FlowInput
 from sightline.flows.file._reader import FlowReader
 from sightline.flows.file._steps import StepDraft, StepReference, read_steps
-from sightline.flows.file._template import one_line
+from sightline.flows.file._template import ITEM, one_line
 from sightline.handles import NotRegular, read_at_most
 from sightline.text import clean_line, cut_graphemes
 
@@ -133,6 +133,10 @@ def _check_uses(
 ) -> Iterator[Finding]:
     """References that lead nowhere. `behind` is what the step waits for, None when that cannot be known."""
     for use in draft.uses:
+        if use.reference.root == ITEM:
+            if not draft.has_items:
+                yield _finding(use, f"{one_line(use.reference.source)}: the step has no foreach", "add foreach: [LIST]")
+            continue
         name, shown = use.reference.name, one_line(use.reference.source)
         if use.reference.root == "inputs":
             if name not in inputs:

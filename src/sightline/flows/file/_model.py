@@ -5,9 +5,11 @@ from typing import Literal
 import msgspec
 
 from sightline.flows.file._condition import Condition
-from sightline.flows.file._template import Template
+from sightline.flows.file._template import Reference, Template
 from sightline.flows.running._shell import ShellCommand
 from sightline.providers import Approval
+
+NATIVE = "native"  # our own agent, in the place of a provider
 
 InputType = Literal["string", "int", "number", "boolean"]
 OutputFormat = Literal["text", "json"]
@@ -39,16 +41,20 @@ class FlowStep(msgspec.Struct, frozen=True, kw_only=True):
     when: Condition | None = None
     timeout: float | None = None  # seconds, for each attempt
     retry: StepRetry = StepRetry()
+    foreach: list[object] | Reference | None = None  # one agent, or command, for each; every text in it is a Template
+    max_parallel: int | None = None  # items at once
+    cwd: Template = Template(())  # relative to the folder the flow was started in
     line: int = 0
 
 
 class AgentStep(FlowStep, frozen=True, kw_only=True):
-    """A prompt for a provider."""
+    """A prompt for a provider, or for an agent that is defined in a file. One of the two is named."""
 
-    provider: str  # `native`: our own agent
+    provider: str = ""  # `native`: our own agent
+    agent: str = ""
     prompt: Template
     model: Template = Template(())
-    approval: Approval = "auto"
+    approval: Approval | None = None  # None: as the definition or the settings have it
     output_format: OutputFormat = "text"
     options: dict[str, object] = {}  # the provider's own; every text in it is a Template
 

@@ -12,16 +12,15 @@ import yaml
 from sightline.flows.file._condition import Condition, parse_condition
 from sightline.flows.file._document import SIZE_CAP, place
 from sightline.flows.file._findings import suggestion
-from sightline.flows.file._model import AgentStep, CommandStep, OutputFormat, StepRetry
+from sightline.flows.file._model import NATIVE, AgentStep, CommandStep, OutputFormat, StepRetry
 from sightline.flows.file._reader import FlowReader, check_name
-from sightline.flows.file._template import Reference, Template, TemplateMistake, parse_template
-from sightline.flows.running._attempts import NATIVE
+from sightline.flows.file._template import ITEM, Reference, Template, TemplateMistake, parse_template
 from sightline.flows.running._shell import parse_shell
 from sightline.handles import NotRegular, read_at_most
 from sightline.providers import APPROVALS, Approval, get_provider, provider_names
 
-_SHARED = ("id", "needs", "when", "timeout", "retry")
-_AGENT = ("provider", "prompt", "prompt_file", "model", "approval", "output_format", "options")
+_SHARED = ("id", "needs", "when", "timeout", "retry", "foreach", "max_parallel", "cwd")
+_AGENT = ("provider", "agent", "prompt", "prompt_file", "model", "approval", "output_format", "options")
 _COMMAND = ("run",)
 _FORMATS: tuple[OutputFormat, ...] = ("text", "json")
 _SECONDS = "in seconds, such as 300"
@@ -35,6 +34,9 @@ class _Shared(TypedDict):
     when: Condition | None
     timeout: float | None
     retry: StepRetry
+    foreach: list[object] | Reference | None
+    max_parallel: int | None
+    cwd: Template
     line: int
 
 
@@ -55,6 +57,7 @@ class StepDraft(msgspec.Struct):
     needs: list[tuple[str, yaml.Node]]
     uses: list[StepReference]
     step: AgentStep | CommandStep | None = None
+    has_items: bool = False
 
 
 def read_steps(reader: FlowReader, node: yaml.Node, folder: Path) -> list[StepDraft]:
@@ -90,18 +93,23 @@ class _StepReader:
             "when": self._when(),
             "timeout": self._timeout(),
             "retry": self._retry(),
+            "foreach": self._foreach(),
+            "max_parallel": self._max_parallel(),
+            "cwd": (self._template(self._fields["cwd"], "cwd") if "cwd" in self._fields else None) or Template(()),
             "line": place(node)[0],
         }
-        return StepDraft(ident, self._fields.get("id", node), needs, self._uses, self._kind(shared))
+        step = self._kind(shared)
+        return StepDraft(ident, self._fields.get("id", node), needs, self._uses, step, "foreach" in self._fields)
 
     def _kind(self, shared: _Shared) -> AgentStep | CommandStep | None:
         """Which of the two it is; a step that is both or neither is one mistake, not one for each field."""
         fields, reader = self._fields, self._reader
         agent_fields = [field for field in _AGENT if field in fields]
-        if "run" in fields and "provider" in fields:
-            hint = "a step is a command or a prompt for an agent: make it two steps"
-            reader.report(fields["run"], "a step has both run and provider", hint)
-            return None
+        for field in ("provider", "agent"):
+            if "run" in fields and field in fields:
+                hint = "a step is a command or a prompt for an agent: make it two steps"
+                reader.report(fields["run"], f"a step has both run and {field}", hint)
+                return None
         if "run" in fields:
             for field in agent_fields:
                 reader.report(fields[field], f"{field} belongs to an agent step, and this is a command", "remove it")
@@ -143,8 +151,41 @@ class _StepReader:
         if isinstance(condition, TemplateMistake):
             self._reader.report_mistakes(node, [condition])
             return None
-        self._note_uses(node, condition.references())
+        self._note_outside_items(node, Template(tuple(condition.references())))
         return condition
+
+    def _foreach(self) -> list[object] | Reference | None:
+        node, reader = self._fields.get("foreach"), self._reader
+        if isinstance(node, yaml.SequenceNode):
+            if not node.value:
+                reader.report(node, "foreach is empty", "write a list of items, or a path to one")
+            return [reader.value(item, "an item of foreach", self._note_outside_items) for item in node.value]
+        template = reader.template(node, "foreach") if node is not None else None
+        if node is None or template is None:
+            return None
+        self._note_outside_items(node, template)
+        if len(template.parts) != 1 or not isinstance(template.parts[0], Reference):
+            hint = 'such as foreach: [a, b], or foreach: "{{ steps.ID.json }}"'
+            reader.report(node, "foreach must be a list, or one path to a list", hint)
+            return None
+        return template.parts[0]
+
+    def _note_outside_items(self, node: yaml.Node, template: Template) -> None:
+        """What is decided before there is an item."""
+        references = list(template.references())
+        if any(reference.root == ITEM for reference in references):
+            self._reader.report(node, "there is no item here yet", "use item in the prompt, the command or the cwd")
+        self._note_uses(node, [reference for reference in references if reference.root != ITEM])
+
+    def _max_parallel(self) -> int | None:
+        node = self._fields.get("max_parallel")
+        if node is None:
+            return None
+        if "foreach" not in self._fields:
+            self._reader.report(node, "max_parallel belongs to a step with foreach", "remove it")
+        hint = "how many items run at once, such as 4"
+        most = self._reader.number(node, "max_parallel", least=1, above=False, whole=True, hint=hint)
+        return None if most is None else int(most)
 
     def _timeout(self) -> float | None:
         node = self._fields.get("timeout")
@@ -189,15 +230,20 @@ class _StepReader:
 
     def _agent(self, shared: _Shared) -> AgentStep:
         reader, fields = self._reader, self._fields
-        provider = output_format = None
-        if "provider" not in fields:
-            reader.report(self._node, "an agent step has no provider", f"add provider: {', '.join(_providers())}")
-        else:
+        provider = agent = output_format = None
+        if "provider" in fields:
             provider = reader.choice(fields["provider"], "provider", _providers())
+        if "agent" in fields:
+            agent = reader.text(fields["agent"], "agent")
+            self._check_agent()
+        if "provider" not in fields and "agent" not in fields:
+            hint = f"add provider: {', '.join(_providers())}; or agent: NAME"
+            reader.report(self._node, "an agent step has no provider", hint)
         if "output_format" in fields:
             output_format = reader.choice(fields["output_format"], "output_format", _FORMATS)
         return AgentStep(
             provider=provider or "",
+            agent=agent or "",
             prompt=self._prompt() or Template(()),
             model=(self._template(fields["model"], "model") if "model" in fields else None) or Template(()),
             approval=self._approval(provider),
@@ -206,7 +252,17 @@ class _StepReader:
             **shared,
         )
 
-    def _approval(self, provider: str | None) -> Approval:
+    def _check_agent(self) -> None:
+        """Its provider and what it returns are up to its definition."""
+        for field, hint in (
+            ("provider", "the definition of the agent names its provider: remove it"),
+            ("output_format", "an agent hands back a text: remove it"),
+            ("options", "these belong to a provider: remove them"),
+        ):
+            if field in self._fields:
+                self._reader.report(self._fields[field], f"a step with agent has no {field}", hint)
+
+    def _approval(self, provider: str | None) -> Approval | None:
         node = self._fields.get("approval")
         level = None if node is None else self._reader.choice(node, "approval", APPROVALS)
         if node is not None and level and provider and provider != NATIVE:
@@ -214,7 +270,7 @@ class _StepReader:
             if level not in known:
                 hint = f"choose one of: {', '.join(known)}"
                 self._reader.report(node, f"{provider} has no approval level {level}", hint)
-        return level or "auto"
+        return level
 
     def _prompt(self) -> Template | None:
         reader, fields = self._reader, self._fields

@@ -5,6 +5,7 @@
     {{ steps.id.json.key.0 }}     the same text read as JSON, then keys and positions; -1 is the last
     {{ steps.id.exit_code }}      its exit code
     {{ steps.id.status }}         ok, error, skipped or blocked
+    {{ item.key.0 }}              in a step with foreach: its item, then keys and positions
 
 A path is looked up, never evaluated: there are no calls, attributes, filters or operators, so no value can turn into
 code here. `\\{{` stands for two plain braces. Text becomes itself, true and false and numbers what JSON writes, null
@@ -21,6 +22,7 @@ from sightline.exceptions import OutsideFailure
 from sightline.flows.file._findings import suggestion
 from sightline.text import clean_line, clean_text, cut_graphemes
 
+ITEM = "item"
 STEP_PARTS = ("output", "json", "exit_code", "status")
 
 _opening = re.compile(r"\\\{\{|\{\{")
@@ -40,8 +42,8 @@ class Reference(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The input or step it is about."""
-        return self.path[1]
+        """The input or step it is about; empty for an item."""
+        return "" if self.root == ITEM else self.path[1]
 
 
 class Template(msgspec.Struct, frozen=True):
@@ -66,16 +68,19 @@ class Values(msgspec.Struct, frozen=True):
 
     inputs: dict[str, object]
     steps: dict[str, dict[str, object]]
+    item: object = None
 
     def look_up(self, reference: Reference) -> object:
         """The value of a path; `OutsideFailure` when what was there at run time has no such place."""
         if reference.root == "inputs":
             return self.inputs[reference.name]
+        if reference.root == ITEM:
+            return _walk(self.item, reference, 1)
         part = reference.path[2]
         outputs = self.steps[reference.name]
         if part != "json":
             return outputs[part]
-        return _walk(_as_json(str(outputs["output"]), reference), reference)
+        return _walk(_as_json(str(outputs["output"]), reference), reference, 3)
 
 
 def parse_template(text: str) -> tuple[Template, list[TemplateMistake]]:
@@ -113,7 +118,7 @@ def parse_reference(path: str, source: str) -> Reference | TemplateMistake:
         )
     segments = tuple(path.split("."))
     root = segments[0]
-    if root not in ("inputs", "steps"):
+    if root not in ("inputs", "steps", ITEM):
         hint = suggestion(root, ("inputs", "steps"))
         return TemplateMistake(source, f"{one_line(source)}: a path begins with inputs or steps, not {root}", hint)
     if root == "inputs" and len(segments) != 2:
@@ -191,8 +196,8 @@ def _no_json(reference: Reference) -> object:
     )
 
 
-def _walk(value: object, reference: Reference) -> object:
-    for depth, segment in enumerate(reference.path[3:], 3):
+def _walk(value: object, reference: Reference, start: int) -> object:
+    for depth, segment in enumerate(reference.path[start:], start):
         try:
             value = value[int(segment)] if isinstance(value, list) else _field(value, segment)
         except (KeyError, IndexError, ValueError, TypeError):

@@ -1,221 +1,296 @@
-"""Attempts at steps: a provider that works on a prompt, or a command.
+"""Attempts at steps: a command, the lines of a provider, or an agent of the session.
 
-With `output_format: json`, or a provider without a source, its own lines pass through unread: they are shown as the
-output of a call, and they are the step's output.
+Rules:
+
+- A command and the lines of a provider are calls of the step's own actor. An agent is one of the session's directory,
+  which is a room above this one: `StepAgents` starts it.
+- With `output_format: json`, or a provider without a source, its own lines pass through unread: they are shown as the
+  output of a call, and they are the step's output.
+- What later steps can use of a command is what it wrote, not what is shown of it: that is without secrets.
 """
 
 import asyncio
-import time
+import codecs
+import os
 from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
 
-from sightline.events import ToolResult, ToolUse
+import msgspec
+
+from sightline.actors import Actor, RunningCommand
+from sightline.events import ToolResult, ToolUse, call_ending
 from sightline.exceptions import OutsideFailure, SightlineError
-from sightline.exec import Process
-from sightline.flows.file._model import AgentStep, CommandStep
+from sightline.exec import CommandSpec
+from sightline.flows.file._model import NATIVE, AgentStep, CommandStep
 from sightline.flows.file._template import Template, Values, render
-from sightline.flows.running._nested import Nested
 from sightline.flows.running._outcome import OUTPUT_CAP, AttemptEnd, brief
 from sightline.flows.running._shell import Invocation, ShellCommand, argv_invocation, command_line, shell_invocation
-from sightline.flows.running._written import ChildOutput
+from sightline.journal import ArtifactReader
 from sightline.providers import (
     REFUSED_EXIT_CODE,
+    Approval,
     Provider,
-    ProviderOutcome,
     ProviderPrompt,
     Run,
     get_provider,
     preview,
     start_run,
 )
-from sightline.text import clean_text
+from sightline.text import StreamFilter, clean_text
 
-_STDERR_AT_MOST = 64 * 1024  # characters, for the line that shows what went wrong
+_STDERR_AT_MOST = 64 * 1024  # bytes, for the line that shows what went wrong
+_BYTES_AT_MOST = 4 * OUTPUT_CAP  # no character has more
+_REFUSED = "a permission was refused"
+
+OwnAgent = Callable[[ProviderPrompt], Run]  # one prompt for our own agent, whose room is above this one
+
+
+class PreparedCommand(msgspec.Struct, frozen=True, kw_only=True):
+    """A command with all its values."""
+
+    invocation: Invocation
+    cwd: str
+    timeout: float | None
+
+    @property
+    def shown(self) -> str:
+        return command_line(self.invocation.shown)
+
+
+class PreparedLines(msgspec.Struct, frozen=True, kw_only=True):
+    """A prompt for a provider whose lines pass unread."""
+
+    provider: Provider
+    ask: ProviderPrompt
+
+    @property
+    def shown(self) -> str:
+        return self.ask.prompt
+
+
+class StepTask(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent of the session is to do for a step."""
+
+    prompt: str
+    name: str = ""  # of the agent
+    description: str = ""  # one line
+    call: str = ""  # of the flow, which starts it
+    agent: str = ""  # a definition; empty: the provider as it is
+    provider: str = ""  # `native`: our own agent
+    model: str = ""
+    approval: Approval | None = None  # None: as the definition or the settings have it
+    cwd: str = ""
+    timeout: float | None = None
+    options: dict[str, object] = {}
+
+    @property
+    def shown(self) -> str:
+        return self.prompt
+
+
+Prepared = PreparedCommand | PreparedLines | StepTask
+
+
+class Attempt(Protocol):
+    async def run(self) -> AttemptEnd: ...
+
+    async def stop(self) -> None:
+        """End it and the processes it started."""
+
+    @property
+    def actor(self) -> Actor | None:
+        """Who does it; None: it could not be started."""
+
+
+StepAgents = Callable[[StepTask], Attempt]
 
 
 class CommandAttempt:
-    """`run` it to its end; `stop` it and the processes it started."""
+    """A command of a step."""
 
-    def __init__(self, invocation: Invocation, nested: Nested, *, timeout: float | None, cwd: str) -> None:
-        self._invocation = invocation
-        self._nested = nested
-        self._timeout = timeout
-        self._cwd = cwd
-        self._call = nested.id("run")
-        self._stdout = ChildOutput(self._call, "stdout")
-        self._stderr = ChildOutput(self._call, "stderr", _STDERR_AT_MOST)
-        self._offset = 0
-        self._process: Process | None = None
-        self._stopping: asyncio.Task[None] | None = None
-        self._timed_out = False
+    def __init__(self, prepared: PreparedCommand, actor: Actor) -> None:
+        self._actor = actor
+        self._prepared = prepared
+        self.call = actor.new_call()
+        self._command: RunningCommand | None = None
+        self._stopped = False
+
+    @property
+    def actor(self) -> Actor:
+        return self._actor
 
     async def run(self) -> AttemptEnd:
-        args = {"command": clean_text(self._invocation.shown)}
-        arg = preview({"command": command_line(args["command"])})
-        use = ToolUse(self._call, "Bash", native_name="run", arg=arg, args=args)
-        self._nested.publish(use)
-        began = time.monotonic()
-        ended = await self._started()
-        self._nested.publish(
+        invocation, shown = self._prepared.invocation, clean_text(self._prepared.invocation.shown)
+        arg = preview({"command": command_line(shown)})
+        self.actor.publish(ToolUse(self.call, "Bash", native_name="run", arg=arg, args={"command": shown}))
+        spec = CommandSpec(
+            argv=tuple(invocation.argv),
+            cwd=self._prepared.cwd,
+            env={**os.environ, **invocation.env},
+            timeout=self._prepared.timeout,
+        )
+        self._command = self.actor.start(self.call, spec)
+        if self._stopped:
+            self._command.cancel()
+        result = await self._command.wait()
+        ended = await asyncio.to_thread(_ended, result, self.actor.log.read_artifact(self.call))
+        self.actor.publish(
             ToolResult(
-                self._call,
+                self.call,
                 ended.problem,
+                result.details,
                 is_error=ended.exit_code != 0,
                 exit_code=ended.exit_code,
-                duration=time.monotonic() - began,
+                duration=result.duration,
             )
         )
         return ended
 
     async def stop(self) -> None:
-        if self._process is not None:
-            await self._process.end()
+        self.stop_soon()
 
-    async def _started(self) -> AttemptEnd:
-        invocation = self._invocation
-        try:
-            self._process = Process(invocation.argv, cwd=self._cwd, env=invocation.env, on_stderr=self._on_stderr)
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            return AttemptEnd(
-                exit_code=127, problem=f"cannot start {invocation.argv[0]}: {reason}", hint="check its name"
-            )
-        expiry = self._set_alarm()
-        try:
-            await self._read(self._process)
-            if self._stopping is not None:
-                await self._stopping
-            return self._ended(self._process.exit_code)
-        finally:
-            if expiry is not None:
-                expiry.cancel()
-            if self._process.exit_code is None:
-                await self._process.end()
-            self._process.close()
-
-    def _set_alarm(self) -> asyncio.TimerHandle | None:
-        if self._timeout is None:
-            return None
-        return asyncio.get_running_loop().call_later(self._timeout, self._expire)
-
-    def _expire(self) -> None:
-        """Time is up. Reading continues to the end of what the command wrote before it was stopped."""
-        if self._process is None or self._process.exit_code is not None:
-            return
-        self._timed_out = True
-        self._stopping = asyncio.get_running_loop().create_task(self.stop())
-
-    async def _read(self, process: Process) -> None:
-        while chunk := await process.read():
-            events = self._stdout.feed(chunk, self._offset)
-            self._offset += len(chunk)
-            await self._nested.put(events)
-        self._nested.publish(*self._stdout.end(self._offset), *self._stderr.end(self._offset))
-
-    def _on_stderr(self, chunk: bytes) -> None:
-        """Called whenever there is some; stderr never waits for the reader, so what finds no room is only counted."""
-        if self._nested.is_behind:
-            self._stderr.drop(chunk)
-        else:
-            self._nested.publish(*self._stderr.feed(chunk, self._offset))
-        self._offset += len(chunk)
-
-    def _ended(self, native: int | None) -> AttemptEnd:
-        output, cut = self._stdout.text, self._stdout.cut
-        if self._timed_out:
-            return AttemptEnd(exit_code=124, output=output, problem=f"timed out after {self._timeout:g} s", cut=cut)
-        code = 1 if native is None else native if native >= 0 else 128 - native
-        if code == 0:
-            return AttemptEnd(exit_code=0, output=output, cut=cut)
-        reason = brief(self._stderr.text)
-        problem = f"exit code {code}: {reason}" if reason else f"exit code {code}"
-        return AttemptEnd(exit_code=code, output=output, problem=problem, cut=cut)
+    def stop_soon(self) -> None:
+        self._stopped = True
+        if self._command is not None:
+            self._command.cancel()
 
 
-_REFUSED = "a permission was refused"
+def _ended(result: ToolResult, written: ArtifactReader) -> AttemptEnd:
+    output, cut = _output_of(written)
+    code, ending = 1 if result.exit_code is None else result.exit_code, call_ending(result.details)
+    if ending.ended == "spawn":
+        return AttemptEnd(exit_code=code, problem=ending.problem, hint=ending.hint or "check its name")
+    if ending.ended == "timeout":
+        return AttemptEnd(exit_code=code, output=output, problem=result.content, cut=cut)
+    if code == 0:
+        return AttemptEnd(exit_code=0, output=output, cut=cut)
+    reason = brief(clean_text(_stream(written, "stderr", _STDERR_AT_MOST).decode("utf-8", "replace")))
+    problem = f"exit code {code}: {reason}" if reason else f"exit code {code}"
+    return AttemptEnd(exit_code=code, output=output, problem=problem, cut=cut)
 
 
-class AgentAttempt:
-    """`run` it to its end; `stop` it and the processes it started."""
+def _output_of(written: ArtifactReader) -> tuple[str, bool]:
+    """The beginning of standard output, without newlines at its end; and whether there is more."""
+    text = clean_text(_stream(written, "stdout", _BYTES_AT_MOST).decode("utf-8", "replace"))
+    return text[:OUTPUT_CAP].rstrip("\n"), len(text) > OUTPUT_CAP
 
-    def __init__(self, provider: Provider, ask: ProviderPrompt, nested: Nested) -> None:
-        self._provider = provider
-        self._ask = ask
-        self._nested = nested
+
+def _stream(written: ArtifactReader, stream: str, most: int) -> bytes:
+    parts, room = [], most
+    for run in written.streams(0, written.size):
+        if run.stream == stream and room > 0:
+            parts.append(written.read_raw(run.offset, min(run.size, room)))
+            room -= len(parts[-1])
+    return b"".join(parts)
+
+
+class LinesAttempt:
+    """A provider whose own lines pass unread: they are the output of a call."""
+
+    def __init__(self, prepared: PreparedLines, actor: Actor) -> None:
+        self._actor = actor
+        self._provider = prepared.provider
+        self._ask = prepared.ask
         self._run: Run | None = None
-        self._lines: ChildOutput | None = None  # where its own lines pass
+        self._text: list[str] = []
+        self._room = OUTPUT_CAP
+        self._cut = False
+
+    @property
+    def actor(self) -> Actor:
+        return self._actor
 
     async def run(self) -> AttemptEnd:
+        call, name = self.actor.new_call(), self._provider.name
+        self.actor.publish(ToolUse(call, name, native_name=name, arg=preview({"prompt": self._ask.prompt})))
         try:
             self._run = start_run(self._provider, self._ask)
-            if self._ask.raw:
-                await self._pass_lines(self._run)
-            else:
-                async for batch in self._run.events():
-                    await self._nested.relay(batch)
+            await self._pass_lines(self._run, call)
         except SightlineError as error:
+            self.actor.publish(ToolResult(call, error.message, is_error=True, exit_code=1))
             return AttemptEnd(exit_code=1, problem=error.message, hint=error.hint)
-        return self._ended(self._run.outcome)
+        ended = self._ended(self._run)
+        self.actor.publish(ToolResult(call, "", is_error=ended.exit_code != 0, exit_code=ended.exit_code))
+        return ended
 
     async def stop(self) -> None:
         if self._run is not None:
             await self._run.cancel()
 
-    async def _pass_lines(self, run: Run) -> None:
-        call, name = self._nested.id("lines"), self._provider.name
-        arg = preview({"prompt": self._ask.prompt})
-        self._nested.publish(ToolUse(call, name, native_name=name, arg=arg))
-        written = self._lines = ChildOutput(call, "stdout")
-        offset = 0
+    async def _pass_lines(self, run: Run, call: str) -> None:
+        decoder, cleaned = codecs.getincrementaldecoder("utf-8")("replace"), StreamFilter()
         async for chunk in run.raw():
-            await self._nested.put(written.feed(chunk, offset))
-            offset += len(chunk)
-        code = run.outcome.exit_code
-        self._nested.publish(*written.end(offset), ToolResult(call, is_error=code != 0, exit_code=code))
+            self._show(call, cleaned.feed(decoder.decode(chunk)))
+        self._show(call, cleaned.feed(decoder.decode(b"", final=True)) + cleaned.end())
 
-    def _ended(self, outcome: ProviderOutcome) -> AttemptEnd:
-        lines, words = self._lines, outcome.text
-        output = words[:OUTPUT_CAP].rstrip("\n") if lines is None else lines.text
-        cut = len(words) > OUTPUT_CAP if lines is None else lines.cut
-        if outcome.exit_code == 0:
-            return AttemptEnd(exit_code=0, output=output, cut=cut)
+    def _show(self, call: str, text: str) -> None:
+        if text:
+            self.actor.output(call)(text, "stdout")
+        self._cut |= len(text) > self._room
+        self._text.append(text[: self._room])
+        self._room = max(0, self._room - len(text))
+
+    def _ended(self, run: Run) -> AttemptEnd:
+        output, outcome = "".join(self._text).rstrip("\n"), run.outcome
         error, code = outcome.error, outcome.exit_code
-        # Where its events pass, the error was one of them; where only lines pass, it is still to be shown.
-        hint = error.hint if error is not None and lines is not None else ""
+        if code == 0:
+            return AttemptEnd(exit_code=0, output=output, cut=self._cut)
         problem = brief(error.text) if error is not None else _REFUSED if code == REFUSED_EXIT_CODE else ""
-        return AttemptEnd(exit_code=code, output=output, problem=problem or f"exit code {code}", hint=hint, cut=cut)
+        hint = error.hint if error is not None else ""
+        return AttemptEnd(
+            exit_code=code, output=output, problem=problem or f"exit code {code}", hint=hint, cut=self._cut
+        )
 
 
-NATIVE = "native"
-
-Attempt = AgentAttempt | CommandAttempt
-OwnAgent = Callable[[ProviderPrompt], Run]  # one prompt for our own agent, whose room is above this one
-
-
-def prepare(
-    step: AgentStep | CommandStep, values: Values, nested: Nested, cwd: str, own_agent: OwnAgent | None = None
-) -> Attempt:
+def prepare(step: AgentStep | CommandStep, values: Values, cwd: str, own_agent: OwnAgent) -> Prepared:
     """`OutsideFailure` when a path leads nowhere or a value does not fit where it is to go."""
+    cwd = _folder_of(step, values, cwd)
     if isinstance(step, CommandStep):
-        return CommandAttempt(_invocation(step, values), nested, timeout=step.timeout, cwd=cwd)
-    prompt = render(step.prompt, values)
+        return PreparedCommand(invocation=_invocation(step, values), cwd=cwd, timeout=step.timeout)
+    prompt, model = render(step.prompt, values), render(step.model, values)
     if not prompt.strip():
         raise OutsideFailure("the prompt is empty", "check the values it is made of")
-    provider = _own(own_agent) if step.provider == NATIVE else get_provider(step.provider)
+    options = {name: _rendered(value, values) for name, value in step.options.items()}
+    if not _passes_lines(step):
+        return StepTask(
+            prompt=prompt,
+            agent=step.agent,
+            provider=step.provider,
+            model=model,
+            approval=step.approval,
+            cwd=cwd,
+            timeout=step.timeout,
+            options=options,
+        )
+    provider = get_provider(step.provider) if step.provider != NATIVE else _own(own_agent)
     ask = ProviderPrompt(
         prompt=prompt,
-        model=render(step.model, values),
+        model=model,
         cwd=cwd,
         timeout=step.timeout,
-        approval=step.approval,
-        options={name: _rendered(value, values) for name, value in step.options.items()},
-        raw=step.output_format == "json" or (provider.source is None and step.provider != NATIVE),
+        approval=step.approval or "auto",
+        options=options,
+        raw=True,
     )
-    return AgentAttempt(provider, ask, nested)
+    return PreparedLines(provider=provider, ask=ask)
 
 
-def _own(own_agent: OwnAgent | None) -> Provider:
-    if own_agent is None:
-        raise OutsideFailure("sightline's own agent cannot run here", "run the flow with `sightline flow run`")
+def _folder_of(step: AgentStep | CommandStep, values: Values, cwd: str) -> str:
+    """Where a step works: its `cwd`, relative to the folder the flow was started in."""
+    folder = Path(cwd, render(step.cwd, values))
+    if not folder.is_dir():
+        raise OutsideFailure(f"there is no folder {folder}", "check the cwd of the step")
+    return str(folder)
+
+
+def _passes_lines(step: AgentStep) -> bool:
+    if step.output_format == "json":
+        return True
+    return bool(step.provider) and step.provider != NATIVE and get_provider(step.provider).source is None
+
+
+def _own(own_agent: OwnAgent) -> Provider:
     return Provider(name=NATIVE, title="Sightline", source=None, start=own_agent)
 
 

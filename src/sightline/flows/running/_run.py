@@ -5,144 +5,67 @@
   failed or was not run it is not run; unless its `when` asks for that step's status or exit code: then that decides.
 - A failed step stops nothing but what needs it. The flow has failed then, whatever else went well.
 - Cancelling ends every process of every step, lets what was already written out, and is not a failure of any step.
+- Every event goes through an actor: of the flow, of a step that runs a command, or of the agent that works on a step.
+  Each attempt of an agent is an agent of its own.
 """
 
 import asyncio
-import os
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import Awaitable, Callable
 
-import sightline.events as ev
-from sightline.events import Event, ToolResult, ToolUse
+import msgspec
+
+from sightline.actors import Actor
+from sightline.events import Error, Notice, RunStarted
 from sightline.exceptions import OutsideFailure
-from sightline.flows.file._graph import delegation_mode
-from sightline.flows.file._inputs import require_inputs
 from sightline.flows.file._model import AgentStep, CommandStep, Flow
-from sightline.flows.file._template import Reference, Template, Values, as_text
-from sightline.flows.running._attempts import Attempt, OwnAgent, prepare
-from sightline.flows.running._channel import EventChannel
-from sightline.flows.running._nested import Nested
+from sightline.flows.file._template import Values
+from sightline.flows.running._attempts import (
+    Attempt,
+    CommandAttempt,
+    LinesAttempt,
+    OwnAgent,
+    Prepared,
+    PreparedCommand,
+    StepAgents,
+    StepTask,
+    prepare,
+)
+from sightline.flows.running._board import Board, agent_of, task_of
+from sightline.flows.running._items import end_of_all, items_of
 from sightline.flows.running._outcome import AttemptEnd, FlowOutcome, StepResult, StepStatus, brief, outcome_of
-from sightline.flows.running._shell import ShellCommand, command_line
-from sightline.text import clean_line, cut_graphemes
-
-CALL = "flow-1"
-_MARKER_CAP = 40
-_STOP_REASONS = {0: "", 1: "failed", 124: "timeout", 130: "cancelled"}
-
-
-class Board:
-    """The step list of one run: one call of a tool that delegates, with the status of each step in its updates.
-
-        run_started → tool_use (the plan) → tool_update (on every change of a step) → tool_result → run_ended
-
-    The contract has four statuses, and a list with a fifth is none. A step that never runs stays `pending`, and its
-    preview shows why: `skipped: …`, or, because one it needs failed, `not run: …`. A cancelled step is `error`.
-    """
-
-    def __init__(self, flow: Flow, inputs: dict[str, object]) -> None:
-        self._flow = flow
-        self._mode = delegation_mode({step.id: step.needs for step in flow.steps.values()})
-        self._items = {
-            step.id: ev.DelegationItem(step.id, agent_of(step), task_of(step, inputs), "pending")
-            for step in flow.steps.values()
-        }
-
-    def plan(self) -> ToolUse:
-        # The contract's plan has no ids; without them no view could match its rows and the steps.
-        tasks = [{"agent": item.agent, "task": f"{item.id}: {item.task}"} for item in self._items.values()]
-        args: dict[str, object] = {"chain": tasks} if self._mode == "chain" else {"tasks": tasks}
-        if self._mode == "single":
-            args = dict(tasks[0])
-        name = cut_graphemes(clean_line(self._flow.name), _MARKER_CAP)
-        return ToolUse(CALL, "Flow", native_name="flow", arg=name, args=args)
-
-    def change(self, step: str, status: ev.DelegationStatus, preview: str = "") -> ev.ToolUpdate:
-        """One step's status is another now; the update shows all of them."""
-        item = self._items[step]
-        self._items[step] = ev.DelegationItem(step, item.agent, item.task, status, brief(preview) or None)
-        return ev.ToolUpdate(CALL, self._details())
-
-    def result(self, outcome: FlowOutcome) -> tuple[ToolResult, ev.RunEnded]:
-        code, failed = outcome.exit_code, outcome.exit_code != 0
-        result = ToolResult(CALL, outcome.summary(), details=self._details(), is_error=failed, exit_code=code)
-        ended = ev.RunEnded(stop_reason=_STOP_REASONS[code], is_error=failed, exit_code=code)
-        return result, ended
-
-    def _details(self) -> dict[str, object]:
-        items = list(self._items.values())
-        active = next((item.id for item in items if item.status == "running"), None)
-        return ev.Delegation(self._mode, items, active).as_details()
-
-
-def agent_of(step: AgentStep | CommandStep) -> str:
-    """Who does it: a provider, or `run` for a command."""
-    return step.provider if isinstance(step, AgentStep) else "run"
-
-
-def task_of(step: AgentStep | CommandStep, inputs: dict[str, object]) -> str:
-    """The first line of what is to be done, comments aside. Inputs are filled in; outputs, not known yet, are paths."""
-    if isinstance(step, AgentStep):
-        text = _with_inputs(step.prompt, inputs)
-    elif isinstance(step.run, ShellCommand):
-        text = command_line(_with_inputs(step.run.template, inputs))
-    else:
-        text = " ".join(_with_inputs(word, inputs) for word in step.run)
-    return brief(text) or step.id
-
-
-def _with_inputs(template: Template, inputs: dict[str, object]) -> str:
-    def shown(part: str | Reference) -> str:
-        if isinstance(part, str):
-            return part
-        return as_text(inputs[part.name]) if part.root == "inputs" else part.source
-
-    return "".join(shown(part) for part in template.parts)
-
 
 STEPS_AT_ONCE = 8
 
 
-async def run_flow(
-    flow: Flow,
-    inputs: Mapping[str, object],
-    *,
-    emit: Callable[[list[Event]], None],
-    cwd: str = "",
-    own_agent: OwnAgent | None = None,
-) -> FlowOutcome:
-    """Run a flow to its end. `own_agent`: starts a prompt for our own agent.
-
-    `UserMistake` when an input is missing or wrong, before anything has run."""
-    run = FlowRun(flow, require_inputs(flow, inputs), cwd=cwd, own_agent=own_agent)
-    async for batch in run.events():
-        emit(batch)
-    return run.outcome
-
-
 class FlowRun:
-    """One run of a flow. Read its events to the end, then there is an outcome; `cancel` brings the end about."""
+    """One run of a flow in a session: `run` it to its outcome; `cancel` brings the end about."""
 
     def __init__(
         self,
         flow: Flow,
         inputs: dict[str, object],
+        actor: Actor,
         *,
-        cwd: str = "",
+        cwd: str,
+        agents: StepAgents,
+        own_agent: OwnAgent,
         steps_at_once: int = STEPS_AT_ONCE,
-        own_agent: OwnAgent | None = None,
     ) -> None:
+        """`actor`: of the flow. `agents`: starts an agent of the session. `own_agent`: runs ours, for its lines."""
         self._flow = flow
-        self._own_agent = own_agent
         self._inputs = inputs
-        self._cwd = cwd or os.getcwd()
-        self._board = Board(flow, inputs)
-        self._channel = EventChannel()
+        self._actor = actor
+        self._cwd = cwd
+        self._agents = agents
+        self._own_agent = own_agent
+        self._board = Board(flow, inputs, actor.new_call())
         self._slots = asyncio.Semaphore(steps_at_once)
         self._over = {name: asyncio.Event() for name in flow.steps}
         self._results: dict[str, StepResult] = {}
         self._attempts: set[Attempt] = set()
         self._cancelled = asyncio.Event()
-        self._driver: asyncio.Task[None] | None = None
+        self._ended = asyncio.Event()
+        self._began = False
 
     @property
     def outcome(self) -> FlowOutcome:
@@ -150,39 +73,45 @@ class FlowRun:
         return outcome_of(steps, cancelled=self._cancelled.is_set())
 
     @property
-    def exit_code(self) -> int:
-        return self.outcome.exit_code
+    def is_running(self) -> bool:
+        return self._began and not self._ended.is_set()
 
-    async def events(self) -> AsyncGenerator[list[Event], None]:
-        self._driver = asyncio.get_running_loop().create_task(self._drive())
+    async def run(self) -> FlowOutcome:
+        self._began = True
         try:
-            async for batch in self._channel.batches():
-                yield batch
-            await self._driver
-        finally:
-            if not self._driver.done():  # no reader is left
-                await self.cancel()
-
-    async def cancel(self) -> None:
-        """Stop everything; done when nothing is left running. The events until then can still be read."""
-        if self._driver is not None and self._driver.done():
-            return
-        self._cancelled.set()
-        self._channel.release()
-        if self._driver is None:
-            return
-        await asyncio.gather(*(attempt.stop() for attempt in self._attempts))
-        await asyncio.wait([self._driver])
-
-    async def _drive(self) -> None:
-        try:
-            self._channel.publish(ev.RunStarted(cwd=clean_line(self._cwd)), self._board.plan())
+            self._actor.publish(RunStarted(self._actor.log.id, cwd=self._cwd))
+            self._actor.publish(self._board.plan())
             async with asyncio.TaskGroup() as group:
                 for step in self._flow.steps.values():
                     group.create_task(self._follow(step))
-            self._channel.publish(*self._board.result(self.outcome))
+            for event in self._board.result(self.outcome):
+                self._actor.publish(event)
         finally:
-            self._channel.close()
+            self._actor.close()
+            self._ended.set()
+        return self.outcome
+
+    async def cancel(self) -> None:
+        """Stop everything; done when nothing is left running."""
+        if self._ended.is_set():
+            return
+        self._cancelled.set()
+        if self._began:
+            await asyncio.gather(*(attempt.stop() for attempt in self._attempts))
+            await self._ended.wait()
+
+    def stop_step(self, path: str) -> bool:
+        """Stop the command of one step; false when none runs there. The flow continues."""
+        return self._stop(lambda attempt: attempt.actor.path == path)
+
+    def cancel_call(self, id: str) -> bool:
+        return self._stop(lambda attempt: attempt.call == id)
+
+    def _stop(self, chosen: Callable[[CommandAttempt], bool]) -> bool:
+        found = [each for each in self._attempts if isinstance(each, CommandAttempt) and chosen(each)]
+        for attempt in found:
+            attempt.stop_soon()
+        return bool(found)
 
     async def _follow(self, step: AgentStep | CommandStep) -> None:
         """A step from waiting to its result."""
@@ -206,44 +135,103 @@ class FlowRun:
         return self._skip(step, f"{skipped} was skipped") if skipped else None
 
     def _stays(self, step: AgentStep | CommandStep, status: StepStatus, why: str) -> StepResult:
-        self._channel.publish(self._board.change(step.id, "pending", f"not run: {why}"))
+        self._actor.publish(self._board.change(step.id, "pending", f"not run: {why}"))
         return StepResult(status=status, problem=why)
 
     def _skip(self, step: AgentStep | CommandStep, why: str) -> StepResult:
-        self._channel.publish(self._board.change(step.id, "pending", f"skipped: {why}"))
+        self._actor.publish(self._board.change(step.id, "pending", f"skipped: {why}"))
         return StepResult(status="skipped", problem=why)
 
     async def _in_slot(self, step: AgentStep | CommandStep) -> StepResult:
+        if step.foreach is not None:  # each of its items takes a slot
+            return await self._checked(step, self._run_items)
         async with self._slots:
             if self._cancelled.is_set():
                 return self._stays(step, "cancelled", "cancelled")
-            nested = Nested(step.id, self._channel)
-            try:
-                if step.when is not None and not step.when.holds(self._values()):
-                    return self._skip(step, "when is false")
-                return await self._run(step, nested)
-            except OutsideFailure as error:  # a path led nowhere: trying again would not help
-                ended = AttemptEnd(exit_code=1, problem=error.message, hint=error.hint)
-                return self._settle(step, nested, ended, 0)
+            return await self._checked(step, self._run)
 
-    async def _run(self, step: AgentStep | CommandStep, nested: Nested) -> StepResult:
-        """The attempts at a step, shown as one agent's life."""
-        attempt = self._prepared(step, nested)
-        task = task_of(step, self._inputs)
-        self._channel.publish(
-            self._board.change(step.id, "running"), ev.AgentStarted(step.id, name=agent_of(step), task=task, call=CALL)
-        )
+    async def _checked(
+        self, step: AgentStep | CommandStep, run: Callable[[AgentStep | CommandStep], Awaitable[StepResult]]
+    ) -> StepResult:
+        try:
+            if step.when is not None and not step.when.holds(self._values()):
+                return self._skip(step, "when is false")
+            return await run(step)
+        except OutsideFailure as error:  # a path led nowhere: trying again would not help
+            self._actor.publish(Error(f"{step.id}: {error.message}", error.hint))
+            self._actor.publish(self._board.change(step.id, "error", error.message))
+            return StepResult(status="error", exit_code=1, problem=error.message)
+
+    async def _run(self, step: AgentStep | CommandStep) -> StepResult:
+        prepared = prepare(step, self._values(), self._cwd, self._own_agent)
+        self._actor.publish(self._board.change(step.id, "running"))
+        ended, number = await self._tried(step, prepared, step.id, task_of(step, self._inputs))
+        return self._settle(step, ended, number)
+
+    async def _run_items(self, step: AgentStep | CommandStep) -> StepResult:
+        """One agent, or actor, for each item. One that fails stops none of the others."""
+        assert step.foreach is not None
+        values = self._values()
+        items = items_of(step.foreach, values)
+        each = [msgspec.structs.replace(values, item=item) for item in items]
+        prepared = [prepare(step, values, self._cwd, self._own_agent) for values in each]
+        self._actor.publish(self._board.change(step.id, "running"))
+        room, done = asyncio.Semaphore(step.max_parallel or STEPS_AT_ONCE), 0
+
+        async def one(number: int) -> tuple[AttemptEnd, int]:
+            nonlocal done
+            async with room, self._slots:
+                if self._cancelled.is_set():
+                    return AttemptEnd(exit_code=130, problem="cancelled"), 0
+                work = prepared[number - 1]
+                name = self._name_of_attempt(step.id, number)
+                tried = await self._tried(step, work, name, brief(work.shown))
+            done += 1
+            if done < len(items) and not self._cancelled.is_set():
+                self._actor.publish(self._board.change(step.id, "running", f"{done} of {len(items)} done"))
+            return tried
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(number)) for number in range(1, len(items) + 1)]
+        ends = [task.result() for task in tasks]
+        ended = end_of_all([ended for ended, _ in ends])
+        return self._settle(step, ended, max((number for _, number in ends), default=0))
+
+    async def _tried(
+        self, step: AgentStep | CommandStep, prepared: Prepared, name: str, task: str
+    ) -> tuple[AttemptEnd, int]:
+        """The attempts at a step or an item, and how many there were. `name`: of its actor, or of the first agent."""
+        actor = None
+        if not isinstance(prepared, StepTask):
+            actor = self._actor.child(name, task=task, call=self._board.call, title=agent_of(step), path=name)
         number = 1
+        attempt = self._attempt(prepared, actor, name, task)
         ended = await self._watched(attempt)
         while ended.exit_code != 0 and number < step.retry.attempts and not self._cancelled.is_set():
-            if not await self._pause(step, nested, ended, number):
+            if not await self._pause(step, attempt, name, ended, number):
                 break
             number += 1
-            nested.next_attempt()
-            ended = await self._watched(self._prepared(step, nested))
-        result = self._settle(step, nested, ended, number)
-        self._channel.publish(ev.AgentEnded(step.id, is_error=result.status != "ok"))
-        return result
+            attempt = self._attempt(prepared, actor, self._name_of_attempt(name, number), task)
+            ended = await self._watched(attempt)
+        self._report(attempt, name, ended)
+        if actor is not None:
+            self._actor.end_child(actor, is_error=ended.exit_code != 0 or self._cancelled.is_set())
+        return ended, number
+
+    def _attempt(self, prepared: Prepared, actor: Actor | None, name: str, task: str) -> Attempt:
+        if isinstance(prepared, StepTask):
+            return self._agents(msgspec.structs.replace(prepared, name=name, description=task, call=self._board.call))
+        assert actor is not None
+        if isinstance(prepared, PreparedCommand):
+            return CommandAttempt(prepared, actor)
+        return LinesAttempt(prepared, actor)
+
+    def _name_of_attempt(self, name: str, number: int) -> str:
+        """Of an item, or of an attempt after the first. No two agents of a flow have one name."""
+        name = f"{name}-{number}"
+        while name in self._flow.steps:
+            name = f"{name}-{number}"
+        return name
 
     async def _watched(self, attempt: Attempt) -> AttemptEnd:
         self._attempts.add(attempt)
@@ -252,32 +240,44 @@ class FlowRun:
         finally:
             self._attempts.discard(attempt)
 
-    async def _pause(self, step: AgentStep | CommandStep, nested: Nested, ended: AttemptEnd, number: int) -> bool:
+    async def _pause(
+        self, step: AgentStep | CommandStep, attempt: Attempt, name: str, ended: AttemptEnd, number: int
+    ) -> bool:
         """Announce the next attempt, and wait; false when the flow was cancelled meanwhile."""
         delay = step.retry.delay
         text = f"attempt {number} of {step.retry.attempts} failed: {ended.problem}"
         again = f"; again in {delay:g} s" if delay else "; again"
-        nested.publish(ev.Notice(f"{step.id}: {text}{again}", "warning", hint=ended.hint))
-        self._channel.publish(self._board.change(step.id, "running", text + again))
+        self._publish_about(attempt, name, Notice(text + again, "warning", hint=ended.hint))
+        self._actor.publish(self._board.change(step.id, "running", text + again))
         try:
             await asyncio.wait_for(self._cancelled.wait(), delay)
         except TimeoutError:
             return True
         return False
 
-    def _settle(self, step: AgentStep | CommandStep, nested: Nested, ended: AttemptEnd, attempts: int) -> StepResult:
-        """What a step that ran has come to."""
+    def _report(self, attempt: Attempt, name: str, ended: AttemptEnd) -> None:
+        """What the user has to know of the last attempt."""
         if ended.cut:
-            text = f"{step.id}: the output is over 1 MB: later steps see the first 1 MB of it"
-            nested.publish(ev.Notice(text, "warning"))
+            text = "the output is over 1 MB: later steps see the first 1 MB of it"
+            self._publish_about(attempt, name, Notice(text, "warning"))
+        if ended.exit_code != 0 and ended.hint and not self._cancelled.is_set():
+            self._publish_about(attempt, name, Error(ended.problem, ended.hint))
+
+    def _publish_about(self, attempt: Attempt, name: str, event: Notice | Error) -> None:
+        """Under the path of who did it; where it could not even be started, by its name."""
+        if attempt.actor is not None:
+            attempt.actor.observed_by(self._actor.source).publish(event)
+        else:
+            self._actor.publish(msgspec.structs.replace(event, text=f"{name}: {event.text}"))
+
+    def _settle(self, step: AgentStep | CommandStep, ended: AttemptEnd, attempts: int) -> StepResult:
+        """What a step that ran has come to."""
         if self._cancelled.is_set():  # a command may answer the signal by ending well; it was cut short all the same
-            self._channel.publish(self._board.change(step.id, "error", "cancelled"))
+            self._actor.publish(self._board.change(step.id, "error", "cancelled"))
             return StepResult(status="cancelled", output=ended.output, exit_code=130, attempts=attempts)
         good = ended.exit_code == 0
-        if not good and ended.hint:
-            nested.publish(ev.Error(f"{step.id}: {ended.problem}", ended.hint))
         shown = ended.output if good else ended.problem
-        self._channel.publish(self._board.change(step.id, "ok" if good else "error", shown))
+        self._actor.publish(self._board.change(step.id, "ok" if good else "error", shown))
         return StepResult(
             status="ok" if good else "error",
             output=ended.output,
@@ -286,9 +286,6 @@ class FlowRun:
             attempts=attempts,
             timed_out=ended.timed_out,
         )
-
-    def _prepared(self, step: AgentStep | CommandStep, nested: Nested) -> Attempt:
-        return prepare(step, self._values(), nested, self._cwd, self._own_agent)
 
     def _values(self) -> Values:
         return Values(self._inputs, {name: result.parts() for name, result in self._results.items()})

@@ -2,17 +2,15 @@
 
 Rules:
 
-- Everything that is shown is in the journal first. A slow reader gets what it missed from there, event by event:
-  nothing is left out because it was not read in time.
+- Everything that is shown is in the journal first, and a slow reader misses nothing (`SessionEvents`).
 - When the run is over, jobs it left running are ended, and that is reported: no user is there to wait for them.
 - A limit that is reached is an error of the session's agent; then the run is stopped, as by a cancel, and has failed.
 - An answer that does not fit its schema is sent back once, as a prompt of the same session.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from itertools import islice, takewhile
 
 from msgspec.structs import replace
 
@@ -21,17 +19,15 @@ from sightline.events import Error, Event, Notice, encode_event
 from sightline.host.native._working import NativeSession, working
 from sightline.host.session._answer_schema import AnswerSchema
 from sightline.host.session._commands import AgentCommand, CommandReply
+from sightline.host.session._reading import SessionEvents
 from sightline.host.session._run_limits import LimitWatch, RunLimits
-from sightline.host.session._subscription import Subscription
-from sightline.journal import SessionReader, Store
+from sightline.journal import Store
 from sightline.paths import data_folder
 from sightline.providers import ProviderOutcome, ProviderPrompt
 from sightline.settings import StartOptions
 from sightline.text import clean_line, clean_text, cut_graphemes, first_line
-from sightline.transcript import Snapshot
 
 _TITLE = 80
-_AT_ONCE = 500  # events
 _ANSWERED = (0, 3)  # exit codes of a run that came to its end
 
 
@@ -62,8 +58,6 @@ class NativeRun:
         self._watch = LimitWatch(limits or RunLimits(), self._session_id)
         self._working: NativeSession | None = None
         self._cancelled = self._timed_out = False
-        self._last = 0  # number of the last event that was yielded
-        self._place = 0  # in the journal: what the reader has not received is after it
         self._outcome: ProviderOutcome | None = None
 
     @property
@@ -97,22 +91,14 @@ class NativeRun:
     async def events(self) -> AsyncGenerator[list[Event], None]:
         async with working(self._store, self._spec, attended=self._attended, listed=self._listed) as running:
             self._working = running
-            session = running.session
-            self._last, self._place = running.first, running.place
-            session.on_published = self._see
+            running.session.on_published = self._see
             running.agent.model_requests.on_request = self._before_turn
-            frames = session.subscribe(self._last, lambda: Snapshot(session.stored_seq))
-            work = asyncio.get_running_loop().create_task(self._work(running, frames))
+            reading = SessionEvents(running.session, running.first, running.place)
+            work = asyncio.get_running_loop().create_task(self._work(running, reading))
             try:
-                async for frame in frames:
-                    if isinstance(frame, Snapshot):
-                        missed = self._missed(session.id, frame.seq)
-                        while part := await asyncio.to_thread(_some, missed):
-                            self._last = part[-1].seq
-                            yield part
-                    else:
-                        self._last = frame[-1].seq
-                        yield frame
+                async with aclosing(reading.batches()) as batches:
+                    async for batch in batches:
+                        yield batch
             finally:
                 running.agent.stop()
                 if not running.agent.busy:
@@ -122,12 +108,12 @@ class NativeRun:
             if problem is not None:
                 raise problem
 
-    async def _work(self, running: NativeSession, frames: Subscription) -> None:
+    async def _work(self, running: NativeSession, reading: SessionEvents) -> None:
         agent = running.agent
         timer = None
         try:
             agent.commands = {**headless_commands(agent, self._store), **agent.commands}
-            await agent.prompt(self._prompt if self._schema is None else self._schema.asked(self._prompt))
+            await agent.prompt(self._prompt if self._schema is None else self._schema.prompt_with(self._prompt))
             if self._cancelled:
                 agent.stop()
             if self._timeout is not None:
@@ -145,7 +131,7 @@ class NativeRun:
             if timer is not None:
                 timer.cancel()
             running.session.flush()
-            frames.end()
+            reading.end()
 
     async def _all_done(self, running: NativeSession) -> RunOutcome:
         """The agent's run and those it begins by itself, and all its agents, to their ends."""
@@ -210,13 +196,6 @@ class NativeRun:
         if jobs is not None:
             await jobs.shutdown()
 
-    def _missed(self, session: str, last: int) -> Iterator[Event]:
-        """What the reader missed, up to event `last`, from the journal."""
-        folder, place, after = self._store.folder(session), self._place, self._last
-        self._place = (folder / "journal.jsonl").stat().st_size
-        stored = takewhile(lambda event: event.seq <= last, SessionReader(folder).events(place))
-        return (event for event in stored if event.seq > after)
-
     def _settle(self, running: NativeSession, ended: RunOutcome) -> None:
         """Set the outcome. A run of which something could not be stored has failed, whatever it did."""
         self._outcome = ProviderOutcome(
@@ -235,8 +214,3 @@ def native_run(ask: ProviderPrompt) -> NativeRun:
     level = "" if ask.approval == "auto" else ask.approval
     options = StartOptions(cwd=ask.cwd or ".", resume=ask.resume, model=ask.model, approval=level)
     return NativeRun(Store(data_folder()), agent_spec(options), ask.prompt, timeout=ask.timeout)
-
-
-def _some(events: Iterator[Event]) -> list[Event]:
-    """The next few; called in a thread, since a journal may be long."""
-    return list(islice(events, _AT_ONCE))

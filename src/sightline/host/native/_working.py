@@ -1,6 +1,7 @@
 """A session with our own agent in it, hosted by this process. Viewers may attach to it meanwhile."""
 
 import os
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 
@@ -21,7 +22,7 @@ from sightline.host.native._worker import AgentWorker
 from sightline.host.provider._memory import take_over
 from sightline.host.recovery._history import SessionHistory
 from sightline.host.session._attachments import SessionShelf
-from sightline.host.session._life import open_journal, opened, served
+from sightline.host.session._life import Journal, open_journal, opened, served
 from sightline.host.session._session import HostSession
 from sightline.host.socket._server import SocketServer
 from sightline.journal import Store, events_since_message
@@ -43,15 +44,22 @@ class NativeSession(msgspec.Struct, frozen=True):
 
 @asynccontextmanager
 async def working(
-    store: Store, spec: AgentSpec, *, attended: bool = False, remove_unused: bool = False, listed: bool = True
+    store: Store,
+    spec: AgentSpec,
+    *,
+    attended: bool = False,
+    remove_unused: bool = False,
+    listed: bool = True,
+    opening: tuple[Journal, socket.socket] | None = None,
 ) -> AsyncIterator[NativeSession]:
     """A new session, or a stored one that is resumed; on the way out its work is ended, and every viewer receives that.
 
     `attended`: a user answers sooner or later. `remove_unused`: see `opened`. `listed`: views can find it; one that is
-    part of another session is seen there."""
+    part of another session is seen there. `opening`: the journal and the socket of a new one, where another process had
+    to know them first."""
     secrets = Secrets(spec.environ, secrets_in(spec.settings, spec.environ))
     resume, title = spec.options.resume, without_credentials(secrets.masked(spec.options.title))
-    journal = open_journal(store, cwd=str(spec.cwd), resume=resume, title=title)
+    journal, listener = opening or (open_journal(store, cwd=str(spec.cwd), resume=resume, title=title), None)
     async with opened(store, journal, remove_unused=remove_unused) as session:
         tree = journal[1]
         spec = with_stored_rules(spec, tree)
@@ -80,7 +88,7 @@ async def working(
             agent.actor.observed_by("settings").publish(Notice(text, "warning"))
         for text in agent.notices:
             agent.actor.publish(Notice(text, "warning"))
-        async with served(session, cwd=str(spec.cwd)) if listed else nullcontext() as server:
+        async with served(session, cwd=str(spec.cwd), listener=listener) if listed else nullcontext() as server:
             add_extensions(agent, spec.environ)
             await agent.hooks.notify("session_start")
             yield NativeSession(session, agent, worker, first, place, server)

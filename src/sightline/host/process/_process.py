@@ -13,7 +13,7 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 from sightline.exec import CommandSpec
@@ -28,8 +28,20 @@ LINGER_AFTER_A_COMMAND = 1.0
 LINGER = 600.0
 
 
+BeHost = Callable[[Journal, socket.socket], Coroutine[object, object, None]]
+
+
 def launch(store: Store, spec: CommandSpec | None, *, cwd: str, title: str = "") -> str:
     """Start a host for a new session and, with a spec, its first job. Returns its id once it can be connected to."""
+
+    def be_host(journal: Journal, listener: socket.socket) -> Coroutine[object, object, None]:
+        return host(store, journal, listener, spec, cwd=cwd)
+
+    return detached(store, be_host, cwd=cwd, title=title)
+
+
+def detached(store: Store, be_host: BeHost, *, cwd: str, title: str = "") -> str:
+    """Start a host for a new session. Returns its id once it can be connected to."""
     journal = open_journal(store, cwd=cwd, title=title)
     writer, session = journal[0], journal[0].folder.name
     listener = listen(session)
@@ -41,7 +53,7 @@ def launch(store: Store, spec: CommandSpec | None, *, cwd: str, title: str = "")
     try:
         _leave(writer, listener)
         if os.fork() == 0:
-            asyncio.run(host(store, journal, listener, spec, cwd=cwd))
+            asyncio.run(be_host(journal, listener))
     except BaseException:
         _log_bug()
         os._exit(1)

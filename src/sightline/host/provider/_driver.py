@@ -5,6 +5,7 @@ Rules:
 - A task, a message and the user's words are prompts of one conversation of the program's own, one after the other. What
   comes during a run waits for its end, unless the program takes it at once.
 - The first prompt of that conversation has the instructions of the definition before it: the program reads no other.
+  That of a step of a flow is what the flow says, and nothing else.
 - What came of a task is what it wrote after its last call. What it writes about a message is sent to who wrote that: it
   has no `irc` of its own.
 - It has the level it was given, and never a wider one than the agent it works for: that is looked up with each prompt,
@@ -101,7 +102,12 @@ class ProviderDriver:
         self._actor: Actor = member.actor.observed_by(provider.name)
         self._secrets = self._actor.secrets
         self._ask = ProviderPrompt(
-            prompt="", model=start.model, cwd=start.cwd, approval=self._allowed(), entering=start.entering
+            prompt="",
+            model=start.model,
+            cwd=start.cwd,
+            approval=self._allowed(),
+            options=member.options,
+            entering=start.entering,
         )
         self._connection = ProviderConnection(self._actor, provider, self._ask, self._follow)
         self._waiting: deque[_Prompt] = deque()
@@ -129,7 +135,7 @@ class ProviderDriver:
             while (waiting := await self._next()) is not None:
                 later = await self._one(waiting)
                 if waiting.on_answer is not None:
-                    waiting.on_answer(later.text or later.error)
+                    waiting.on_answer(later.text or later.failure)
                 if waiting.on_answer is None or later.stopped:  # what it answers another agent is no result of its task
                     outcome = replace(later, text=later.text or outcome.text)
             await self._end_wider()
@@ -277,7 +283,7 @@ class ProviderDriver:
     def _with_instructions(self, text: str) -> str:
         """A prompt with what the program has to know before it, if it is the first one."""
         record = self._member.record
-        if record.provider_session:
+        if record.provider_session or record.is_step:
             return text
         context = f"<context>\n{record.context}\n</context>" if record.context else ""
         return "\n\n".join(part for part in (record.definition.prompt.strip(), _HAND_BACK, context, text) if part)
@@ -323,10 +329,15 @@ class ProviderDriver:
         text = self._secrets.masked(words or (outcome.text if outcome is not None else ""))
         stopped = self._reason or "cancelled" if self._stopped or (outcome is not None and outcome.cancelled) else ""
         refused = self._refused or (outcome is not None and outcome.exit_code == REFUSED_EXIT_CODE)
-        failure = "" if error is None or stopped else self._secrets.masked(error.text)
-        if failure and error is not None and error.hint:
-            failure = f"{failure}; {self._secrets.masked(error.hint)}"
-        return DriverOutcome(text=text, error=failure, stopped=stopped, is_refused=refused)
+        failed = error if error is not None and not stopped else Error("")
+        return DriverOutcome(
+            text=text,
+            words=self._secrets.masked(outcome.text if outcome is not None else "") or text,
+            error=self._secrets.masked(failed.text),
+            hint=self._secrets.masked(failed.hint),
+            stopped=stopped,
+            is_refused=refused,
+        )
 
     def _on_run(self, event: RunStarted) -> None:
         if event.session and event.session != self._member.record.provider_session:

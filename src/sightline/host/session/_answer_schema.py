@@ -2,7 +2,7 @@
 
 Rules:
 
-- The prompt says so, with the schema. The answer is one JSON value, alone or in one fence.
+- The prompt has it. The answer is one JSON value, alone or in one fence.
 - What is checked is what was shown: the words of the run's own agent as they were published, without secrets.
 - An answer that does not fit is sent back once, with what is wrong.
 """
@@ -18,7 +18,7 @@ from sightline.exceptions import UserMistake
 _LARGEST = 1024 * 1024  # bytes of a schema
 _WORDS_AT_MOST = 4_000_000  # characters of an answer
 _in_fence = re.compile(r"```[a-zA-Z]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL).fullmatch
-_ASKED = (
+_REQUEST = (
     "Your last message must be one JSON value that fits the JSON schema below, and nothing else: no words before or "
     "after it."
 )
@@ -34,9 +34,9 @@ class AnswerSchema:
         self._block = 0
         self._length = 0
 
-    def asked(self, prompt: str) -> str:
+    def prompt_with(self, prompt: str) -> str:
         """The prompt, with what the answer has to be."""
-        return f"{prompt}\n\n{_ASKED}\n\n{msgspec.json.encode(self._schema).decode()}"
+        return f"{prompt}\n\n{_REQUEST}\n\n{msgspec.json.encode(self._schema).decode()}"
 
     def see(self, event: Event) -> None:
         """An event of the run: the last text of its own agent is its answer."""

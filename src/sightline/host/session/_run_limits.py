@@ -137,7 +137,7 @@ class CostLimit:
         return cost(self._model(event.agent), vendor, usage)
 
     def _model(self, path: str) -> str:
-        """Of the agent; of one that does not say, the model of the agent it works for."""
+        """Of the agent; where that is unknown, the model of the agent it works for."""
         while path and path not in self._models:
             path = path.rpartition("/")[0]
         return self._models.get(path, "")

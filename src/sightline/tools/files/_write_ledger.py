@@ -7,7 +7,7 @@ Rules:
 - A write is recorded before it is made, while the file is locked: a reader of the new content finds it recorded. One
   that fails is taken out again. One that a kill prevented is the record of a content that is nowhere.
 - A record costs a write nothing: with a full disk or an unreadable record only the name of the writer is missing.
-- What a record says is compared and displayed, nothing is decided on it alone.
+- What is in a record is compared and displayed, nothing is decided on it alone.
 - Who writes is a context variable and not an argument, as in `sightline.handles`: whatever a call replaces, in its task
   or in a thread of asyncio's, is recorded as its own. Without one, as in a program that uses tools by itself, nothing
   is recorded.

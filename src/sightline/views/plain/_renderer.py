@@ -185,9 +185,9 @@ class PlainRenderer:
                 if self._detail.output and event.content and event.stream != "status":
                     self._output(event, parts)
             case Notice():
-                self._report(event.level if event.level == "warning" else "note", event.text, event.hint)
+                self._report(event.level if event.level == "warning" else "note", _named(event), event.hint)
             case Error():
-                self._report("error", event.text, event.hint)
+                self._report("error", _named(event), event.hint)
             case State() if not event.agent:
                 # The retry of another provider comes with a notice.
                 if event.key == ApprovalState.KEY or (event.key == RetryState.KEY and event.source == "agent"):
@@ -299,6 +299,11 @@ class PlainRenderer:
 
 
 _RARE = frozenset((ToolUpdate, ToolConnection, ToolResult, ToolOutput, State, Notice, Error, Unknown))
+
+
+def _named(event: Notice | Error) -> str:
+    """A message is read apart from everything else: that of a subagent names it."""
+    return f"{event.agent}: {event.text}" if event.agent else event.text
 
 
 def _standing(item: DelegationItem) -> str | None:

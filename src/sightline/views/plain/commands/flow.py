@@ -1,14 +1,21 @@
 """A workflow in plain text: its findings, or its steps and their output as they change."""
 
 import asyncio
+import os
 from collections.abc import Sequence
 from contextlib import aclosing
+from typing import TYPE_CHECKING
 
-from sightline.flows import FlowRun, check, load, parse_inputs
-from sightline.providers import ProviderPrompt, Run
+from sightline.flows import check, load, parse_inputs
+from sightline.journal import Store
 from sightline.text import clean_line
+from sightline.views.plain._output import write_text
+from sightline.views.plain._palette import Palette
 from sightline.views.plain._renderer import PlainRenderer
 from sightline.views.plain.commands.run import Channels, until_done
+
+if TYPE_CHECKING:  # a check needs no session
+    from sightline.host import FlowStart, HostedFlow
 
 
 def show_check(path: str) -> tuple[str, int]:
@@ -25,20 +32,34 @@ def show_check(path: str) -> tuple[str, int]:
     return "".join(lines) + f"{count} found\n", 2
 
 
-def show_flow(path: str, inputs: Sequence[str], renderer: PlainRenderer, *, events: bool) -> int:
-    """Run it, shown as it goes; the exit code is the flow's."""
+def read_flow(path: str, inputs: Sequence[str], cwd: str) -> "FlowStart":
+    """`FlowInvalid` or `UserMistake` for whatever is wrong with it."""
+    from sightline.host import flow_start
+
     flow = load(path)
-    run = FlowRun(flow, parse_inputs(flow, inputs), own_agent=_own_agent)
+    return flow_start(flow, parse_inputs(flow, inputs), cwd)
+
+
+def show_flow(store: Store, start: "FlowStart", renderer: PlainRenderer, *, events: bool) -> int:
+    """Run it, shown as it goes; the exit code is the flow's."""
+    from sightline.host import HostedFlow
+
+    run = HostedFlow(store, start)
     return asyncio.run(until_done(_show(run, Channels(renderer, events=events)), run.cancel, lambda: run.exit_code))
 
 
-def _own_agent(prompt: ProviderPrompt) -> Run:
-    from sightline.host import native_run
+def detach_flow(store: Store, start: "FlowStart", palette: Palette) -> int:
+    """Start it in the background and print the id of its session."""
+    from sightline.host import launch_flow
 
-    return native_run(prompt)
+    session = launch_flow(store, start)
+    write_text(1, f"{session}\n")
+    if os.isatty(2):
+        write_text(2, f"{palette.dim}watch it: sightline attach {session}{palette.reset}\n")
+    return 0
 
 
-async def _show(run: FlowRun, channels: Channels) -> None:
+async def _show(run: "HostedFlow", channels: Channels) -> None:
     async with aclosing(run.events()) as batches:
         async for batch in batches:
             await channels.write(batch)

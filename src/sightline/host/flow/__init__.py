@@ -1,0 +1,1 @@
+"""A flow in a session: its steps are agents of the session's directory."""
