@@ -9,6 +9,7 @@ Nothing here writes or waits: `draw` returns what is to be written, in parts sma
 """
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -117,11 +118,17 @@ class JobDrawing:
         if event.stream == "status":
             yield self._heading(event.id) + self.block.status(event.content)
             return
-        reached = event.offset + event.size
-        if reached <= self._shown.get(event.id, 0):
+        reached, shown = event.offset + event.size, self._shown.get(event.id, 0)
+        if reached <= shown:
             return
         self._shown[event.id] = reached
         text = self._heading(event.id)
+        if event.offset < shown:  # a part of it was drawn from the artifact
+            yield text
+            with closing(self._artifact(event.id)) as reader:
+                for stream, rest in text_of(reader, shown, reached):
+                    yield self.block.feed(rest, stream)
+            return
         if event.dropped:
             text += self.block.remark(self._skipped(event.id, event.dropped))
         yield text + self.block.feed(event.content, event.stream)
