@@ -61,9 +61,10 @@ async def test_the_command_has_its_whole_environment_and_nothing_else(kind, work
 
 async def test_a_secret_is_in_no_command_line(kind, workspace):
     """Other users can read those."""
-    code = (  # without those that end meanwhile
+    code = (  # without those that end meanwhile; those of a busy machine are too many to be printed
         "import glob\nfor f in glob.glob('/proc/[0-9]*/cmdline'):\n"
-        "    try: print(open(f, 'rb').read())\n    except OSError: pass"
+        "    try: line = open(f, 'rb').read()\n    except OSError: continue\n"
+        "    if b'glob' in line or b'what' + b'ever' in line: print(line)"
     )
     spec = SandboxSpec(workspace=str(workspace))
     env = {"PATH": os.environ["PATH"], "MINE": "whatever-it-is"}

@@ -211,3 +211,12 @@ def test_options_reach_the_agent_of_a_step_and_are_not_stored(run: Run, tmp_path
     assert json.loads(record.read_text())["assignment"] == "hi"
     journal = record.parents[2] / "journal.jsonl"
     assert "sesame" not in record.read_text() + journal.read_text()
+
+
+def test_a_provider_that_the_user_named_runs_whatever_our_deny_rules(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are for agents that an agent starts. Here it is the user, as with `--provider`."""
+    monkeypatch.setenv("SIGHTLINE_PERMISSIONS_DENY", "read(.env)")
+    ran = run("name: d\nsteps:\n  - {id: a, provider: made_up, prompt: hi}\n")
+
+    assert ran.exit_code == 0
+    assert ran.final()["a"][0] == "ok"

@@ -329,7 +329,7 @@ class Team:
         highest = parent.permissions.level
         named = definition.approval or ("auto" if definition.provider else highest)
         level = min(named, self._cap(member) or named, highest, key=LEVELS.index)
-        if not definition.provider:  # ours has the rules, and its tools
+        if not definition.provider or member.record.is_step:  # ours has the rules; a step was named by the user
             return level
         return level_for(get_provider(definition.provider), level, self._tool_names(member), policy.deny)
 
