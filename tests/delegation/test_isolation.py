@@ -1,6 +1,8 @@
 """Isolated agents: each works in its own copy of the files, which is merged when its task is done."""
 
+import asyncio
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +10,14 @@ import psutil
 import pytest
 
 from sightline.delegation import SpawnRequest
-from sightline.events import AgentState, DiffFact, Event, Request, ToolResult, ToolUse, ui_fact
+from sightline.events import AgentState, DiffFact, Event, Notice, Request, ToolResult, ToolUse, ui_fact
 from sightline.exceptions import UserMistake
 from sightline.host import AnswerRequest, Prompt
 from sightline.tools.hashline import Snapshots
-from tests.agent.support import Lab, lab
+from sightline.working_copies import leftovers
+from tests.agent.support import Lab, lab, write_script
 from tests.delegation.teamwork import call, of_agent, result_of, started, states, text
+from tests.host.support import until
 
 KINDS = ["overlay", "worktree", "copy"]
 ASKED = [call("ask", question="Go on?", choices=["yes"])]
@@ -268,3 +272,31 @@ async def test_what_was_merged_counts_as_written_by_the_agent(tmp_path: Path) ->
         assert result.is_error
         assert "a.txt was changed by One" in result.content
     assert (work / "a.txt").read_text() == "one\nTWO\nthree\n"
+
+
+async def test_what_a_killed_session_left_is_stored_when_it_is_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a patch, which is named; nothing of it was merged, and no process of it is left."""
+    monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "home"))
+    work = project(tmp_path)
+    script = [[written("new.txt", "new\n")], [call("bash", command="touch began; sleep 600")], [text("Never.")]]
+    turns = [[isolated({"One": script})], [text("So.")]]
+    words = ["-m", "sightline", "-p", "go", "--model", write_script(tmp_path, turns)]
+    killed = await asyncio.create_subprocess_exec(sys.executable, *words, cwd=work, stdout=subprocess.DEVNULL)
+    try:
+        upper = await until(lambda: next(tmp_path.glob("home/sessions/*/agents/One/copy/copy/upper/began"), None))
+    finally:
+        killed.kill()
+        await killed.wait()
+    session = upper.relative_to(tmp_path / "home/sessions").parts[0]
+    await until(lambda: not [each for each in psutil.process_iter(["cmdline"]) if _is_of(each, str(tmp_path))])
+    async with lab(tmp_path, turns, resume=session) as here:
+        notice = await here.first(Notice, lambda event: "cut off" in event.text)
+        assert "+new" in content(notice.text.rpartition(" ")[2])
+        assert not leftovers()
+        assert not (work / "new.txt").exists()
+
+
+def _is_of(process: psutil.Process, folder: str) -> bool:
+    return any(folder in word for word in process.info["cmdline"] or ())  # type: ignore[attr-defined]
