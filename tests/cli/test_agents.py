@@ -45,7 +45,7 @@ def test_the_list(work: Path, own: Path) -> None:
     assert rows[at + 1 : at + 3] == [["Mine"], [str(own / "explore.md")]]
     assert ["task", "bundled", "parent's", "parent's", "any", "all"] in rows
     hidden = rows.index(["not used, because an agent above has the same name:"])
-    assert ["explore", "bundled", "small", "plan", "–", "read, search, find"] in rows[hidden:]
+    assert ["explore", "bundled", "small", "plan", "–", "read, search, find, irc"] in rows[hidden:]
 
 
 def test_the_list_as_json(work: Path, own: Path) -> None:
@@ -68,7 +68,7 @@ def test_one_of_them(work: Path) -> None:
     code, out, err = agents("reviewer")
     assert (code, err) == (0, "")
     assert out == agents("show", "reviewer")[1]
-    assert "tools     read, search, find, bash, report_finding\n" in out
+    assert "tools     read, search, find, bash, report_finding, irc\n" in out
     assert "level     auto at most\n" in out
     assert "\nYou review a change" in out
     facts = json.loads(agents("reviewer", "--json")[1])

@@ -8,6 +8,7 @@ the background, and it hands back a result.
 import asyncio
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -28,7 +29,7 @@ from sightline.delegation.tools._irc import IrcTool
 from sightline.delegation.tools._task import TaskTool
 from sightline.delegation.tools._yield import ReportFindingTool, YieldTool
 from sightline.events import Event, Notice
-from sightline.exceptions import SightlineError
+from sightline.exceptions import SightlineError, UserMistake
 from sightline.journal import (
     Entry,
     EntryPlace,
@@ -44,9 +45,14 @@ from sightline.settings import Approval, Settings
 from sightline.text import first_line
 from sightline.tools import AnyTool, Need, StoredHistory, builtin_tools
 
+if TYPE_CHECKING:
+    from sightline.working_copies import CopyRecord, StoredPatch
+
 _COPY = "copy"  # the folder of a working copy, in that of its agent
 _SCRIPTED = "scripted:"
 _DELEGATING = (IrcTool.name, TaskTool.name, YieldTool.name, ReportFindingTool.name)
+_SECONDS_TO_END = 10.0
+_SECONDS_BETWEEN_TRIES = 0.2
 _LISTED = 32  # other agents in the role of one
 _HAND_BACK = """\
 You work for another agent, which gave you a task. It sees nothing of what you do but what you hand back: when you \
@@ -193,14 +199,14 @@ class Team:
 
     async def _collect_leftovers(self) -> None:
         """Of agents that were at work when the program was killed: what they had changed is stored, and shown."""
-        from sightline.working_copies import leftovers, remove_leftover
+        from sightline.working_copies import leftovers
 
         agents = str(self._folder.resolve() / FOLDER)
         for record in await asyncio.to_thread(leftovers):
             if not record.folder.startswith(f"{agents}/"):
                 continue
             try:
-                stored = await asyncio.to_thread(remove_leftover, record)
+                stored = await self._stored_leftover(record)
             except (OSError, SightlineError) as error:
                 text = f"the working copy of {record.name} could not be read: {error}"
                 self._root.actor.publish(Notice(text, "warning", "`sightline doctor` lists it"))
@@ -208,6 +214,19 @@ class Team:
             if stored.path is not None:
                 text = f"{record.name} was cut off; what it had changed is in {stored.path}"
                 self._root.actor.publish(Notice(text, "warning", "nothing was merged; `git apply --3way` does it"))
+
+    async def _stored_leftover(self, record: "CopyRecord") -> "StoredPatch":
+        """Processes of the killed session may still be ending in it."""
+        from sightline.working_copies import remove_leftover
+
+        deadline = asyncio.get_running_loop().time() + _SECONDS_TO_END
+        while True:
+            try:
+                return await asyncio.to_thread(remove_leftover, record)
+            except UserMistake:
+                if asyncio.get_running_loop().time() > deadline:
+                    raise
+            await asyncio.sleep(_SECONDS_BETWEEN_TRIES)
 
     async def _isolate(self, member: Member) -> Isolation:
         from sightline.working_copies import open_copy  # most sessions have no such agent
@@ -237,12 +256,12 @@ class Team:
         return msgspec.structs.replace(result, handed_in=handed_in)
 
     async def _unremembered(self, member: Member) -> list[Event]:
-        """What it published since its last message that is stored, without its path: its host may have been killed."""
+        """What it published since its last message that is stored: its host may have been killed."""
         self._root.actor.log.flush()
         nodes = self._root.memory.tree.nodes.values()
         places = [(node.seq, node.offset + node.size + 1) for node in nodes if node.size]
         events = await asyncio.to_thread(_published_since, self._folder, places, self._shelf.folder(member.id))
-        return [msgspec.structs.replace(event, agent="") for event in events if event.agent == member.path]
+        return [event for event in events if event.agent == member.path]
 
     def _native(self, member: Member, unremembered: list[Event]) -> NativeDriver:
         assert member.actor is not None
@@ -268,7 +287,7 @@ class Team:
                 hooks=root.hooks,
                 role="" if record.is_step else _role(record.definition, record.context, self._roster(member)),
             )
-            for message in missing_messages(agent.memory.messages, unremembered):
+            for message in missing_messages(agent.memory.messages, unremembered, member.path):
                 agent.memory.add(message)
         except BaseException:
             writer.close()

@@ -15,13 +15,15 @@ from sightline.events import Event, RunEnded, Text, ToolResult, User
 from sightline.transcript import HOST, LOST
 
 
-def missing_messages(messages: Sequence[Message], tail: Sequence[Event]) -> list[Message]:
-    """In order. `tail`: the events after the last message that is stored."""
-    if any(isinstance(event, RunEnded) and not event.agent and event.stop_reason != HOST for event in tail):
+def missing_messages(messages: Sequence[Message], tail: Sequence[Event], agent: str = "") -> list[Message]:
+    """In order. `tail`: the events after the last message that is stored. `agent`: the path of the one that has
+    the conversation."""
+    own = [event for event in tail if event.agent == agent]
+    if any(isinstance(event, RunEnded) and event.stop_reason != HOST for event in own):
         return []
     missing: list[Message] = []
-    missing += [UserMessage([TextPart(event.text)]) for event in tail if isinstance(event, User) and not event.agent]
-    words = "".join([event.text for event in tail if isinstance(event, Text) and not event.agent])
+    missing += [UserMessage([TextPart(event.text)]) for event in own if isinstance(event, User)]
+    words = "".join([event.text for event in own if isinstance(event, Text)])
     if words:
         missing.append(AssistantMessage([TextPart(words)], stop_reason="aborted"))
     results = {event.id: event for event in tail if isinstance(event, ToolResult)}

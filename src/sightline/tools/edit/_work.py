@@ -122,6 +122,7 @@ def _named(section: PatchSection, sections: list[PatchSection]) -> Iterator[None
         if len(sections) > 1:
             files = f"none of its {len(sections)} files was changed"
             problem.message = f"In ¶{section.path} (line {section.at} of the patch; {files}): {problem.message}"
+            problem.args = (problem.message,)
         raise
 
 
