@@ -300,3 +300,29 @@ async def test_what_a_killed_session_left_is_stored_when_it_is_resumed(
 
 def _is_of(process: psutil.Process, folder: str) -> bool:
     return any(folder in word for word in process.info["cmdline"] or ())  # type: ignore[attr-defined]
+
+
+async def test_a_patch_has_what_the_commit_of_a_branch_has_not(tmp_path: Path) -> None:
+    """What the agent itself had git ignore, and a repository it made: nothing of it is lost."""
+    work = project(tmp_path)
+    command = "git init -q sub; echo precious > sub/f.txt; echo '*.log' > .gitignore; echo precious2 > keep.log"
+    turns = [[isolated({"One": [[call("bash", command=command)], [text("Done.")]]})], [text("So.")]]
+    async with lab(tmp_path, turns, settings={"task.merge": "branch"}) as here:
+        await here.run()
+        (given,) = handed_in(here)
+        assert {"+precious", "+precious2"} <= set(content(given["patch"]).splitlines())
+        assert given["patch"] in result_of(here).content
+    assert "*.log" in git(work, "show", "sightline/One:.gitignore")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_rule_with_the_path_of_the_workspace_holds_in_the_copy(tmp_path: Path, kind: str) -> None:
+    work = project(tmp_path)
+    (work / "secret.txt").write_text("hidden words\n")
+    script = [[call("read", path="secret.txt")], [text("Done.")]]
+    turns = [[isolated({"One": script})], [text("So.")]]
+    async with lab(tmp_path, turns, deny=[f"read({work}/secret.txt)"], settings={"task.isolation": kind}) as here:
+        await here.run()
+        (result,) = of_agent(here, "One", ToolResult)
+        assert result.is_error
+        assert "hidden words" not in result.content

@@ -324,3 +324,15 @@ def test_names_that_are_taken_or_too_long_are_stored_under_a_digest(workspace, o
     assert None not in stored
     assert len(set(stored)) == 6
     assert all("agent" in place.read_text() for place in stored if place is not None)
+
+
+def test_a_large_file_that_became_small_is_stored_beside_the_patch(workspace, opened, monkeypatch):
+    """A patch cannot take away what it cannot have."""
+    monkeypatch.setattr(_states, "READ_AT_MOST", 1000)
+    (workspace / "large").write_bytes(bytes(5000))
+    copy = opened("copy")
+    shell(copy, "echo precious > large")
+    stored = copy.store_patch()
+    assert [place.read_bytes() for place in stored.large] == [b"precious\n"]
+    copy.remove()
+    assert stored.large[0].exists()

@@ -204,3 +204,24 @@ def test_why_there_is_no_worktree(workspace, tmp_path):
     with pytest.raises(UserMistake, match="has no branch"):
         open_copy(workspace, agents, "one", "copy").commit("x")
     assert os.listdir(agents) == ["copy"]
+
+
+def test_a_removal_leaves_the_other_worktrees_of_the_user(project, opened, tmp_path):
+    """Also one whose folder is away just now: its disk is not mounted."""
+    git(project, "worktree", "add", "-q", str(tmp_path / "usb"))
+    (tmp_path / "usb").rename(tmp_path / "away")
+    opened("worktree").remove()
+    (tmp_path / "away").rename(tmp_path / "usb")
+    assert git(tmp_path / "usb", "status", "--porcelain") == ""
+    assert "sightline/" not in git(project, "branch")
+
+
+def test_one_that_could_not_be_opened_leaves_the_branch_of_another(project, tmp_path, monkeypatch):
+    """Both found the name free."""
+    first = open_copy(project, tmp_path / "first", "one", "worktree", branch=True)
+    monkeypatch.setattr("sightline.working_copies._opening.free_branch", lambda repository, name: first.branch)
+    with pytest.raises(UserMistake):
+        open_copy(project, tmp_path / "second", "one", "worktree", branch=True)
+    shell(first, "echo agent > added")
+    branch = first.commit("It")
+    assert "added" in git(project, "ls-tree", "--name-only", branch.commit)

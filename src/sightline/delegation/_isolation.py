@@ -126,10 +126,12 @@ class Isolation:
         return handed_in
 
     async def _committed(self, found: ChangeList, title: str) -> HandedIn:
+        """The patch has what a commit cannot: what git ignores there, and repositories inside."""
         branch = await asyncio.to_thread(self.copy.commit, title)
+        stored = await asyncio.to_thread(self.copy.store_patch)
         await asyncio.to_thread(self.copy.remove)
-        names = [each.path for each in found.files]
-        return HandedIn(kind=self.copy.kind, files=names, branch=branch.name, commit=branch.commit)
+        names, patch = [each.path for each in found.files], str(stored.path or "")
+        return HandedIn(kind=self.copy.kind, files=names, branch=branch.name, commit=branch.commit, patch=patch)
 
     async def _stored(self, found: ChangeList) -> HandedIn:
         stored = await asyncio.to_thread(self.copy.store_patch)
@@ -145,10 +147,11 @@ def handed_in_text(handed_in: HandedIn) -> str:
         return "It changed no files."
     changed = f"It changed {_named(handed_in.files)} in its own copy ({handed_in.kind})."
     if handed_in.branch:
-        return f"{changed} They are committed to the branch {handed_in.branch} ({handed_in.commit[:12]}), not merged."
+        where = f"committed to the branch {handed_in.branch} ({handed_in.commit[:12]}), not merged"
+        return f"{changed} It is {where}. All changes, also those that git ignores: {handed_in.patch} (git apply)."
     merged = handed_in.merged
     if merged is None:
-        return f"{changed} Nothing was merged. All changes: {handed_in.patch} (git apply --3way)."
+        return f"{changed} Nothing was merged. All changes: {handed_in.patch} (git apply)."
     parts = [
         changed,
         f"Merged into the workspace: {_named(merged.applied)}." if merged.applied else "Nothing was merged.",
@@ -159,7 +162,7 @@ def handed_in_text(handed_in: HandedIn) -> str:
         parts.append(f"Not merged: {clean_line(conflict.path)} ({conflict.reason}) is as it was; {', '.join(sides)}.")
     parts += [f"Not merged: {clean_line(each.path)}: {clean_line(each.why)}." for each in merged.refused]
     if merged.conflicts or merged.refused:
-        parts.append(f"All changes: {handed_in.patch} (git apply --3way).")
+        parts.append(f"All changes: {handed_in.patch} (git apply).")
     return "\n".join(parts)
 
 

@@ -191,6 +191,11 @@ class Team:
 
     def _own_program(self, member: Member, parent: Agent, spec: AgentSpec) -> OwnProgram:
         denied = [each.rule for each in parent.permissions.approvals.rules if each.verdict == "deny"]
+        if member.isolation is not None:  # a path of the workspace is another one there
+            there = str(member.isolation.copy.cwd)
+            denied += [
+                rule.replace(here, there) for here in _spellings(self._spec.cwd) for rule in denied if here in rule
+            ]
         options = msgspec.structs.replace(spec.options, deny=list(dict.fromkeys(denied)))
         only = tuple(name for name in self._tool_names(member) if name not in NOT_FOR_SUBAGENTS)
         return OwnProgram(folder=self._shelf.folder(member.id), options=options, only=only)
@@ -213,7 +218,7 @@ class Team:
                 continue
             if stored.path is not None:
                 text = f"{record.name} was cut off; what it had changed is in {stored.path}"
-                self._root.actor.publish(Notice(text, "warning", "nothing was merged; `git apply --3way` does it"))
+                self._root.actor.publish(Notice(text, "warning", "nothing was merged; `git apply` does it"))
 
     async def _stored_leftover(self, record: "CopyRecord") -> "StoredPatch":
         """Processes of the killed session may still be ending in it."""
@@ -427,6 +432,10 @@ def _published_since(session: Path, places: list[tuple[int, int]], agent: Path) 
 def _has_journal(folder: Path) -> bool:
     """Not, if the host was killed while the agent was being started."""
     return (folder / "journal.jsonl").exists()
+
+
+def _spellings(folder: Path) -> set[str]:
+    return {str(folder), str(folder.absolute()), str(folder.resolve())}
 
 
 def _role(definition: AgentDefinition, context: str, roster: str) -> str:

@@ -221,7 +221,7 @@ class WorkingCopy:
             for changed in self._changed(paths, force=True):
                 stored[changed.path] = changed.after
                 file.writelines(patch_of(changed.path, changed.before, changed.after))
-                if changed.after.kind == "large":
+                if changed.after.kind == "large" or (changed.before.kind, changed.after.kind) == ("large", "file"):
                     large.append(self._store_large(beside, changed.path))
             file.flush()
             os.fsync(file.fileno())

@@ -89,13 +89,15 @@ def commit_all(tree: Repository, branch: str, message: str, manifest: Manifest, 
 
 def remove_worktree(repository: Repository, record: CopyRecord) -> None:
     """The worktree, and its branch where that has nothing but what it began with."""
-    tree = record.tree
-    with suppress(GitFailure):  # refused where its `.git` was changed: it is pruned then
+    tree, is_ours = record.tree, True
+    try:
         repository.run("worktree", "remove", "--force", "--force", tree)
+    except GitFailure:  # its `.git` was changed, or it was never made: another process may have been quicker
+        is_ours = bool(record.git_dir)
+        if record.git_dir:
+            remove_folder(record.git_dir)
     remove_folder(tree)
-    with suppress(GitFailure):
-        repository.run("worktree", "prune")
-    if record.branch and record.commit:
+    if is_ours and record.branch and record.commit:
         with suppress(GitFailure):
             repository.run("update-ref", "-d", f"refs/heads/{record.branch}", record.commit)
 
