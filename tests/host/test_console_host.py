@@ -75,6 +75,7 @@ class View:
         self.client = client
         self._transcript = Transcript()
         self.seen: list[Event] = []
+        self.is_attached = False
         self._changed = asyncio.Event()
         self._task = asyncio.ensure_future(self._watch())
 
@@ -101,11 +102,15 @@ class View:
                 self.seen += frame
                 for event in frame:
                     self._transcript.apply(event)
+            self.is_attached = True
             self._changed.set()
 
 
 async def view_of(session: str) -> View:
-    return View(await connect(session))
+    """It sees every event from now on: a run that ends before that is in its first frame."""
+    view = View(await connect(session))
+    await view.until(lambda: view.is_attached)
+    return view
 
 
 async def stopped(session: str) -> None:

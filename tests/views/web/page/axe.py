@@ -1,5 +1,6 @@
 """axe-core, the accessibility checker, at a pinned version from npm, kept in the project's cache."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -32,8 +33,9 @@ def axe_source() -> str:
 
 
 def _install(folder: Path) -> None:
-    # Into a folder of its own first: an interrupted installation must not look like a finished one.
-    partial = folder.with_name(f"{folder.name}.partial")
+    # Into a folder of its own first: an interrupted installation must not look like a finished one, and other workers
+    # of the same run may install it at the same time.
+    partial = folder.with_name(f"{folder.name}.partial-{os.getpid()}")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     (partial / "package.json").write_text('{"private": true}\n')
@@ -43,5 +45,7 @@ def _install(folder: Path) -> None:
         raise RuntimeError(
             f"axe-core {_VERSION} could not be installed; node and npm are needed:\n{done.stderr[-2000:]}"
         )
-    shutil.rmtree(folder, ignore_errors=True)
-    partial.rename(folder)
+    try:
+        partial.rename(folder)
+    except OSError:  # another one was quicker
+        shutil.rmtree(partial)
