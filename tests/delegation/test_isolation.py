@@ -100,7 +100,7 @@ async def test_what_it_changed_is_merged_when_it_is_done(tmp_path: Path, kind: s
         (given,) = handed_in(here)
         assert (given["kind"], given["files"]) == (kind, ["a.txt", "new.txt"])
         assert states(here, "One") == ["running", "parked"]
-        fact = facts_of(here, "One")[-2]
+        fact = facts_of(here, "One")[-1]
         assert (fact.workplace, fact.changed_files, fact.added, fact.removed) == (kind, 2, 2, 0)
     assert git(work, "worktree", "list").count("\n") == 1
     assert "sightline/" not in git(work, "branch")

@@ -142,6 +142,19 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="change a setting for this run; repeatable"
     )
+    _add_limits(group)
+    group.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set an option of the provider; repeatable",
+    )
+    add_common(group)
+
+
+def _add_limits(group: "argparse._ArgumentGroup") -> None:
+    """What ends a run without a screen, and what its answer has to be."""
     group.add_argument(
         "--timeout", type=seconds, metavar="SECONDS", help="stop after this many seconds (exit code 124)"
     )
@@ -162,14 +175,6 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the answer of -p is one JSON value that fits the schema in FILE, and stdout has only that",
     )
-    group.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="set an option of the provider; repeatable",
-    )
-    add_common(group)
 
 
 def _add_view(subparsers: "Subparsers") -> None:

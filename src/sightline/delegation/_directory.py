@@ -30,8 +30,8 @@ from sightline.delegation._bound import Bound
 from sightline.delegation._driver import Driver, How
 from sightline.delegation._excerpt import excerpt
 from sightline.delegation._isolation import Isolation
-from sightline.delegation._mailboxes import MESSAGE_AT_MOST, Mail, Mailbox
-from sightline.delegation._member import AgentResult, Member
+from sightline.delegation._mailboxes import MESSAGE_AT_MOST, Mail, Mailbox, mail_text
+from sightline.delegation._member import AgentResult, Member, failed_result, stopped_result
 from sightline.delegation._names import ROOT, as_name, generated_name, unique_name
 from sightline.delegation._record import AgentRecord, AgentShelf, Lifecycle
 from sightline.delegation.definitions._definition import AgentDefinition
@@ -253,7 +253,7 @@ class AgentDirectory:
     async def _never_began(self, member: Member) -> AgentResult:
         """A task that is cancelled before its first step does nothing at all, so its end is seen to here."""
         self._working.pop(member.id, None)
-        result = _stopped(member, member.reason or "cancelled")
+        result = stopped_result(member, member.reason or "cancelled")
         await self._settle(member, result)
         return result
 
@@ -263,11 +263,11 @@ class AgentDirectory:
                 await self._begin(member, call)
                 result = await carry_out(member)
         except asyncio.CancelledError:
-            result = _stopped(member, member.reason or "cancelled")
+            result = stopped_result(member, member.reason or "cancelled")
         except SightlineError as error:
-            result = _failed(member, error.message, error.hint)
+            result = failed_result(member, error.message, error.hint)
         except Exception as error:
-            result = _failed(member, _why(error, "an agent failed"))
+            result = failed_result(member, _why(error, "an agent failed"))
         finally:
             self._working.pop(member.id, None)
         if member.isolation is not None:
@@ -305,6 +305,7 @@ class AgentDirectory:
         member.may_continue = partial(self._continues, member)
         if record.isolated:
             member.isolation = await self._isolate(member)
+            member.workplace = member.isolation.copy.kind
         member.driver = await self._open_driver(member, False)
         member.record = msgspec.structs.replace(record, model=member.driver.model)
         await self._save(member)
@@ -660,15 +661,6 @@ def _is_read(box: Mailbox, id: str) -> bool:
     return not box.is_unread(id)
 
 
-def mail_text(mail: Mail, how_to_answer: str = "") -> str:
-    """A message as its reader reads it."""
-    about = f" in reply to {mail.reply_to}" if mail.reply_to else ""
-    how = (
-        how_to_answer or f'answer with irc, op "send", to "{mail.sender}", replyTo "{mail.id}", if an answer is needed'
-    )
-    return f"[message {mail.id} from {mail.sender}{about}]\n{mail.text}\n\n[{how}]"
-
-
 def _mail_text_for(member: Member, mail: Mail) -> str:
     if member.is_program:
         return mail_text(mail, f"your last message is sent to {mail.sender} as the answer")
@@ -695,24 +687,3 @@ def _as_requested(definition: AgentDefinition, request: SpawnRequest) -> AgentDe
     caps = [cap for cap in (definition.approval, request.approval) if cap]
     cap: Literal["", "plan", "edit", "auto", "full"] = min(caps, key=LEVELS.index) if caps else ""
     return msgspec.structs.replace(definition, model=request.model or definition.model, approval=cap)
-
-
-def _failed(member: Member, error: str, hint: str = "") -> AgentResult:
-    record = member.record
-    return AgentResult(
-        id=record.id,
-        agent=record.definition.name,
-        description=record.description,
-        error=clean_text(error),
-        hint=clean_text(hint),
-    )
-
-
-def _stopped(member: Member, reason: str) -> AgentResult:
-    return AgentResult(
-        id=member.id,
-        agent=member.record.definition.name,
-        description=member.record.description,
-        output=member.yielded.text if member.yielded is not None else "",
-        aborted=reason,
-    )

@@ -118,7 +118,6 @@ class Isolation:
             diff=diff.text,
             added=self._counts.added,
             removed=self._counts.removed,
-            per_file_results=[],
         )
         left = bool(merged.conflicts or merged.refused)
         ending = CallEnding(ended="error").as_details() if left else {}

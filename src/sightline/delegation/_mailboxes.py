@@ -115,3 +115,12 @@ class Mailbox:
             raise
         finally:
             self._waiters.remove(waiter)
+
+
+def mail_text(mail: Mail, how_to_answer: str = "") -> str:
+    """A message as its reader reads it."""
+    about = f" in reply to {mail.reply_to}" if mail.reply_to else ""
+    how = (
+        how_to_answer or f'answer with irc, op "send", to "{mail.sender}", replyTo "{mail.id}", if an answer is needed'
+    )
+    return f"[message {mail.id} from {mail.sender}{about}]\n{mail.text}\n\n[{how}]"

@@ -13,7 +13,7 @@ from sightline.delegation._isolation import CopyCounts, HandedIn, Isolation
 from sightline.delegation._mailboxes import Mailbox
 from sightline.delegation._record import AgentRecord, Lifecycle
 from sightline.events import AgentState, Event, RunEnded, RunStarted, Text, ToolResult, ToolUse, TurnEnded, Usage
-from sightline.text import clean_line, cut_graphemes
+from sightline.text import clean_line, clean_text, cut_graphemes
 
 _LINE = 200  # characters of the last line
 
@@ -83,6 +83,7 @@ class Member:
         self.actor: Actor | None = None
         self.driver: Driver | None = None
         self.isolation: Isolation | None = None
+        self.workplace = ""  # what it works in, or worked in, that is not the folder of the session
         self.place: Place | None = None  # the one it had last
         self.options: dict[str, object] = {}  # of its provider; not stored: there may be a key in them
         self.opening = asyncio.Lock()  # of its journal: one driver at a time
@@ -151,7 +152,7 @@ class Member:
             unread=len(self.mailbox),
             definition=definition.name,
             provider=definition.provider,
-            workplace=self.isolation.copy.kind if self.isolation is not None else "",
+            workplace=self.workplace,
             changed_files=self._copied.files,
             added=self._copied.added,
             removed=self._copied.removed,
@@ -206,3 +207,24 @@ class Member:
     def _mail_changed(self) -> None:
         self.publish()
         self._changed(self)
+
+
+def failed_result(member: Member, error: str, hint: str = "") -> AgentResult:
+    record = member.record
+    return AgentResult(
+        id=record.id,
+        agent=record.definition.name,
+        description=record.description,
+        error=clean_text(error),
+        hint=clean_text(hint),
+    )
+
+
+def stopped_result(member: Member, reason: str) -> AgentResult:
+    return AgentResult(
+        id=member.id,
+        agent=member.record.definition.name,
+        description=member.record.description,
+        output=member.yielded.text if member.yielded is not None else "",
+        aborted=reason,
+    )

@@ -14,10 +14,10 @@ import msgspec
 
 from sightline.actors import Log
 from sightline.agent import LEVELS, NOT_FOR_SUBAGENTS, Agent, AgentSpec, build, missing_messages
-from sightline.delegation._directory import AgentDirectory, Receipt, SpawnRequest, background, mail_text
+from sightline.delegation._directory import AgentDirectory, Receipt, SpawnRequest, background
 from sightline.delegation._driver import Driver, OwnProgram, ProgramStart
 from sightline.delegation._isolation import Isolation
-from sightline.delegation._mailboxes import Mail
+from sightline.delegation._mailboxes import Mail, mail_text
 from sightline.delegation._member import AgentResult, Member
 from sightline.delegation._native import NativeDriver
 from sightline.delegation._other_program import level_for

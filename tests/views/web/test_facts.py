@@ -33,3 +33,11 @@ def test_a_subagent_has_its_state_and_model():
     assert (ours["talks"], other["talks"]) == (True, False), "another program's agent takes no messages"
     assert facts["todo"] is None, "the list of a subagent is not the root's"
     assert b"look" not in msgspec.json.encode({**facts, "agents": [{**ours, "task": ""}]})
+
+
+def test_an_isolated_agent_that_is_done_takes_no_messages():
+    """Its working copy is gone; what it changed there is still shown."""
+    parked = AgentState("parked", workplace="overlay", changed_files=2, added=3, removed=1)
+    events = [AgentStarted("One", "One"), State("agent", parked.value, agent="One")]
+    (agent,) = facts_of(fold([stamp(event, seq, 1.0) for seq, event in enumerate(events, 1)]), live=True)["agents"]
+    assert (agent["talks"], agent["copy"]) == (False, "overlay: 2 files +3 −1")

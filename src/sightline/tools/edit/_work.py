@@ -61,7 +61,7 @@ async def changes(patch: str, context: ToolContext) -> Proposal:
     """What an edit that is not made yet would change."""
     try:
         return _proposal(await _planned(patch, context))
-    except CollisionError as collision:  # the agent has not been told yet
+    except CollisionError as collision:  # the agent has not read of it yet
         raise ToolError(collision.without_age) from collision
 
 
