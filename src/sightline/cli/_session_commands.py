@@ -129,11 +129,15 @@ def tree(arguments: argparse.Namespace) -> int:
         target, named, label = arguments.label.partition("=")
         if not named:
             raise UserMistake(f"no label given for {target}", f"write {target}=TEXT, or {target}= to remove it")
-        write_text(1, views.label_in_tree(store, session, target, label))
+        from sightline.host import label_in_tree
+
+        write_text(1, views.labelled_text(target, label_in_tree(store, session, target, label)))
     elif arguments.to is not None:
+        from sightline.host import move_in_tree
+
         summarise = partial(_sum_up, store, session) if arguments.summarize else None
-        moved = views.move_in_tree(store, session, arguments.to, summary=arguments.summary, summarise=summarise)
-        write_text(1, moved)
+        moved = move_in_tree(store, session, arguments.to, summary=arguments.summary, summarise=summarise)
+        write_text(1, views.moved_text(moved))
     elif arguments.json:
         write_all(1, views.tree_json(store, session, filter=arguments.filter, search=arguments.search))
     else:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from sightline.host.recovery._stored_session import StoredSession as StoredSession
     from sightline.host.recovery._stored_session import recover as recover
     from sightline.host.recovery._stored_session import stored_jobs as stored_jobs
+    from sightline.host.recovery._tree_edits import MovedTree as MovedTree
+    from sightline.host.recovery._tree_edits import label_in_tree as label_in_tree
+    from sightline.host.recovery._tree_edits import move_in_tree as move_in_tree
     from sightline.host.session._answer_schema import AnswerSchema as AnswerSchema
     from sightline.host.session._answer_schema import read_schema as read_schema
     from sightline.host.session._commands import Abort as Abort

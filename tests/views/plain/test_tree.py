@@ -1,18 +1,14 @@
-"""The tree of a session as text: drawn, moved in, labelled."""
+"""The tree of a session as text."""
 
-import asyncio
 import json
 
 import pytest
 
-from sightline.events import State
-from sightline.exceptions import OutsideFailure, UserMistake
-from sightline.host import CommandReply, Label, MoveTo, hosting
-from sightline.journal import Entry, SessionTree, Store
+from sightline.host import MovedTree
+from sightline.journal import Entry, Store
 from sightline.views.plain._palette import COLOUR, PLAIN
-from sightline.views.plain.commands.tree import label_in_tree, move_in_tree, tree_json, tree_text
+from sightline.views.plain.commands.tree import labelled_text, moved_text, tree_json, tree_text
 from tests.journal.conversations import Talk, assistant, tool, user
-from tests.journal.test_journal_weather import files_at_most
 
 
 @pytest.fixture
@@ -134,124 +130,14 @@ def test_a_tree_as_json(store, session):
     assert (facts["e5"]["leaf"], facts["e5"]["label"], facts["e5"]["text"]) == (True, "milestone", '"Continue A"')
 
 
-def test_a_move_prints_the_words_to_begin_with(store, session):
-    """tree.md/Selecting user message; the move is kept, and views are told which events are shown."""
-    said = move_in_tree(store, session, "e7")
-    assert said == "the conversation continues after e2\n\nyour message, to change and send again:\n\nTry approach B\n"
-    tree = SessionTree.load(store.folder(session))
-    assert tree.leaf == "e2"
-    last = list(store.read(session).events())[-1]
-    assert isinstance(last, State)
-    assert (last.key, last.value["leaf"], last.seq) == ("branch", "e2", 8)
-    assert last.value["ranges"] == [[1, 2]]
-
-
-def test_a_move_to_where_it_is_does_nothing(store, session):
-    """tree.md/Selecting current leaf."""
-    before = (store.folder(session) / "journal.jsonl").read_bytes()
-    assert move_in_tree(store, session, "e5").startswith("already at this point")
-    assert (store.folder(session) / "journal.jsonl").read_bytes() == before
-
-
-def test_a_summary_is_made_of_what_is_left(store, session):
-    """tree.md/Summary-on-switch flow: the entries below the common ancestor, the oldest first."""
-    seen = []
-
-    def summarise(entries):
-        seen.extend(entry.id for entry in entries)
-        return "A was tried"
-
-    move_in_tree(store, session, "e8", summarise=summarise)
-    assert seen == ["e3", "e4", "e5"]
-    tree = SessionTree.load(store.folder(session))
-    assert [node.id for node in tree.path()][:-1] == ["e1", "e2", "e7", "e8"]
-    assert tree.messages()[-1].data == {"summary": "A was tried", "from": "e5"}
-
-
-def test_nothing_left_nothing_summarised(store, session):
-    """tree.md/Summary-on-switch flow, the note: the move goes on without."""
-    move_in_tree(store, session, "e4")
-    move_in_tree(store, session, "e5", summary="of what?")
-    tree = SessionTree.load(store.folder(session))
-    assert tree.leaf == "e4"
-    assert "branch_summary" not in [node.type for node in tree.nodes.values()]
-
-
-def test_a_summary_that_fails_moves_nothing(store, session):
-    """tree.md/Summary-on-switch flow: if summarization aborts, no move is applied."""
-
-    def aborted(entries):
-        raise KeyboardInterrupt
-
-    before = (store.folder(session) / "journal.jsonl").read_bytes()
-    with pytest.raises(KeyboardInterrupt):
-        move_in_tree(store, session, "e8", summarise=aborted)
-    assert (store.folder(session) / "journal.jsonl").read_bytes() == before
-    assert not store.is_running(session)
-
-
-def test_labels_are_set_and_taken_away(store, session):
-    """tree.md/Labels."""
-    assert label_in_tree(store, session, "e4", " good \n idea ") == "e4 is [good   idea]\n"
-    assert label_in_tree(store, session, "e5", "") == "e5 has no label\n"
-    assert list(SessionTree.load(store.folder(session)).labels) == ["e4"]
-
-
-def test_a_session_whose_host_does_not_answer_is_left_alone(store, session):
-    """Whoever wants to move in it is told what to do; nothing is written by two."""
-    writer = store.writer(session)
-    before = (store.folder(session) / "journal.jsonl").read_bytes()
-    for ask in (lambda: move_in_tree(store, session, "e8"), lambda: label_in_tree(store, session, "e4", "x")):
-        with pytest.raises(OutsideFailure, match="is running but does not answer") as failure:
-            ask()
-        assert "sightline stop" in failure.value.hint
-    assert (store.folder(session) / "journal.jsonl").read_bytes() == before
-    writer.close()
-
-
-class Obedient:
-    """The agent of a session, as far as moves and labels go."""
-
-    busy = False
-
-    def __init__(self):
-        self.asked = []
-
-    async def submit(self, command):
-        self.asked.append(command)
-        if isinstance(command, Label):
-            return CommandReply(command.target == "e1", error="no entry", hint="look")
-        return CommandReply(True, data={"moved": command.to != "here", "leaf": "e4", "prefill": "again"})
-
-    async def stop(self):
-        pass
-
-
-async def test_a_running_session_is_asked_to_do_it(store):
-    """It has one writer: what is wanted goes there, and what it says comes back."""
-    async with hosting(store, cwd="/x") as running:
-        running.worker = agent = Obedient()
-
-        def ask(what, *words, **options):
-            return asyncio.to_thread(what, store, running.id, *words, **options)
-
-        moved = await ask(move_in_tree, "e5", summarise=lambda entries: "not asked here")
-        assert moved == "the conversation continues after e4\n\nyour message, to change and send again:\n\nagain\n"
-        assert await ask(move_in_tree, "here") == "already at this point: the conversation continues after e4\n"
-        assert await ask(label_in_tree, "e1", "x") == "e1 is [x]\n"
-        with pytest.raises(UserMistake, match="no entry"):
-            await ask(label_in_tree, "e9", "x")
-        with pytest.raises(UserMistake, match="is running"):
-            await ask(move_in_tree, "e5", summary="my words")
-    assert agent.asked == [MoveTo("e5", True), MoveTo("here"), Label("e1", "x"), Label("e9", "x")]
-
-
-def test_a_move_there_is_no_room_for_is_an_error(store, session):
-    """And nothing half written stays."""
-    size = (store.folder(session) / "journal.jsonl").stat().st_size
-    with files_at_most(size + 10), pytest.raises(OutsideFailure, match="could not be stored"):
-        move_in_tree(store, session, "e8")
-    assert (store.folder(session) / "journal.jsonl").stat().st_size == size
+def test_what_is_said_after_a_move_or_a_label():
+    """tree.md/Selecting user message: the place, and the words to begin with, filtered."""
+    assert moved_text(MovedTree(True, "e2", "Try\x1b[2J approach B")) == (
+        "the conversation continues after e2\n\nyour message, to change and send again:\n\nTry approach B\n"
+    )
+    assert moved_text(MovedTree(True, "")) == "the conversation continues from the start\n"
+    assert moved_text(MovedTree(False, "e4")) == "already at this point: the conversation continues after e4\n"
+    assert (labelled_text("e4", "good"), labelled_text("e5", "")) == ("e4 is [good]\n", "e5 has no label\n")
 
 
 def test_a_very_long_conversation_is_drawn(store):

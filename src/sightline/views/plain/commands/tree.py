@@ -1,30 +1,24 @@
-"""The tree of a session: drawn, moved in, labelled.
+"""The tree of a session as text, and what was moved or labelled in it.
 
 Drawn so that a long conversation stays readable: only where it branches does it go to the right. `•` marks the
 current branch.
 """
 
-import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sightline import journal
 from sightline.conversation import AssistantMessage, ToolMessage, text_of
-from sightline.exceptions import OutsideFailure, UserMistake
-from sightline.journal import Entry, JournalWriter, Moment, OutlineLine, SessionTree, Store
+from sightline.journal import Entry, OutlineLine, SessionTree, Store
 from sightline.text import clean_line, clean_text, cut_graphemes
 from sightline.views.plain._output import pretty_json, room_in_row
 from sightline.views.plain._palette import Palette
 
 if TYPE_CHECKING:
-    from sightline.host import Command, CommandReply
+    from sightline.host import MovedTree
 
 ACTIVE = "•"
 _SHOWN = 200
 _ID = 6  # columns
-
-# Makes the summary of a branch that is left, of its entries, the oldest first.
-Summarise = Callable[[list[Entry]], str]
 
 
 def tree_text(store: Store, session: str, palette: Palette, *, filter: journal.Filter, search: str) -> str:
@@ -47,97 +41,18 @@ def tree_json(store: Store, session: str, *, filter: journal.Filter, search: str
     return pretty_json(facts)
 
 
-def move_in_tree(
-    store: Store, session: str, target: str, *, summary: str = "", summarise: Summarise | None = None
-) -> str:
-    """Continue the conversation from another entry. Returns what is printed: the place, and a message to edit."""
-    try:
-        writer, tree = store.reopen(session)
-    except journal.Busy:
-        return _moved_by_host(session, target, summary, summarise is not None)
-    try:
-        move = tree.move(target)
-        if move.already:
-            return f"already at this point: {_where(tree.leaf)}\n"
-        left = tree.abandoned(tree.leaf, move.leaf)
-        if left and summarise is not None:
-            summary = summarise(left)
-        entries = journal.move_entries(tree, move, Moment(time.time(), tree.last_seq), summary=summary if left else "")
-        _append(writer, tree, entries)
-        journal.append_branch(writer, tree, time.time())
-    finally:
-        writer.close()
-    return _moved_words(tree.leaf, move.prefill)
+def moved_text(moved: "MovedTree") -> str:
+    """Where the conversation continues now, and a message to edit."""
+    if not moved.moved:
+        return f"already at this point: {_where(moved.leaf)}\n"
+    place = f"{_where(moved.leaf)}\n"
+    if not moved.prefill:
+        return place
+    return f"{place}\nyour message, to change and send again:\n\n{clean_text(moved.prefill)}\n"
 
 
-def _moved_words(leaf: str, prefill: str) -> str:
-    place = f"{_where(leaf)}\n"
-    return f"{place}\nyour message, to change and send again:\n\n{clean_text(prefill)}\n" if prefill else place
-
-
-def label_in_tree(store: Store, session: str, target: str, label: str) -> str:
-    """Name an entry, or take its name away."""
-    label = clean_line(label).strip()
-    try:
-        writer, tree = store.reopen(session)
-    except journal.Busy:
-        from sightline.host import Label
-
-        _submitted(session, Label(target, label))
-        return _labelled_words(target, label)
-    try:
-        _append(writer, tree, [journal.label_entry(tree, target, label, Moment(time.time(), tree.last_seq))])
-    finally:
-        writer.close()
-    return _labelled_words(target, label)
-
-
-def _moved_by_host(session: str, target: str, summary: str, summarize: bool) -> str:
-    """Move a running session: its host is the only writer."""
-    from sightline.host import MoveTo
-
-    if summary:
-        hint = f"use --summarize instead, or end it first: sightline stop {session}"
-        raise UserMistake(f"session {session} is running, and writes the summary itself", hint)
-    done = _submitted(session, MoveTo(target, summarize))
-    if not done.get("moved"):
-        return f"already at this point: {_where(str(done.get('leaf', '')))}\n"
-    return _moved_words(str(done.get("leaf", "")), str(done.get("prefill", "")))
-
-
-def _submitted(session: str, command: "Command") -> dict[str, object]:
-    import asyncio
-
-    from sightline.host import connect
-
-    async def submit() -> "CommandReply":
-        client = await connect(session)
-        try:
-            return await client.submit(command)
-        finally:
-            client.close()
-
-    try:
-        reply = asyncio.run(submit())
-    except OSError as error:
-        hint = f"try again, or end it: sightline stop {session}"
-        raise OutsideFailure(f"session {session} is running but does not answer", hint) from error
-    if not reply.ok:
-        raise UserMistake(reply.error, reply.hint)
-    return reply.data if isinstance(reply.data, dict) else {}
-
-
-def _labelled_words(target: str, label: str) -> str:
+def labelled_text(target: str, label: str) -> str:
     return f"{target} is [{label}]\n" if label else f"{target} has no label\n"
-
-
-def _append(writer: JournalWriter, tree: SessionTree, entries: list[Entry]) -> None:
-    if not entries:
-        return
-    if not writer.append(entries):
-        raise OutsideFailure(f"it could not be stored: {writer.problem}", "free some disk space")
-    for entry in entries:
-        tree.add(entry, writer.place_of(entry.id))
 
 
 def _where(leaf: str) -> str:
