@@ -18,6 +18,8 @@ SHORTEST, LONGEST = 60, 150
 _ROUND: tuple[Kind, ...] = ("xterm", "ghostty", "xterm", "ghostty", "xterm", "ghostty", "xterm", "tmux")
 """tmux takes the most time for an operation and gets the fewest."""
 
+_LOOKED_AFTER = 0.2  # seconds between two looks whether the user has enough
+
 
 class Outcome(msgspec.Struct, frozen=True):
     """A case that ran; with a failure, the shortest case that was found to fail in the same way."""
@@ -88,32 +90,32 @@ def stress(
     """Run cases until `count` operations were applied, one failed, or the user had enough."""
     report = Report()
     waiting = cases(seed, emulators)
-    with ProcessPoolExecutor(processes, initializer=_worker) as pool:
-        running: dict[Future[Outcome], Case] = {}
-        planned = 0
-        try:
+    # Ctrl+C reaches the whole group, and may come while a worker is being started: each process takes note of it, ends its
+    # case, and its emulators with it. An exception there would leave workers behind that nobody has work for.
+    before = signal.signal(signal.SIGINT, lambda number, frame: _enough.append(True))
+    try:
+        with ProcessPoolExecutor(processes) as pool:
+            running: dict[Future[Outcome], Case] = {}
+            planned = 0
             while True:
-                while planned < count and len(running) < processes + 2 and not report.failures:
+                while planned < count and len(running) < processes + 2 and not (report.failures or _has_enough()):
                     case = next(waiting)
                     planned += len(case.operations)
                     running[pool.submit(run_case, case)] = case
-                if not running:
+                if not running or _has_enough():
                     break
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                for future in wait(running, _LOOKED_AFTER, return_when=FIRST_COMPLETED).done:
                     report.add(future.result(), running.pop(future))
                 progress(report)
-        except KeyboardInterrupt:
-            report.interrupted = True
+            report.interrupted = _has_enough()
             pool.shutdown(wait=True, cancel_futures=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
+        _enough.clear()
     return report
 
 
-def _worker() -> None:
-    # Ctrl+C reaches the whole group: a worker ends its case, and its emulators with it.
-    signal.signal(signal.SIGINT, lambda number, frame: _enough.append(True))
-
-
-_enough: list[bool] = []  # in a worker: whether there was a Ctrl+C
+_enough: list[bool] = []  # whether there was a Ctrl+C; a worker inherits the list and the handler that fills it
 
 
 def _has_enough() -> bool:
