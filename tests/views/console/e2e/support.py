@@ -4,7 +4,6 @@ Both show the same program on a real pty. `sees` waits until something stands on
 everything above it.
 """
 
-import contextlib
 import json
 import os
 import shlex
@@ -25,6 +24,7 @@ LEFT, RIGHT = "\x1b[D", "\x1b[C"
 CTRL_C, CTRL_D, CTRL_G, CTRL_L, CTRL_O, CTRL_R, CTRL_Z = "\x03", "\x04", "\x07", "\x0c", "\x0f", "\x12", "\x1a"
 ALT_ENTER, ALT_O, ALT_UP, ALT_T, ALT_L, ALT_C = "\x1b\r", "\x1bo", "\x1b[1;3A", "\x1bt", "\x1bl", "\x1bc"
 READY = "enter send"
+_FOREGROUND = 5  # place, after the state, of the group that has the terminal
 
 
 def pasted(text: str) -> str:
@@ -91,6 +91,23 @@ class Screen:
             assert sum(text in row for row in tape) == 1, (text, "\n".join(tape))
 
 
+def wait_for_rest(pid: int) -> None:
+    """Until the program waits for keys: on a busy machine one may see what it wrote before it goes on. A key that comes
+    then was pressed before the question was there, for all it knows."""
+    for _ in range(200):
+        if _status(pid)[:1] != ["R"]:
+            return
+        time.sleep(0.005)
+
+
+def _status(pid: int) -> list[str]:
+    """Of a process, from its state on; nothing when it has ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
 class OnEmulator(Screen):
     def __init__(self, *words: str, kind: Kind = "xterm", columns: int = 100, rows: int = 30) -> None:
         self._glass = OnGlass(*words, kind=kind, columns=columns, rows=rows)
@@ -100,21 +117,10 @@ class OnEmulator(Screen):
         return self._glass.program.process.pid
 
     def press(self, *keys: str) -> None:
-        self._wait_for_rest()
+        wait_for_rest(self.pid)
         for key in keys:
             self._glass.press(key)
             self._glass.pump()
-
-    def _wait_for_rest(self) -> None:
-        """Until the program waits for keys: on a busy machine one may see what it wrote before it goes on. A key that
-        comes then was pressed before the question was there, for all it knows."""
-        status = Path(f"/proc/{self.pid}/stat")
-        for _ in range(200):
-            with contextlib.suppress(OSError):
-                if status.read_text().rpartition(")")[2].split()[0] == "R":
-                    time.sleep(0.005)
-                    continue
-            return
 
     def rows(self) -> list[str]:
         self._glass.pump()
@@ -146,6 +152,7 @@ class OnTmux(Screen):
         self("new-session", "-d", "-x", str(columns), "-y", str(rows), "sh")
         self("set", "-g", "window-size", "manual")
         self("set", "-g", "escape-time", "0")
+        self._shell = int(self("display-message", "-p", "-t", ":0.0", "#{pane_pid}"))
         self.press("PS1='$ '; clear; " + shlex.join([SIGHTLINE, *words]), ENTER)
 
     def __call__(self, *words: str) -> str:
@@ -153,6 +160,9 @@ class OnTmux(Screen):
         return subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout
 
     def press(self, *keys: str) -> None:
+        shell = _status(self._shell)
+        if len(shell) > _FOREGROUND:
+            wait_for_rest(int(shell[_FOREGROUND]))
         for key in keys:
             data = [f"{byte:02x}" for byte in key.encode()]
             for at in range(0, len(data), 500):
