@@ -14,7 +14,9 @@ pytestmark = pytest.mark.usefixtures("hosts")
 
 
 def numbers(text):
-    return [int(word) for word in text.split() if word.isdecimal()]
+    """Of the output: a command that is silent for a second, on a busy machine, is said to be."""
+    output = re.sub(r"no output for \d+ s", "", text)
+    return [int(word) for word in output.split() if word.isdecimal()]
 
 
 def test_the_past_then_the_present(in_terminal, tmp_path):
