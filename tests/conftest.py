@@ -18,8 +18,8 @@ _WORKERS_PER_CORE = 3  # tests wait most of their time: for processes, terminals
 settings.register_profile("sightline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("sightline")
 
-# A run started in the background (`nohup make test &`) is told to ignore these, and so would be every program that a test
-# starts and then ends with them.
+# A run started in the background (`nohup make test &`) is told to ignore these, and so would be every program that a
+# test starts and then ends with them.
 for _number, _usual in (
     (signal.SIGINT, signal.default_int_handler),
     (signal.SIGHUP, signal.SIG_DFL),
