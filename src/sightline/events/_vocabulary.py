@@ -192,6 +192,7 @@ class AgentStarted(Envelope, frozen=True, gc=False, tag="agent_started"):
     task: str = ""
     model: str = ""
     call: str = ""  # id of the call that started it
+    aside: bool = False  # it answers one question of the user beside the conversation, and takes no prompts
 
 
 class AgentEnded(Envelope, frozen=True, gc=False, tag="agent_ended"):
