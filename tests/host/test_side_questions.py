@@ -1,11 +1,9 @@
 """`/btw`: a question beside the conversation, answered by a copy of the agent; the conversation does not know of it."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import pytest
 
 from sightline.conversation import SIDE_QUESTION, AssistantMessage, ToolMessage, UserMessage, text_of
 from sightline.delegation._names import as_name
@@ -13,7 +11,6 @@ from sightline.events import (
     AgentEnded,
     AgentStarted,
     Error,
-    Event,
     Notice,
     Request,
     RunEnded,
@@ -23,11 +20,10 @@ from sightline.events import (
     TurnEnded,
     User,
 )
-from sightline.host import Abort, AnswerRequest, AskAside, Compact, MoveTo, Prompt, StoredSession
+from sightline.host import Abort, AskAside, Compact, MoveTo, Prompt
 from sightline.journal import SessionTree
-from sightline.settings import StartOptions
 from sightline.transcript import fold
-from tests.agent.support import Lab, kept, lab, store_in
+from tests.agent.support import Lab, kept, lab
 from tests.agent.test_weather import assert_sound
 from tests.delegation.teamwork import handed_back, of_agent, started
 
@@ -87,7 +83,7 @@ async def test_it_answers_from_the_conversation_at_a_path_of_its_own(tmp_path: P
 
 async def next_request(folder: Path, *, beside: bool) -> bytes:
     """What the model is asked after a question, or without one."""
-    folder.mkdir()
+    folder.mkdir()  # noqa: ASYNC240
     turns = [[{"text": "one"}, bash("echo hi")], [{"text": "two"}], [{"text": "three"}], aside({"text": "beside"})]
     async with lab(folder, turns, work=folder.parent / "work") as here:
         await here.run("first")
@@ -168,7 +164,9 @@ async def test_it_leaves_no_trace_in_the_conversation(tmp_path: Path) -> None:
         assert (await here.running.worker.submit(MoveTo(nodes[1]))).ok
         session, store = here.session.id, here.store
     stored = SessionTree.load(store.folder(session))
-    assert not any(mark in str(entry) for entry in stored.read(stored.nodes.values()) for mark in ("QUESTION", "SECRETLY"))
+    entries = "".join(map(str, stored.read(stored.nodes.values())))
+    assert "first" in entries
+    assert not any(mark in entries for mark in ("QUESTION", "SECRETLY", "AGAIN"))
     for each in (session, store.fork(session)):
         shown = "".join(event.text for event in kept(tmp_path, each) if isinstance(event, Text | User) and event.agent)
         assert shown == "QUESTION?SECRETLYQUESTION2?AGAIN"
@@ -182,7 +180,8 @@ async def test_it_leaves_no_trace_in_the_conversation(tmp_path: Path) -> None:
 async def test_two_at_once_each_with_what_is_there(tmp_path: Path) -> None:
     """The second sees the conversation, and not the first; the agents that work are not waited for."""
     slow = {"text": "x" * 200, "chunk": 1, "delay_ms": 20}
-    scripts: dict[str, list[Any]] = {name: [[bash("until [ -e go ]; do sleep 0.02; done")], handed_back()] for name in "AB"}
+    waits = [[bash("until [ -e go ]; do sleep 0.02; done")], handed_back()]
+    scripts: dict[str, list[Any]] = {"A": waits, "B": waits}
     turns = [[started(scripts)], [{"text": "all"}], aside(slow), aside({"text": "second"})]
     async with lab(tmp_path, turns, settings={"task.max_concurrency": "1"}) as here:
         await here.agent.prompt("go")
@@ -279,7 +278,8 @@ async def test_what_it_costs_is_in_the_totals(tmp_path: Path) -> None:
         session = here.session.id
         totals = here.session.snapshot().totals
     side, own = totals[path], totals[""]
-    assert (side.turns, side.input_tokens, side.output_tokens, side.cache_read_tokens, side.cost) == (2, 200, 14, 180, 0.5)
+    assert (side.turns, side.input_tokens, side.output_tokens) == (2, 200, 14)
+    assert (side.cache_read_tokens, side.cost) == (180, 0.5)
     assert (own.turns, own.input_tokens, own.output_tokens, own.cost) == (1, 10, 1, 0.5)
     spent = [event.cost or 0.0 for event in here.of(TurnEnded)]
     assert sum(spent) == sum(total.cost or 0.0 for total in totals.values()) == 1.0
@@ -307,8 +307,6 @@ async def test_a_killed_host_leaves_the_conversation_as_it_was(tmp_path: Path) -
             assert not shown.agents["btw-1"].running
             assert shown.agents["btw-1"].is_error
         assert_sound(kept(tmp_path, session))
-    stored = StoredSession(here.store, session)
-    assert stored is not None
 
 
 async def test_a_session_with_nothing_else_is_not_removed(tmp_path: Path) -> None:

@@ -33,10 +33,10 @@ from sightline.settings import Settings, stored_keys
 
 _REQUESTS = 2
 _ABOUT = """\
-The user asks this beside the conversation. Answer it now, in one answer, from what you know and from what stands above: \
-you have no tools for it, and a call would not be run. You may be in the middle of a task, which continues beside this: do \
-not continue it in your answer, and do not announce what you are going to do. Neither the question nor your answer becomes \
-part of the conversation."""
+The user asks this beside the conversation. Answer it now, in one answer, from what you know and from what stands \
+above: you have no tools for it, and a call would not be run. You may be in the middle of a task, which continues \
+beside this: do not continue it in your answer, and do not announce what you are going to do. Neither the question nor \
+your answer becomes part of the conversation."""
 _RUNNING = "There is no result yet: the call has not ended."
 _NOT_RUN = "not run: a side question is answered without tools"
 _TOO_LONG = "`/compact` makes the conversation shorter"

@@ -94,7 +94,7 @@ class SideQuestions:
             self._open.pop(actor.path, None)
             actor.publish(RunEnded(question.usage, question.cost, reason, code == 1, code))
             actor.close()
-            self._agent.actor.end_child(actor, is_error=bool(code), usage=question.usage)
+            self._agent.actor.end_child(actor, is_error=code == 1, usage=question.usage)
 
     async def _count_earlier(self) -> None:
         """Those of earlier hosts: no path is used twice."""

@@ -36,7 +36,7 @@ class Prompt(msgspec.Struct, frozen=True, tag_field="kind", tag="prompt"):
 
 
 class AskAside(msgspec.Struct, frozen=True, tag_field="kind", tag="ask_aside"):
-    """A question beside the conversation: a copy of the agent answers, under a path of its own, which is the reply's id.
+    """A question beside the conversation: a copy of the agent answers, under a path of its own. That is the reply's id.
     Neither the question nor the answer is in the conversation."""
 
     text: str
