@@ -1,16 +1,19 @@
 """`/btw`: a question beside the conversation, answered by a copy of the agent; the conversation does not know of it."""
 
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from sightline.agent import AgentSpec
 from sightline.conversation import SIDE_QUESTION, AssistantMessage, ToolMessage, UserMessage, text_of
 from sightline.delegation._names import as_name
 from sightline.events import (
     AgentEnded,
     AgentStarted,
     Error,
+    Event,
     Notice,
     Request,
     RunEnded,
@@ -20,10 +23,11 @@ from sightline.events import (
     TurnEnded,
     User,
 )
-from sightline.host import Abort, AskAside, Compact, MoveTo, Prompt
+from sightline.host import Abort, AskAside, Compact, MoveTo, NativeRun, Prompt
 from sightline.journal import SessionTree
+from sightline.settings import Policy, StartOptions, load
 from sightline.transcript import fold
-from tests.agent.support import Lab, kept, lab
+from tests.agent.support import Lab, kept, lab, store_in, write_script
 from tests.agent.test_weather import assert_sound
 from tests.delegation.teamwork import handed_back, of_agent, started
 
@@ -315,3 +319,59 @@ async def test_a_session_with_nothing_else_is_not_removed(tmp_path: Path) -> Non
         await asked(here)
         session = here.session.id
     assert any(isinstance(event, Text) for event in kept(tmp_path, session))
+
+
+def headless(folder: Path, turns: list[Any], prompt: str, resume: str = "") -> NativeRun:
+    work = folder / "work"
+    work.mkdir(exist_ok=True)
+    options = StartOptions(model=write_script(folder, turns), resume=resume)
+    settings = load(work, flags={"permissions.sandbox": "false"}, environ={}).settings
+    spec = AgentSpec(cwd=work, settings=settings, policy=Policy("auto", ["exec"], [], work), options=options)
+    return NativeRun(store_in(folder), spec, prompt)
+
+
+async def read(run: NativeRun) -> list[Event]:
+    async with aclosing(run.events()) as batches:
+        return [event async for batch in batches for event in batch]
+
+
+async def test_without_a_screen_the_answer_is_what_the_run_prints(tmp_path: Path) -> None:
+    """As it comes, once; the stored conversation does not change, even if the run is killed."""
+    turns = [
+        [{"text": "one"}],
+        aside({"text": "From the side.", "chunk": 4}, usage=USAGE, cost=0.25),
+        [{"text": "two"}],
+    ]
+    first = headless(tmp_path, turns, "first")
+    await read(first)
+    session = first.outcome.session
+    folder = store_in(tmp_path).folder(session)
+    before = messages_of(folder)
+    size = (folder / "journal.jsonl").stat().st_size
+    run = headless(tmp_path, turns, "/btw QUESTION", session)
+    events = await read(run)
+    assert (run.outcome.exit_code, run.outcome.text) == (0, "From the side.")
+    pieces = [event.text for event in events if isinstance(event, Text)]
+    assert len(pieces) > 1
+    assert "".join(pieces) == "From the side."
+    assert messages_of(folder) == before
+    assert [event.cost for event in events if isinstance(event, TurnEnded)] == [0.25]
+    whole = (folder / "journal.jsonl").read_bytes()
+    for line in whole[size:].splitlines(keepends=True):
+        end = whole.index(line, size) + len(line)
+        (folder / "journal.jsonl").write_bytes(whole[:end])
+        async with lab(tmp_path, turns, resume=session) as here:
+            assert [text_of(message) for message in here.messages] == ["first", "one"]
+
+
+def messages_of(folder: Path) -> list[Any]:
+    tree = SessionTree.load(folder)
+    return [node.id for node in tree.nodes.values() if node.type not in ("model_change", "approval_change")]
+
+
+async def test_without_a_screen_a_mistake_and_a_failure_have_exit_codes(tmp_path: Path) -> None:
+    broken = {"error": {"kind": "auth", "message": "no such key"}}
+    for prompt, code, text in (("/btw", 2, "there is no question"), ("/btw why", 1, "no such key")):
+        run = headless(tmp_path, [aside(broken)], prompt)
+        errors = [event for event in await read(run) if isinstance(event, Error)]
+        assert ([error.text for error in errors], run.outcome.exit_code) == ([text], code)

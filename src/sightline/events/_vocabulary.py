@@ -157,6 +157,7 @@ class RunStarted(Envelope, frozen=True, gc=False, tag="run_started"):
     session: str = ""
     model: str = ""
     cwd: str = ""
+    command: str = ""  # the prompt is a command of this name, not words for the agent
 
 
 class TurnStarted(Envelope, frozen=True, gc=False, tag="turn_started"):

@@ -12,8 +12,8 @@ A script is JSON: a list of turns, one per request. A turn is a list of blocks, 
 - The first request plays the turn after as many as there are assistant messages already in it, not counting turns that
   begin with an error, so that a resumed conversation continues where it was. Each request after that plays the next
   turn, whatever the conversation became.
-- A turn with `"aside": true` answers a question beside the conversation (`/btw`): the first such turn the first
-  question, and so on. It is none of the turns that are counted above.
+- A turn with `"aside": true` answers a side question (`/btw`): the first such turn the first question, and so on. It is
+  none of the turns that are counted above.
 - A request after the last turn is answered with the words "the script is over".
 - A `task` block may have `agents`: the scripts of the agents it starts, by their ids. `FILE#ID` plays one of those, and
   nothing where there is none; `FILE#PARENT.CHILD` the one of an agent below another.

@@ -34,11 +34,11 @@ def missing_messages(messages: Sequence[Message], tail: Sequence[Event], agent: 
 
 
 def _of_prompts(events: list[Event]) -> list[Event]:
-    """Without runs that ask no model: a command, what it was given and what it showed are in no conversation."""
+    """Without runs of commands: what one was given and what it showed are in no conversation."""
     is_command, found = False, []
     for event in events:
         if isinstance(event, RunStarted):
-            is_command = not event.model
+            is_command = bool(event.command)
         if not is_command:
             found.append(event)
     return found

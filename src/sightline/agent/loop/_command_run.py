@@ -58,7 +58,7 @@ class CommandRun:
 
     async def run(self) -> RunOutcome:
         actor = self._actor
-        actor.publish(RunStarted(actor.log.id, "", clean_line(str(self._cwd))))
+        actor.publish(RunStarted(actor.log.id, "", clean_line(str(self._cwd)), named(self._text)[0]))
         actor.observed_by("person").publish(User(self._text))
         outcome = await self._outcome()
         if outcome.text and not self._is_published:

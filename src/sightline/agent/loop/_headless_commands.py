@@ -141,7 +141,7 @@ _WORKING: dict[str, tuple[_Command, str]] = {
     "model": (_model, "the model, or change it: /model NAME"),
     "thinking": (_thinking, "how long the model thinks, or change it: /thinking LEVEL"),
     "approvals": (_approvals, "the approval level and the rules"),
-    "btw": (_btw, "ask beside the conversation, which does not change: /btw QUESTION"),
+    "btw": (_btw, "ask a side question, outside the conversation: /btw QUESTION"),
     "todo": (_todo, "the todo list, or clear it: /todo clear"),
     "compact": (_compact, "summarise the older part of the conversation"),
     "rename": (_rename, "give the session a title: /rename TITLE"),

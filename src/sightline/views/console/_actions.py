@@ -145,7 +145,7 @@ _ALL = (
         pressed=("queue: send when the agent is done", "work:follow_up"),
     ),
     _action(
-        "btw", _CONVERSATION, "ask beside the conversation, which does not change", "work:btw", args="QUESTION", name=""
+        "btw", _CONVERSATION, "ask a side question, outside the conversation", "work:btw", args="QUESTION", name=""
     ),
     _action("unqueue", _CONVERSATION, "edit queued messages", "work:unqueue", "alt+up"),
     _action("compact", _CONVERSATION, "summarise the older part of the conversation", "work:compact", args="[FOCUS]"),

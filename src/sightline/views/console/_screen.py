@@ -152,7 +152,7 @@ def _is_text(event: Input) -> bool:
 
 
 def _is_slash(event: Input) -> bool:
-    return isinstance(event, Key) and event.text == "/"
+    return _is_text(event) and isinstance(event, Key) and event.text == "/"
 
 
 class Mounted:
