@@ -81,11 +81,12 @@ class SideQuestion:
         text, reason = "", "stop"
         try:
             for _ in range(_REQUESTS):
+                if self._stopped:
+                    break
                 message = await self._ask()
                 text, reason = message.text, message.stop_reason
-                if not message.calls or self._stopped:
+                if not message.calls:
                     break
-                self._refuse(message)
         except ModelError as error:
             if error.partial is not None:
                 self._count(error.partial)
@@ -114,12 +115,9 @@ class SideQuestion:
             sees=self._model.facts.images is not False,
         )
         self._turn = ModelTurn(self._actor, self._model, lambda call, name, args: None, ShownAnswer())
-        if self._stopped:
-            return AssistantMessage([], stop_reason="aborted")
         message = await self._turn.run(request)
         self._count(message)
-        if self._stopped:
-            self._refuse(message)
+        self._refuse(message)
         return message
 
     def _refuse(self, message: AssistantMessage) -> None:

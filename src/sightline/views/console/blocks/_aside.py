@@ -8,7 +8,7 @@ the colour of the answering agent distinguishes the answer from the words of the
 from collections.abc import Mapping
 
 from sightline.text import clean_text
-from sightline.transcript import Entry, TranscriptAgent, TranscriptCall, TranscriptText
+from sightline.transcript import Remark, TranscriptAgent, TranscriptCall, TranscriptText
 from sightline.tty import CachedComponent, Rows, truncate
 from sightline.views.console._agent_names import agent_name, agent_role
 from sightline.views.console._drawing import DrawingOptions
@@ -24,7 +24,7 @@ _ROWS, _NAME, _TITLE = 10, 24, 200
 """Rows of a question, characters of a name and of what a call is about."""
 
 
-def aside_block(entry: Entry, drawing: DrawingOptions) -> TranscriptBlock:
+def aside_block(entry: TranscriptText | TranscriptCall | Remark, drawing: DrawingOptions) -> TranscriptBlock:
     """A part of an answer."""
     if isinstance(entry, TranscriptText):
         return AsideWords(entry, drawing)
