@@ -5,7 +5,7 @@ import pytest
 from tests.cli.support import running_sessions, until
 from tests.views.console.e2e.support import CTRL_D, ENTER, ESCAPE, Person, bash, text
 
-ALT_A, DELETE, DOWN = "\x1ba", "\x1b[3~", "\x1b[B"
+ALT_A, DELETE, DOWN, F9 = "\x1ba", "\x1b[3~", "\x1b[B", "\x1b[20~"
 WAITING = "echo it-waits; until test -e go; do sleep 0.05; done; echo it-went"
 
 
@@ -56,11 +56,13 @@ def test_a_side_question_while_something_is_asked(person: Person) -> None:
 
 @pytest.mark.parametrize("person", ["xterm"], indirect=True)
 def test_a_side_question_is_stopped(person: Person) -> None:
-    """By Escape, and by Delete in the list of agents."""
+    """Asked with a key, too; stopped by Escape, and by Delete in the list of agents."""
     slow = {"chunk": 1, "delay_ms": 100}
     model = person.script(aside("slowly " * 100, **slow), aside("slower " * 100, **slow))
-    screen = person.opens("--model", model)
-    screen.says("/btw one?")
+    screen = person.opens("--model", model, "--set", "console.keys.btw=f9")
+    screen.press("one?")
+    screen.sees(" one?")
+    screen.press(F9)
     screen.sees("│ slow", "answering btw-1", "escape stop")
     screen.press(ESCAPE)
     screen.sees("stopped")

@@ -35,6 +35,14 @@ async def btw(console: "Console", args: str) -> None:
         console.set_draft(f"/btw {args}")
 
 
+async def ask_draft(console: "Console", args: str) -> None:
+    """The same with the draft."""
+    submission = console.prompt.take()
+    if submission is not None and submission.attachments:  # they wait for the next prompt
+        console.prompt.attach(submission.attachments)
+    await btw(console, "" if submission is None else submission.written.strip())
+
+
 def _report_queue(console: "Console") -> None:
     waiting = Facts(console.state).queue
     if not waiting:
