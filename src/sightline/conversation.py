@@ -15,6 +15,8 @@ import msgspec
 
 from sightline.events import CallEnding, Usage
 
+SIDE_QUESTION = "btw"  # origin of a message that is in one request and in no conversation
+
 # tool_use: it made calls. refusal: it would not answer. aborted: we stopped it. error: it broke off.
 StopReason = Literal["stop", "tool_use", "length", "refusal", "aborted", "error"]
 

@@ -15,7 +15,7 @@ from tests.views.web.conftest import serving
 
 from sightline.events import Event, Request, RunEnded, ToolOutput, ToolResult
 from sightline.flows import load
-from sightline.host import Abort, AnswerRequest, CancelCall, Client, Prompt, StoredSession, attach
+from sightline.host import Abort, AnswerRequest, AskAside, CancelCall, Client, Prompt, StoredSession, attach
 from sightline.journal import Store
 from sightline.paths import data_folder
 from sightline.transcript import Snapshot, Transcript
@@ -164,8 +164,9 @@ async def test_a_viewer_can_stop_one_step_or_all_of_it(write: Callable[..., Path
                     began.add(event.agent)
                     if len(began) == 2:
                         client = await attach(store(), run.session)
-                        refused = await client.submit(Prompt("hello"))
-                        assert (refused.ok, refused.error) == (False, "a flow runs in this session")
+                        for command in (Prompt("hello"), AskAside("what is it?")):
+                            refused = await client.submit(command)
+                            assert (refused.ok, refused.error) == (False, "a flow runs in this session")
                         assert (await client.submit(CancelCall(event.id))).ok
                 elif type(event) is ToolResult and event.agent:
                     assert (await client.submit(Abort())).ok

@@ -31,6 +31,7 @@ from sightline.exceptions import UserMistake
 from sightline.host import (
     Abort,
     AnswerRequest,
+    AskAside,
     Attach,
     CancelCall,
     Compact,
@@ -454,7 +455,9 @@ async def test_rules_a_provider_does_not_take_are_named(
         assert [notice.text for notice in it.of(Notice)] == said
 
 
-@pytest.mark.parametrize("refused", [Compact(), MoveTo("e1"), CancelCall("x"), SetModel(thinking="high"), Prompt(" ")])
+@pytest.mark.parametrize(
+    "refused", [AskAside("?"), Compact(), MoveTo("e1"), CancelCall("x"), SetModel(thinking="high"), Prompt(" ")]
+)
 async def test_what_a_provider_cannot_do_is_refused_with_a_hint(store: Store, program: Path, refused: Any) -> None:
     """Nobody waits for something that will not be."""
     install(program)

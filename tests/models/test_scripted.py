@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sightline.conversation import AssistantMessage, Message, ReasoningPart, TextPart, UserMessage
+from sightline.conversation import SIDE_QUESTION, AssistantMessage, Message, ReasoningPart, TextPart, UserMessage
 from sightline.events import Usage
 from sightline.exceptions import UserMistake
 from sightline.models import CallDelta, CallStarted, Done, ModelError, ModelRequest, Piece, Retrying, TextDelta
@@ -221,3 +221,15 @@ def test_a_mistake_in_the_script_of_an_agent_has_its_place(tmp_path: Path) -> No
     path.write_text(json.dumps([[{"tool": "task", "agents": {"One": [[{"words": "?"}]]}}]]))
     with pytest.raises(UserMistake, match="agent One: turn 1"):
         load_script(f"{path}#One")
+
+
+async def test_side_questions_have_turns_of_their_own() -> None:
+    """In their order, whenever they come; the conversation's own turns are as without them."""
+    model = ScriptedModel([{"blocks": [{"text": "side one"}], "aside": True}, [{"text": "one"}], [{"text": "two"}]])
+    side = ModelRequest(system="", messages=[GO, UserMessage([TextPart("?")], SIDE_QUESTION)])
+    played = []
+    for asked in (side, request(), side, request("one")):
+        _, last = await outcome(model, asked)
+        assert isinstance(last, Done), last
+        played.append(last.message.text)
+    assert played == ["side one", "one", OVER, "two"]

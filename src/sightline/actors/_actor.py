@@ -162,16 +162,17 @@ class Actor:
         call: str = "",
         title: str = "",
         path: str = "",
+        aside: bool = False,
         seen: Callable[[Event], object] | None = None,
     ) -> "Actor":
         """A subagent begins. `title`: what it is called, where that is not how its path is made. `path`: where it is
-        known already to be new in the session. `seen`: called with each event of it; such a one may outlive this
-        agent's work, and is ended by `end_child` alone."""
+        known already to be new in the session. `aside`: as the event has it. `seen`: called with each event of it; such
+        a one may outlive this agent's work, and is ended by `end_child` alone."""
         step = self.name(name)
         # Cut before it gets its number: two long paths are still two.
         path = path or self.log.new_agent(self._line(f"{self.path}/{step}" if self.path else step, _LINE_AT_MOST - 20))
         child = Actor(self.log, self.source, self.secrets, path, seen=seen)
-        self.publish(AgentStarted(child.path, title or name, task, model, call))
+        self.publish(AgentStarted(child.path, title or name, task, model, call, aside))
         if seen is None:  # else it has a life of its own: what watches it ends it
             self._open.children[child.path] = child
         return child

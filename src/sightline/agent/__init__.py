@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sightline.agent.loop._queue import ReturnedPrompts as ReturnedPrompts
     from sightline.agent.loop._run import RunOutcome as RunOutcome
     from sightline.agent.loop._run import added as added
+    from sightline.agent.loop._side_question import SideQuestion as SideQuestion
     from sightline.agent.permissions._given_rules import begin_with_rules as begin_with_rules
     from sightline.agent.permissions._given_rules import with_stored_rules as with_stored_rules
     from sightline.agent.permissions._levels import LEVELS as LEVELS

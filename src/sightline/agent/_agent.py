@@ -25,6 +25,7 @@ from sightline.agent.loop._model_request import ModelRequests
 from sightline.agent.loop._queue import How, Inbox, PromptQueue, QueuedPrompt, ReturnedPrompts
 from sightline.agent.loop._requests import UserRequests
 from sightline.agent.loop._run import AgentRun, RunOutcome
+from sightline.agent.loop._side_question import SideQuestion
 from sightline.agent.permissions._permissions import SessionPermissions
 from sightline.conversation import ImagePart, ToolMessage
 from sightline.events import StateFact
@@ -102,11 +103,7 @@ class Agent:
         self._refuse_when_closed()
         if not text.strip() and not images and not files:
             raise UserMistake("the prompt is empty", "write what the agent should do")
-        if len(text) > PROMPT_AT_MOST:
-            raise UserMistake(
-                f"the prompt has {len(text)} characters, more than {PROMPT_AT_MOST}",
-                "put the text into a file and name the file in the prompt",
-            )
+        _refuse_long(text)
         if self.commands and not origin and self._is_command(text):
             self._begin(CommandRun(self.actor, self.workplace.cwd, text, self.invoke))
             return
@@ -115,6 +112,23 @@ class Agent:
         if self.busy and how == "prompt":
             how = "steer"
         self._accept(QueuedPrompt(text=text, how=how, images=images, files=files, origin=origin))
+
+    def side_question(self, text: str, actor: Actor) -> SideQuestion:
+        """A question beside the conversation, at any time; it changes nothing of the agent. `actor`: of the answer."""
+        self._refuse_when_closed()
+        if not text.strip():
+            raise UserMistake("there is no question", "write it after the command: /btw QUESTION")
+        _refuse_long(text)
+        if (why := self.model.why_missing) is not None:
+            raise why
+        return SideQuestion(
+            text,
+            actor,
+            self.memory.messages,
+            model=self.model,
+            model_requests=self.model_requests,
+            settings=self.workplace.settings,
+        )
 
     async def wait(self) -> RunOutcome | None:
         """The outcome of the current run, or of the last one."""
@@ -270,3 +284,11 @@ class Agent:
             return
         for callback in self._when_idle:
             callback()
+
+
+def _refuse_long(text: str) -> None:
+    if len(text) > PROMPT_AT_MOST:
+        raise UserMistake(
+            f"the prompt has {len(text)} characters, more than {PROMPT_AT_MOST}",
+            "put the text into a file and name the file in the prompt",
+        )

@@ -16,6 +16,7 @@ _NOUNS = (
     *("Delta", "Falcon", "Fern", "Finch", "Fjord", "Garnet", "Glacier", "Grove", "Harbor", "Heron", "Iris", "Lark"),
     *("Maple", "Marten", "Meadow", "Otter", "Owl", "Pebble", "Pine", "Quartz", "Raven", "Reef", "River", "Robin"),
 )
+_is_of_side_question = re.compile(r"btw-\d+", re.IGNORECASE).fullmatch
 ROOT = "Main"  # how the agent of the session is addressed
 
 
@@ -24,8 +25,10 @@ def generated_name(choose: Callable[[Sequence[str]], str] = random.choice) -> st
 
 
 def as_name(text: str) -> str:
-    """What a model gave as a name, as one that can stand in a path and in an address; may be empty."""
-    return _NOT_IN_NAMES.sub("-", text.strip())[:NAME_AT_MOST].strip("-_")
+    """What a model gave as a name, as one that can stand in a path and in an address; may be empty. The paths of side
+    questions are given to no other agent."""
+    name = _NOT_IN_NAMES.sub("-", text.strip())[:NAME_AT_MOST].strip("-_")
+    return "" if _is_of_side_question(name) else name
 
 
 def unique_name(name: str, taken: Container[str]) -> str:

@@ -157,6 +157,7 @@ class RunStarted(Envelope, frozen=True, gc=False, tag="run_started"):
     session: str = ""
     model: str = ""
     cwd: str = ""
+    command: str = ""  # the prompt is a command of this name, not words for the agent
 
 
 class TurnStarted(Envelope, frozen=True, gc=False, tag="turn_started"):
@@ -192,6 +193,7 @@ class AgentStarted(Envelope, frozen=True, gc=False, tag="agent_started"):
     task: str = ""
     model: str = ""
     call: str = ""  # id of the call that started it
+    aside: bool = False  # it answers one question of the user beside the conversation, and takes no prompts
 
 
 class AgentEnded(Envelope, frozen=True, gc=False, tag="agent_ended"):

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sightline.host.session._answer_schema import read_schema as read_schema
     from sightline.host.session._commands import Abort as Abort
     from sightline.host.session._commands import AnswerRequest as AnswerRequest
+    from sightline.host.session._commands import AskAside as AskAside
     from sightline.host.session._commands import Attach as Attach
     from sightline.host.session._commands import CancelCall as CancelCall
     from sightline.host.session._commands import CancelJob as CancelJob

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from sightline.events import AgentState, BranchState, Event, RunEnded, RunStarted, State, ToolResult
+from sightline.events import AgentStarted, AgentState, BranchState, Event, RunEnded, RunStarted, State, ToolResult
 from sightline.events.stamping import of_source, stamp
 from sightline.journal._reader import SessionReader
 from sightline.journal._record import decode_record
@@ -18,6 +18,7 @@ from sightline.journal._writer import JournalWriter
 from sightline.journal.tree._tree import SessionTree
 from sightline.transcript import LeftOpen, StoredCall
 
+_STARTED = b'{"kind":"agent_started"'
 _STATE, _AGENT = b'{"kind":"state"', b'"key":"%s"' % AgentState.KEY.encode()
 
 
@@ -68,6 +69,16 @@ def agent_states(folder: Path) -> list[State]:
     finally:
         os.close(fd)
     return list(last.values())
+
+
+def agents_started(folder: Path) -> set[str]:
+    """The paths of all subagents there were."""
+    fd = os.open(folder / "journal.jsonl", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        found = [decode_record(line, _no_output) for line in lines_with(fd, _STARTED, end_of_lines(fd))]
+    finally:
+        os.close(fd)
+    return {event.path for event in found if isinstance(event, AgentStarted)}
 
 
 def any_running(states: Iterable[State]) -> bool:

@@ -12,6 +12,8 @@ A script is JSON: a list of turns, one per request. A turn is a list of blocks, 
 - The first request plays the turn after as many as there are assistant messages already in it, not counting turns that
   begin with an error, so that a resumed conversation continues where it was. Each request after that plays the next
   turn, whatever the conversation became.
+- A turn with `"aside": true` answers a side question (`/btw`): the first such turn the first question, and so on. It is
+  none of the turns that are counted above.
 - A request after the last turn is answered with the words "the script is over".
 - A `task` block may have `agents`: the scripts of the agents it starts, by their ids. `FILE#ID` plays one of those, and
   nothing where there is none; `FILE#PARENT.CHILD` the one of an agent below another.
@@ -26,7 +28,7 @@ from typing import Annotated, TypeVar, Union
 import msgspec
 from msgspec import Meta
 
-from sightline.conversation import AssistantMessage, StopReason
+from sightline.conversation import SIDE_QUESTION, AssistantMessage, StopReason, UserMessage
 from sightline.events import Usage
 from sightline.exceptions import UserMistake
 from sightline.handles import ours, read_at_most
@@ -83,19 +85,21 @@ class _TurnEnd(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage | None = None
     cost: Annotated[float, Meta(ge=0)] | None = None
     stop: StopReason | None = None
+    aside: bool = False
 
 
 class ScriptedTurn(_TurnEnd, frozen=True, kw_only=True):
     blocks: list[Block]
 
 
+_OVER = ScriptedTurn(blocks=[ScriptedTextBlock(text=OVER)])
 _KINDS: dict[str, type[Block]] = {
     "text": ScriptedTextBlock,
     "reasoning": ReasoningBlock,
     "tool": ToolBlock,
     "error": ErrorBlock,
 }
-_TURN_FIELDS = ("blocks", "usage", "cost", "stop")
+_TURN_FIELDS = ("blocks", "usage", "cost", "stop", "aside")
 
 
 class ScriptedModel:
@@ -111,7 +115,9 @@ class ScriptedModel:
         retry: RetrySettings = _RETRY,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        self._turns = load_script(script)
+        turns = load_script(script)
+        self._turns = [turn for turn in turns if not turn.aside]
+        self._asides = iter([turn for turn in turns if turn.aside])
         name = script if isinstance(script, (str, Path)) else "script"
         self.facts = facts or ModelFacts(
             id=f"scripted:{name}", provider="scripted", images=True, tools=True, thinking=True
@@ -141,12 +147,19 @@ class ScriptedModel:
         yield assembly.done(turn.stop or "stop")
 
     def _turn_for(self, request: ModelRequest) -> ScriptedTurn:
+        if _is_aside(request):
+            self.requests.append(request)
+            return next(self._asides, _OVER)
         if self._next is None:
             answers = sum(isinstance(message, AssistantMessage) for message in request.messages)
             self._next = _turn_after(self._turns, answers)
         number, self._next = self._next, self._next + 1
         self.requests.append(request)
-        return self._turns[number] if number < len(self._turns) else ScriptedTurn(blocks=[ScriptedTextBlock(text=OVER)])
+        return self._turns[number] if number < len(self._turns) else _OVER
+
+
+def _is_aside(request: ModelRequest) -> bool:
+    return any(isinstance(message, UserMessage) and message.origin == SIDE_QUESTION for message in request.messages)
 
 
 def _turn_after(turns: list[ScriptedTurn], answers: int) -> int:
@@ -242,9 +255,9 @@ def _turn(value: object, where: str) -> ScriptedTurn:
         what = "needs a list of blocks" if unknown is None else f"there is no '{unknown}' in a turn"
         raise UserMistake(f"{where}: {what}", f"a turn is a list of blocks, or has {', '.join(_TURN_FIELDS)}")
     blocks = [_block(block, f"{where}, block {position}") for position, block in enumerate(given, 1)]
-    rest = {name: fields[name] for name in ("usage", "cost", "stop") if name in fields}
+    rest = {name: fields[name] for name in _TURN_FIELDS[1:] if name in fields}
     end = _converted(rest, _TurnEnd, where)
-    return ScriptedTurn(blocks=blocks, usage=end.usage, cost=end.cost, stop=end.stop)
+    return ScriptedTurn(blocks=blocks, usage=end.usage, cost=end.cost, stop=end.stop, aside=end.aside)
 
 
 def _block(value: object, where: str) -> Block:

@@ -318,6 +318,7 @@ class Transcript:
         else:
             path, parent = event.path, event.agent
             agent = TranscriptAgent(path, parent, event.name, event.task, call=event.call, started=event.time)
+            agent.aside = event.aside
             self.now.agents[path] = agent
         if event.model:
             agent.state[ModelState.KEY] = event.model

@@ -186,6 +186,7 @@ class TranscriptAgent(msgspec.Struct):
     running: bool = True
     is_error: bool = False
     call: str = ""  # that started it
+    aside: bool = False  # it answers a question of the user beside the conversation
     started: float = 0.0  # seconds since the epoch
     ended: float = 0.0  # 0: not yet
     usage: Usage | None = None  # as its end reported it

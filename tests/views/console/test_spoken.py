@@ -206,3 +206,14 @@ def test_work_without_a_word_is_mentioned_now_and_then():
     pulse.look()
     clock.advance(600)
     assert len(said) == 2
+
+
+def test_a_side_question_is_written_and_its_answer_when_it_is_complete(ear: Ear) -> None:
+    """Nothing else waits for it."""
+    question = User("why?", agent="btw-1", source="person")
+    begun = AgentStarted("btw-1", "btw-1", "why?", aside=True), RunStarted("s", agent="btw-1"), question
+    assert ear.hears(RunStarted("s"), *begun).split() == ["question:", "btw-1", "why?"]
+    assert ear.hears(Text("Because **it**", 9, agent="btw-1")) == ""
+    ear.hears(Text("My own words", 10))
+    written = ear.hears(Text(" is.", 9, agent="btw-1"), RunEnded(agent="btw-1"), AgentEnded("btw-1"))
+    assert written.split("\n\n")[-2:] == ["btw-1 answers:\n  Because it is.", "agent btw-1 ended\n"]

@@ -28,6 +28,7 @@ from sightline.transcript import Remark, Snapshot, fold
 from sightline.tty import PLAIN, ImageStore
 from sightline.views.console._actions import bindings_from
 from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.blocks._agent import AgentBlock
 from sightline.views.console.transcript._transcript_view import TranscriptView
 
 READ = {"ui": {"kind": "read", "path": "x.py"}}
@@ -269,6 +270,16 @@ def test_a_long_past_is_shown_from_its_end() -> None:
     assert rows == [row for row in live(events) if "notice" in row]
 
 
+def aside(path: str, *parts: Event) -> list[Event]:
+    """A question beside the conversation, and what answers it."""
+    question = User(f"why {path}?", agent=path, source="person")
+    return [AgentStarted(path, path, f"why {path}?", aside=True), RunStarted("s", agent=path), question, *parts]
+
+
+def answered(path: str) -> list[Event]:
+    return [RunEnded(agent=path), AgentEnded(path)]
+
+
 def test_reads_end_while_the_past_is_filled_in() -> None:
     """Random keys in a small window: a group that took in a block which was not filled in yet ended the console."""
     names = [f"c{number}" for number in range(40)]
@@ -286,6 +297,15 @@ def test_reads_end_while_the_past_is_filled_in() -> None:
 
 EVENTS = st.sampled_from(
     [
+        lambda n: [
+            *aside(f"btw-{n}", Text("side ", n, agent=f"btw-{n}"), Text("words", n, agent=f"btw-{n}")),
+            *answered(f"btw-{n}"),
+        ],
+        lambda n: [
+            *aside(f"btw-{n}", Reasoning("hm", n, agent=f"btw-{n}"), Text(f"meanwhile {n}", n + 1)),
+            *[Text("side", n + 2, agent=f"btw-{n}"), call(f"c{n}"), Notice("stopped", agent=f"btw-{n}")],
+            *[*answered(f"btw-{n}"), ended(f"c{n}")],
+        ],
         lambda n: [Text(f"words {n} ", n // 3)],
         lambda n: [Reasoning(f"thought {n}", n // 3)],
         lambda n: [call(f"c{n}"), read(f"c{n}")],
@@ -362,3 +382,35 @@ def test_another_conversation_is_no_catching_up() -> None:
     shown.apply(events)
     assert not shown.catch_up(fold(events[:1], Snapshot()))
     assert not shown.catch_up(fold(run(Notice("of another session"), Notice("and on"), Notice("and on")), Snapshot()))
+
+
+def test_a_side_question_and_its_answer_are_apart_from_the_words_of_the_agent() -> None:
+    """Live, with what the agent does meanwhile between them; the question is above each part of the answer."""
+    begun = [Text("I work ", 1), *aside("btw-1", Reasoning("hm", 2, agent="btw-1"))]
+    shown = view()
+    shown.apply(run(*begun)[:-1])
+    rows = rows_of(shown)
+    assert "◌ btw-1 why btw-1?" in rows
+    assert [block.ticks for block in shown.blocks if block in shown.ticking] == [True]
+    answer = [Text("Because **it**", 3, agent="btw-1"), Text(" is.", 3, agent="btw-1")]
+    between = [Text("on.", 1), Text("More.", 4)]
+    events = run(*begun, *answer, *between, Text("So.", 5, agent="btw-1"), *answered("btw-1"))
+    assert live(events) == replayed(events)
+    assert [row for row in live(events) if row][1:] == [
+        *["I work on.", "? btw-1 why btw-1?", "│ Because it is.", "More.", "? btw-1 why btw-1?", "│ So."]
+    ]
+    assert not [block for block in shown.blocks if isinstance(block, AgentBlock)]
+
+
+def test_a_side_question_outlives_the_run_and_ends_with_its_answer() -> None:
+    """What follows of the agent does not close it; after its end nothing of it is live."""
+    shown = view()
+    events = run(Text("done", 1))
+    more = stamped([*events, *aside("btw-1", Text("still ", 5, agent="btw-1"))])
+    shown.apply(more)
+    assert [shown.is_live(block) for block in shown.blocks][-1]
+    shown.restart()
+    assert [shown.is_live(block) for block in shown.blocks][-1]
+    shown.apply(stamped([*more, Text("open", 5, agent="btw-1"), *answered("btw-1")])[len(more) :])
+    assert not any(shown.is_live(block) for block in shown.blocks)
+    assert rows_of(shown)[-1] == "│ still open"

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sightline.tty import Capabilities, Component, Input, LinearDisplay, Rows
-from sightline.tty.input._keys import parse_key
+from sightline.tty.input._keys import character_key, parse_key
 from sightline.views.console._actions import bindings_from
 from sightline.views.console._screen import Slot, _Guarded
 from sightline.views.console.dialogs import dialog_for
@@ -75,6 +75,22 @@ def test_escape_is_a_no_at_once() -> None:
     slot.handle_input(parse_key("escape"))
     assert answers == [None]
     assert not editor.heard
+
+
+def test_a_command_can_be_entered_while_something_is_asked() -> None:
+    """A slash goes to the editor, and the dialog waits; no other letter does."""
+    slot, editor, turns, answers = asked()
+    slot.render(80)
+    turns.turn()
+    turns.turn()
+    dialog = slot.front
+    slot.handle_input(character_key("x"))
+    assert not editor.heard
+    assert not dialog.is_postponed  # type: ignore[attr-defined]
+    slot.handle_input(character_key("/"))
+    assert editor.heard == ["/"]
+    assert dialog.is_postponed  # type: ignore[attr-defined]
+    assert not answers
 
 
 class Clock:

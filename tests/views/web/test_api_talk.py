@@ -4,7 +4,7 @@ import pytest
 
 from .conftest import from_strangers
 
-_PATHS = ["prompt", "shell", "abort", "unqueue", "compact", "model", "approval", "requests/request-1"]
+_PATHS = ["prompt", "btw", "shell", "abort", "unqueue", "compact", "model", "approval", "requests/request-1"]
 _PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 
 
@@ -25,7 +25,7 @@ def test_nobody_else_may_talk(served, session, path, headers, status):
 @pytest.mark.parametrize("path", _PATHS)
 def test_a_session_without_an_agent_says_so(served, session, path):
     """A session of commands has nobody to talk to."""
-    body = {"text": "hello"} if path in ("prompt", "shell") else {"level": "plan"} if path == "approval" else {}
+    body = {"text": "hello"} if path in ("prompt", "btw", "shell") else {"level": "plan"} if path == "approval" else {}
     answer = served.post(f"/api/sessions/{session}/{path}", body)
     assert answer.status_code == 409
     assert "has no agent" in answer.json()["error"]
@@ -38,6 +38,7 @@ def test_a_session_without_an_agent_says_so(served, session, path):
         ("prompt", {"text": " \n"}),
         ("prompt", {"text": "x", "how": "shout"}),
         ("prompt", {"text": "x", "evil": 1}),
+        ("btw", {"text": " "}),
         ("shell", {"text": ""}),
         ("abort", {"now": True}),
         ("compact", {"focus": 3}),

@@ -32,6 +32,10 @@ def named(text: str) -> tuple[str, str]:
     return words[0], words[1].strip() if len(words) > 1 else ""
 
 
+class StreamedText(str):
+    """What a command returns when it has published that already, while it was written."""
+
+
 class CommandRun:
     """A command under way."""
 
@@ -45,6 +49,7 @@ class CommandRun:
         self._invoke = invoke
         self._stopped = ""
         self._task: asyncio.Task[object] | None = None
+        self._is_published = False  # what it returned
 
     def stop(self, reason: str = "cancelled") -> None:
         self._stopped = self._stopped or reason
@@ -53,10 +58,10 @@ class CommandRun:
 
     async def run(self) -> RunOutcome:
         actor = self._actor
-        actor.publish(RunStarted(actor.log.id, "", clean_line(str(self._cwd))))
+        actor.publish(RunStarted(actor.log.id, "", clean_line(str(self._cwd)), named(self._text)[0]))
         actor.observed_by("person").publish(User(self._text))
         outcome = await self._outcome()
-        if outcome.text:
+        if outcome.text and not self._is_published:
             actor.observed_by(named(self._text)[0]).publish(Text(outcome.text, actor.new_block()))
         failed = outcome.exit_code in (1, _MISTAKE)
         actor.publish(RunEnded(None, None, outcome.stop_reason, failed, outcome.exit_code))
@@ -75,6 +80,7 @@ class CommandRun:
             code = _MISTAKE if isinstance(error, UserMistake) else 1
             return RunOutcome(exit_code=code, stop_reason="error", error=failure.text)
         value = self._task.result()
+        self._is_published = isinstance(value, StreamedText)
         text = clean_text(self._actor.secrets.masked("" if value is None else str(value)))
         return RunOutcome(exit_code=0, stop_reason="stop", text=text)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from sightline.agent.loop._command_run import StreamedText
 from sightline.exceptions import UserMistake
 from sightline.journal import Store
 from sightline.settings import Thinking, shown_rule
@@ -81,6 +82,11 @@ async def _compact(agent: "Agent", store: Store, focus: str) -> str:
     return "Compacted." if await agent.conversation.compact(focus, why="asked") else "Nothing to compact."
 
 
+async def _btw(agent: "Agent", store: Store, question: str) -> str:
+    outcome = await agent.side_question(question, agent.actor.observed_by("btw")).answer()
+    return StreamedText(outcome.text)
+
+
 async def _status(agent: "Agent", store: Store, args: str) -> str:
     rows = [
         f"session {agent.actor.log.id}",
@@ -135,6 +141,7 @@ _WORKING: dict[str, tuple[_Command, str]] = {
     "model": (_model, "the model, or change it: /model NAME"),
     "thinking": (_thinking, "how long the model thinks, or change it: /thinking LEVEL"),
     "approvals": (_approvals, "the approval level and the rules"),
+    "btw": (_btw, "ask a side question, outside the conversation: /btw QUESTION"),
     "todo": (_todo, "the todo list, or clear it: /todo clear"),
     "compact": (_compact, "summarise the older part of the conversation"),
     "rename": (_rename, "give the session a title: /rename TITLE"),

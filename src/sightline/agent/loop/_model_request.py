@@ -60,19 +60,36 @@ class ModelRequests:
     def request(
         self, messages: Sequence[Message], *, thinking: Thinking, max_output: int, sees: bool = True
     ) -> ModelRequest:
-        if self._specs is None:
-            self._specs = specs_of(self._tools)
         self.on_request()
         forced, self.force_tool = self.force_tool, ""
         return ModelRequest(
             system=self.system,
             messages=self._in_order(messages, sees),
-            tools=self._specs,
+            tools=self._tool_specs(),
             thinking=thinking,
             max_output=max_output,
             tool_choice=forced if forced in self._tools else "",
             cache_key=self._cache_key,
         )
+
+    def aside(
+        self, messages: Sequence[Message], *, thinking: Thinking, max_output: int, sees: bool = True
+    ) -> ModelRequest:
+        """A request beside the conversation. It begins as the next one of the conversation does, so that a server has
+        that beginning in its cache; it is not counted, and the next one is what it would be without it."""
+        return ModelRequest(
+            system=self.system,
+            messages=[self._with_images(message, sees) for message in tidy(messages)],
+            tools=self._tool_specs(),
+            thinking=thinking,
+            max_output=max_output,
+            cache_key=self._cache_key,
+        )
+
+    def _tool_specs(self) -> tuple[ToolSpec, ...]:
+        if self._specs is None:
+            self._specs = specs_of(self._tools)
+        return self._specs
 
     def tools_changed(self) -> None:
         self._specs = None
@@ -84,7 +101,7 @@ class ModelRequests:
             new = messages
         self._count = len(messages)
         for message in tidy(new):
-            if not isinstance(message, AssistantMessage) and any(isinstance(p, ImagePart) for p in message.parts):
+            if has_image(message):
                 self._pictured.append(len(self._tidy))
             self._tidy.append(message)
         ordered = list(self._tidy)
@@ -93,6 +110,8 @@ class ModelRequests:
         return ordered
 
     def _with_images(self, message: Message, sees: bool) -> Message:
+        if not has_image(message):
+            return message
         parts = [self._loaded(part, sees) if isinstance(part, ImagePart) else part for part in message.parts]
         return msgspec.structs.replace(message, parts=parts)
 
@@ -140,6 +159,10 @@ def has_new_image(messages: Sequence[Message]) -> bool:
     for message in reversed(messages):
         if isinstance(message, AssistantMessage):
             return False
-        if any(isinstance(part, ImagePart) for part in message.parts):
+        if has_image(message):
             return True
     return False
+
+
+def has_image(message: Message) -> bool:
+    return not isinstance(message, AssistantMessage) and any(isinstance(part, ImagePart) for part in message.parts)

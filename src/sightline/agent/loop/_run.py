@@ -34,7 +34,7 @@ from sightline.tools import Workplace
 _REFUSED = 3
 STOPPED = {"cancelled": 130, "timeout": 124, "limit": 1}
 T = TypeVar("T")
-_ENDS = {
+ENDS = {
     "length": ("the answer was cut off: it reached the token limit", "ask the agent to continue"),
     "empty": ("the model gave no answer", "ask again, or try another model"),
     "refusal": ("the model refused to answer", "rephrase the prompt, or try another model"),
@@ -173,7 +173,7 @@ class AgentRun:
         return message
 
     def _warn_of_end(self, stop_reason: str) -> None:
-        text, hint = _ENDS[stop_reason]
+        text, hint = ENDS[stop_reason]
         self._actor.publish(Notice(text, "warning", hint))
 
     def _request(self, model: Model) -> ModelRequest:

@@ -27,7 +27,7 @@ class FlowWorker:
     async def submit(self, command: AgentCommand) -> CommandReply:
         if self._flow.is_running:
             match command:
-                case commands.Prompt(agent="") | commands.MoveTo() | commands.Compact():
+                case commands.Prompt(agent="") | commands.AskAside() | commands.MoveTo() | commands.Compact():
                     hint = "write to one of its steps, or wait for its end"
                     return CommandReply(False, error="a flow runs in this session", hint=hint)
                 case commands.Abort(agent=""):

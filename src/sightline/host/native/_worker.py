@@ -10,6 +10,7 @@ from sightline.agent._bugs import log_bug
 from sightline.delegation import Member, Team
 from sightline.events import LabelState
 from sightline.exceptions import SightlineError, UserMistake
+from sightline.host.native._side_questions import SideQuestions
 from sightline.host.native._user_runs import UserRuns
 from sightline.host.recovery._outline import outlined
 from sightline.host.session import _commands as commands
@@ -29,6 +30,7 @@ class AgentWorker:
         self.reload_settings: Callable[[], AgentSpec] | None = None
         self._session = session
         self._attachments = Attachments(agent, agent.workplace.artifacts)
+        self._side_questions = SideQuestions(session, agent)
         self._user_runs = UserRuns(
             session,
             cwd=str(agent.workplace.cwd),
@@ -43,6 +45,7 @@ class AgentWorker:
 
     async def stop(self) -> None:
         await self._user_runs.close()
+        await self._side_questions.close()
         self.agent.stop()  # what it waits for ends with it
         await self.team.close()
         await self.agent.close()
@@ -60,8 +63,13 @@ class AgentWorker:
     async def _taken(self, command: AgentCommand) -> CommandReply:
         agent, directory = self.agent, self.team.directory
         match command:
+            case commands.AskAside():
+                return CommandReply(True, await self._side_questions.ask(command.text))
             case commands.Prompt() if command.agent:
                 await self._prompt_subagent(command)
+            case commands.Abort() if self._side_questions.knows(command.agent):
+                if not self._side_questions.stop(command.agent):
+                    return CommandReply(False, error=f"{command.agent} has answered")
             case commands.Abort() if command.agent:
                 if not directory.stop(self._member(command.agent)):
                     return CommandReply(False, error=f"{command.agent} is not working")
@@ -74,6 +82,7 @@ class AgentWorker:
                 return CommandReply(True, data=_returned(agent.unqueue()))
             case commands.Abort():
                 directory.stop_all()  # one that was left to work would wake it again
+                self._side_questions.stop_all()
                 return CommandReply(True, data=_returned(agent.stop()))
             case commands.Shell():
                 return CommandReply(True, self._user_runs.shell(_typed(command.text), private=command.private))
@@ -92,6 +101,8 @@ class AgentWorker:
         return CommandReply(True)
 
     async def _prompt_subagent(self, command: commands.Prompt) -> None:
+        if self._side_questions.knows(command.agent):
+            raise UserMistake(f"{command.agent} answers one question", "ask the next one with /btw")
         if command.attachments:
             raise UserMistake("a subagent takes no attachments", "name the file in the text")
         await self.team.directory.prompt(self._member(command.agent), command.text, command.how)

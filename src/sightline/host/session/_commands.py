@@ -35,6 +35,13 @@ class Prompt(msgspec.Struct, frozen=True, tag_field="kind", tag="prompt"):
     agent: str = ""  # the path of a subagent it is for; empty: the agent of the session
 
 
+class AskAside(msgspec.Struct, frozen=True, tag_field="kind", tag="ask_aside"):
+    """A question beside the conversation: a copy of the agent answers, under a path of its own. That is the reply's id.
+    Neither the question nor the answer is in the conversation."""
+
+    text: str
+
+
 class Attach(msgspec.Struct, frozen=True, tag_field="kind", tag="attach"):
     """Store a file of the user's, so that a prompt can name it. The reply's id is its artifact URL."""
 
@@ -142,7 +149,7 @@ class Invoke(msgspec.Struct, frozen=True, tag_field="kind", tag="invoke"):
     args: str = ""
 
 
-_WorkCommand = Prompt | Attach | Unqueue | Shell | Cell | Abort | CancelCall | AnswerRequest
+_WorkCommand = Prompt | AskAside | Attach | Unqueue | Shell | Cell | Abort | CancelCall | AnswerRequest
 _ConversationCommand = Outline | EditTodo | Reload | MoveTo | Label | Compact | SetModel | SetApproval | Invoke
 AgentCommand = Union[_WorkCommand, _ConversationCommand]
 Command = Union[Start, CancelJob, Stop, AgentCommand]

@@ -84,9 +84,9 @@ async def hosting(store: Store, *, cwd: str) -> AsyncIterator[HostSession]:
 
 
 def _is_unused(session: HostSession, tree: SessionTree) -> bool:
-    """Whether it has neither a message nor a call."""
+    """Whether it has neither a message nor a call, nor an agent that was shown."""
     has_messages = any(node.type in ("message", "custom_message") for node in tree.nodes.values())
-    return not has_messages and not session.calls_made
+    return not has_messages and not session.calls_made and not session.agents
 
 
 def _prune(store: Store) -> None:

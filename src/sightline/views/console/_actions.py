@@ -144,6 +144,14 @@ _ALL = (
         name="follow_up",
         pressed=("queue: send when the agent is done", "work:follow_up"),
     ),
+    _action(
+        "btw",
+        _CONVERSATION,
+        "ask a side question, outside the conversation",
+        "work:btw",
+        args="QUESTION",
+        pressed=("ask what is written as a side question", "work:ask_draft"),
+    ),
     _action("unqueue", _CONVERSATION, "edit queued messages", "work:unqueue", "alt+up"),
     _action("compact", _CONVERSATION, "summarise the older part of the conversation", "work:compact", args="[FOCUS]"),
     _action(

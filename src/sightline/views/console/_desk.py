@@ -33,6 +33,9 @@ class Answerable(Component):
     yields_to_draft = False
     """Shown above the editor, it waits until the draft is empty."""
 
+    is_postponed = False
+    """Shown above the editor, it waits until a command is entered: a `/` was typed that it had no use for."""
+
     def finish(self, answer: object) -> None:
         """Answer, the first time; later answers are ignored."""
         if not self.finished:

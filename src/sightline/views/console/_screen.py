@@ -89,7 +89,7 @@ class Slot(Container):
         on_exit: Callable[[], object],
         on_writing: Callable[[], object],
     ) -> None:
-        """`on_writing`: text for the editor was typed while a dialog that yields to a draft is in front."""
+        """`on_writing`: text for the editor was typed while a dialog is in front that yields to it."""
         super().__init__([editor])
         self.front = editor
         self._editor = editor
@@ -139,7 +139,8 @@ class Slot(Container):
                 self.front.done(None)
             elif self._matches(event, "exit"):
                 self._on_exit()
-            elif self._with_editor and self.front.yields_to_draft and _is_text(event):
+            elif self._with_editor and (_is_slash(event) or (self.front.yields_to_draft and _is_text(event))):
+                self.front.is_postponed = True
                 self._on_writing()
                 return self._editor.handle_input(event)
             return True  # a key unknown to the dialog does nothing else
@@ -148,6 +149,10 @@ class Slot(Container):
 
 def _is_text(event: Input) -> bool:
     return isinstance(event, Paste) or (isinstance(event, Key) and event.kind != "release" and bool(event.text))
+
+
+def _is_slash(event: Input) -> bool:
+    return _is_text(event) and isinstance(event, Key) and event.text == "/"
 
 
 class Mounted:
@@ -293,11 +298,12 @@ class ConsoleScreen:
         if not self._mounted or self._mounted[-1] is not mounted:
             return
         wait = self._last_key + QUIET - self._loop.time()
-        if mounted.ask.yields_to_draft and self._is_writing():
+        if (mounted.ask.yields_to_draft or mounted.ask.is_postponed) and self._is_writing():
             wait = QUIET
         if wait > 0:
             self._loop.call_later(wait, self._show_above, mounted)
             return
+        mounted.ask.is_postponed = False
         self.slot.put(mounted.ask, with_editor=True)
         self.usual_hints()
         self._display.request_render(urgent=True)

@@ -60,6 +60,7 @@ def routes_of(api: Api) -> list[Route]:
         Route("/api/sessions/{id}/abort", api.commands.abort, methods=["POST"]),
         Route("/api/sessions/{id}/unqueue", api.commands.unqueue, methods=["POST"]),
         Route("/api/sessions/{id}/approval", api.commands.approval, methods=["POST"]),
+        Route("/api/sessions/{id}/btw", api.commands.ask_aside, methods=["POST"]),
         Route("/api/sessions/{id}/compact", api.commands.compact, methods=["POST"]),
         Route("/api/sessions/{id}/model", api.commands.model, methods=["POST"]),
         Route("/api/sessions/{id}/stop", api.commands.stop, methods=["POST"]),

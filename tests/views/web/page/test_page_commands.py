@@ -27,6 +27,7 @@ async def _enter(prompt, text):
     ("text", "posted"),
     [
         ("/compact the tests", ("compact", {"focus": "the tests"})),
+        ("/btw why that file?", ("btw", {"text": "why that file?"})),
         ("/model opus", ("model", {"model": "opus"})),
         ("/thinking low", ("model", {"thinking": "low"})),
         ("/approvals plan", ("approval", {"level": "plan"})),

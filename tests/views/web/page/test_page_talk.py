@@ -247,6 +247,23 @@ async def test_everything_a_subagent_does_is_in_one_group(page_server, open_page
     await expect(page.locator("#entries > *")).to_have_count(2)
 
 
+async def test_a_side_question_is_open_and_takes_no_message(page_server, open_page):
+    """Its answer is in sight while it is written, until the user folds it."""
+    agent = {"path": "btw-1", "name": "btw-1", "task": "why?", "running": True, "is_error": False, "aside": True}
+    page_server.session("abcdef", title="talk", agent=True)
+    await page_server.say("abcdef", kind="words", agent="btw-1", text="Because")
+    await page_server.know("abcdef", agents=[agent])
+    page = await open_page("#abcdef")
+    group = page.locator(".agent")
+    await expect(group.locator(".agent-name")).to_have_text("Side question btw-1")
+    await expect(group.locator("> .entries > .saying")).to_have_text("Because")
+    await expect(group.locator("> .entries")).to_be_visible()
+    await expect(group.get_by_role("textbox")).to_have_count(0)
+    await group.get_by_role("button", name="Fold: btw-1").click()
+    await page_server.know("abcdef", agents=[{**agent, "running": False}])
+    await expect(group.locator("> .entries")).to_be_hidden()
+
+
 async def test_a_job_that_ends_moves_to_where_it_ended(page_server, open_page):
     """The same call under another place is moved, not shown twice."""
     page_server.session("abcdef")

@@ -15,19 +15,27 @@ SIGNS = {
     "ok": ("✓", "success"),
     "error": ("✕", "error"),
     "stopped": ("–", "muted"),
+    "aside": ("?", "info"),  # a question beside the conversation
 }
-SPOKEN = {"running": "running:", "background": "started:", "ok": "ok:", "error": "failed:", "stopped": "stopped:"}
+SPOKEN = {
+    "running": "running:",
+    "background": "started:",
+    "ok": "ok:",
+    "error": "failed:",
+    "stopped": "stopped:",
+    "aside": "question:",
+}
 """Words in place of signs, for screen readers."""
 INDENT = "  "
 _LINE = "│"  # as wide as the indent with the space after it
 _LEAST = 16  # cells of a title that are still useful
 
 
-def beside(rows: Iterable[str], drawing: DrawingOptions) -> list[str]:
-    """Rows of another program's output: indented, or with a thin line at their side."""
+def beside(rows: Iterable[str], drawing: DrawingOptions, role: str = "gutter") -> list[str]:
+    """Rows that are not the agent's words: indented, or with a thin line at their side."""
     if drawing.linear:
         return [INDENT + row if row else "" for row in rows]
-    line = drawing.theme.style("gutter", _LINE)
+    line = drawing.theme.style(role, _LINE)
     return [f"{line} {row}" if row else line for row in rows]
 
 

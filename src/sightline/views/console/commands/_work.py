@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sightline.host import Compact, Prompt
+from sightline.host import AskAside, Compact, Prompt
 from sightline.views.console._desk import accepted
 from sightline.views.console.input._images import image_file
 from sightline.views.console.status import Facts
@@ -26,6 +26,21 @@ async def queue(console: "Console", args: str) -> None:
         console.set_draft(f"/queue {args}")
     elif console.drawing.linear:
         console.report("queued until the agent is done", hint="/unqueue to edit")
+
+
+async def btw(console: "Console", args: str) -> None:
+    if not args:
+        console.report("there is no question", "error", "write it after the command: /btw QUESTION")
+    elif await accepted(console, AskAside(args)) is None:
+        console.set_draft(f"/btw {args}")
+
+
+async def ask_draft(console: "Console", args: str) -> None:
+    """The same with the draft."""
+    submission = console.prompt.take()
+    if submission is not None and submission.attachments:  # they wait for the next prompt
+        console.prompt.attach(submission.attachments)
+    await btw(console, "" if submission is None else submission.written.strip())
 
 
 def _report_queue(console: "Console") -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 from sightline.host import Abort, Command, Prompt
 from sightline.text import clean_line
-from sightline.transcript import seen_from
+from sightline.transcript import TranscriptAgent, seen_from
 from sightline.tty import Component, ImageStore, Input, Key, Rows, measure, pad, truncate
 from sightline.tty.components import Input as LineInput
 from sightline.views.console._agent_names import agent_role
@@ -123,7 +123,7 @@ class AgentViewer(Answerable):
         matches = self._desk.bindings.matches
         if matches(event, _WRITE) and self._is_ours:
             self._write()
-        elif matches(event, _STOP) and self._is_ours:
+        elif matches(event, _STOP) and self._can_stop:
             self._send(Abort(agent=self._path), "stopping")
         elif any(matches(event, action) for action in ("view_close", "select_cancel", "interrupt")):
             self.finish(None)
@@ -145,6 +145,10 @@ class AgentViewer(Answerable):
         """Whether it takes messages: the agents of another program are that program's."""
         agent = self._desk.state.agents.get(self._path)
         return agent is not None and agent.fact is not None
+
+    @property
+    def _can_stop(self) -> bool:
+        return is_stopped_by_path(self._desk.state.agents.get(self._path))
 
     def _write(self) -> None:
         self._message = LineInput(prompt="message › ", bindings=self._desk.bindings, theme=self._drawing.theme)
@@ -202,14 +206,19 @@ class AgentViewer(Answerable):
         row = theme.style("accent", truncate(f"{self._up} rows below" if self._up else "following", width))
         if self._note:
             row += theme.style("hint", truncate(f" · {clean_line(self._note)}", max(width - measure(row), 0)))
-        hints = _HINTS if self._is_ours else [hint for hint in _HINTS if hint[0] not in (_WRITE, _STOP)]
-        for action, meaning in hints:
+        without = {*([] if self._is_ours else [_WRITE]), *([] if self._can_stop else [_STOP])}
+        for action, meaning in (hint for hint in _HINTS if hint[0] not in without):
             keys = self._desk.bindings.keys(action)
             hint = f" · {keys[0]} {meaning}" if keys else ""
             if measure(row) + measure(hint) > width:
                 break
             row += theme.style("hint", hint)
         return row
+
+
+def is_stopped_by_path(agent: TranscriptAgent | None) -> bool:
+    """Whether it is the session's own: those of another program are stopped by their call, if at all."""
+    return agent is not None and (agent.fact is not None or (agent.aside and agent.running))
 
 
 def _drawing_of(path: str, drawing: DrawingOptions) -> DrawingOptions:

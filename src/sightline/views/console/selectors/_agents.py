@@ -30,7 +30,7 @@ from sightline.tty.components import Item, TextComponent
 from sightline.views._working_copies import copy_words
 from sightline.views.console._agent_names import agent_name, agent_role
 from sightline.views.console._desk import Desk, reply_data, report_error
-from sightline.views.console.selectors._agent_viewer import SEARCH, AgentViewer
+from sightline.views.console.selectors._agent_viewer import SEARCH, AgentViewer, is_stopped_by_path
 from sightline.views.console.selectors._pager import WHOLE, PagerDocument, show
 from sightline.views.console.selectors._pages import ChangingText
 from sightline.views.console.selectors._panel import LivePanel
@@ -131,15 +131,14 @@ class AgentsPanel(LivePanel):
         marked = self.list.highlighted
         is_root = marked is None or marked.value == _ROOT
         agent = None if marked is None else self.desk.state.agents.get(_path(marked.value))
-        ours = agent is not None and agent.fact is not None
-        return is_root or ours or Facts(self.desk.state).stops_agents
+        return is_root or is_stopped_by_path(agent) or Facts(self.desk.state).stops_agents
 
     def _remove(self, item: Item) -> None:
         agent = self.desk.state.agents.get(_path(item.value))
         if agent is None:
             self._stop(Abort(), self.desk.state.running)
         else:
-            ours = agent.fact is not None
+            ours = is_stopped_by_path(agent)
             command = Abort(agent=agent.path) if ours else CancelCall(agent.call)
             self._stop(command, agent.running and (ours or bool(agent.call)))
 

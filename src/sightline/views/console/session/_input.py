@@ -114,12 +114,16 @@ class PromptSubmission:
         if written.strip() == "/":
             written = "/help"
         name, _, args = written[1:].partition(" ") if written.startswith("/") else ("", "", "")
-        if not name or "/" in name or "\n" in name or submission.attachments:
+        if not name or "/" in name or "\n" in name:
             return False
         if name in COMMANDS:
+            if submission.attachments:  # they wait for the next prompt
+                self._prompt.attach(submission.attachments)
             # Awaited: what is entered next is meant for its result, another session perhaps.
             await self._run_command(name, args.strip())
             return True
+        if submission.attachments:
+            return False
         theirs = {command.name for command in Facts(self._desk.state).commands}
         if name in theirs:
             return False  # the host runs it

@@ -21,7 +21,8 @@ class Stopping:
     @property
     def can_stop(self) -> bool:
         """Whether escape would stop something."""
-        return bool(self._current.running or Facts(self._desk.state).activity)
+        facts = Facts(self._desk.state)
+        return bool(self._current.running or facts.activity or facts.aside)
 
     async def stop(self) -> bool:
         """Stop what was begun last, and only that. False when nothing is running."""
@@ -33,7 +34,11 @@ class Stopping:
             return True
         if not self.can_stop:
             return False
-        await self.stop_agent()
+        facts = Facts(self._desk.state)
+        if facts.aside is not None and not facts.activity:
+            await self._desk.submit(Abort(agent=facts.aside.path))
+        else:
+            await self.stop_agent()
         return True
 
     async def stop_agent(self) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sightline import events
 from sightline.text import clean_line
-from sightline.transcript import Snapshot, TranscriptCall, TranscriptMessage, TranscriptText
+from sightline.transcript import Snapshot, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
 from sightline.views.console.shapes._shape import seconds_words
 
 _LOOKED_AT = 50  # entries, from the end
@@ -140,6 +140,8 @@ class Facts:
                 return
             if isinstance(entry, TranscriptCall) and (entry.by_user or entry.is_job):
                 continue
+            if (agent := self.state.agents.get(entry.agent)) is not None and agent.aside:
+                continue
             if isinstance(entry, TranscriptCall | TranscriptText):
                 yield entry
 
@@ -160,6 +162,12 @@ class Facts:
     def call(self) -> TranscriptCall | None:
         """The agent's last call that runs."""
         return next((act for act in self._acts() if isinstance(act, TranscriptCall) and act.content is None), None)
+
+    @property
+    def aside(self) -> TranscriptAgent | None:
+        """What answers the last question beside the conversation, while it does."""
+        agents = reversed(self.state.agents.values())
+        return next((agent for agent in agents if agent.aside and agent.running), None)
 
     @property
     def typed(self) -> TranscriptCall | None:

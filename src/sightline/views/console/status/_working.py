@@ -1,7 +1,8 @@
 """The row with a spinner: what runs, for how long, and the key that stops it.
 
-It shows the agent while it works; else a command of the user. It names what Escape would stop: a command that was
-entered here comes first. From the key until the end it shows that it is being stopped.
+It shows the agent while it works; else a command of the user, or a question beside the conversation. It names what
+Escape would stop: a command that was entered here comes first. From the key until the end it shows that it is being
+stopped.
 """
 
 from collections.abc import Callable
@@ -50,11 +51,12 @@ class WorkingRow(Component):
         retry = state.state.get(RetryState.KEY)  # an equal one that came later is another retry
         if retry is not self._retry[0]:
             self._retry = (retry, self._drawing.clock())
-        typed, is_agent = facts.typed, bool(facts.activity)
-        about = (AGENT, state.running and state.began) if is_agent else typed and typed.id
+        typed, aside, is_agent = facts.typed, facts.aside, bool(facts.activity)
+        about = (AGENT, state.running and state.began) if is_agent else typed.id if typed else aside and aside.path
         if about != self._about:
             self._about = about
-            began = (state.running and state.began) if is_agent else typed and typed.began
+            other = typed.began if typed else aside and aside.started
+            began = (state.running and state.began) if is_agent else other
             self._since = (began or self._drawing.clock()) if about else None
             self._turn()
 
@@ -76,6 +78,8 @@ class WorkingRow(Component):
             stopping = self._state.stopping == typed.id
             text = f"{'stopping' if stopping else 'running'} {_typed(typed)} · {elapsed}"
             text += "" if stopping else self._stop_hint(facts, typed)
+        elif facts.aside is not None:
+            text = f"answering {clean_line(facts.aside.path)} · {elapsed}{self._stop_hint(facts, None)}"
         else:
             text = f"working · {elapsed}"
         self._loader.set_quietly(text)
@@ -113,7 +117,8 @@ class WorkingRow(Component):
             return f" · press {key} twice to stop the agent"
         first = next(reversed(self._state.running), "")
         if not facts.activity:
-            return f" · {key} stop" if typed is not None and typed.id == first else ""
+            is_next = typed.id == first if typed is not None else not first
+            return f" · {key} stop" if is_next else ""
         if not first:
             return f" · {key} stop"
         what = _typed(typed) if typed is not None and typed.id == first else "your command"

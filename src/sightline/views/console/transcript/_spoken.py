@@ -8,6 +8,7 @@ Rules:
 - When several calls run at once, a line names the call whose output follows.
 - A subagent is announced at its start and end, and in between each of its calls and texts, with its name. One that
   takes another prompt is announced again; what it becomes while it does nothing is not.
+- The answer to a question beside the conversation is written when it is complete: nothing else waits for it.
 - What the user entered here is on the terminal already: it is not written again.
 - Only words that stream are live. Everything else is final when it is written, so that nothing waits for it.
 """
@@ -17,12 +18,21 @@ from collections.abc import Callable, Sequence
 
 from sightline.events import delegation_from_details
 from sightline.text import clean_line, row_text
-from sightline.transcript import Entry, Snapshot, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
+from sightline.transcript import (
+    Entry,
+    Remark,
+    Snapshot,
+    TranscriptAgent,
+    TranscriptCall,
+    TranscriptMessage,
+    TranscriptText,
+)
 from sightline.tty import wrap
 from sightline.tty.components import BlockColumn
 from sightline.views.console._agent_names import agent_name
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.blocks._agent import AgentBlock
+from sightline.views.console.blocks._aside import AsideHeader, aside_block
 from sightline.views.console.blocks._block import PageBlock, TranscriptBlock
 from sightline.views.console.blocks._call import CallBlock
 from sightline.views.console.shapes import Shape, ShapeBody, shape_of
@@ -239,7 +249,9 @@ class SpokenTranscript(TranscriptView):
     def _begin_in_agent(self, entry: Entry) -> None:
         root = entry.agent.partition("/")[0]
         agent = self.state.agents.get(root)
-        if agent is None or _works(agent):
+        if agent is not None and agent.aside:
+            super()._begin_in_agent(entry)
+        elif agent is None or _works(agent):
             self._taken(root, entry)
         else:
             super()._begin_in_agent(entry)
@@ -259,6 +271,9 @@ class SpokenTranscript(TranscriptView):
         self._add(block)
 
     def _touched_in_agent(self, entry: Entry) -> None:
+        if self._is_aside(entry.agent):
+            self._touched_in_aside(entry)
+            return
         root = entry.agent.partition("/")[0]
         block = self._agent_block(root)
         if all(known is not entry for known in block.entries[-50:]):
@@ -272,10 +287,24 @@ class SpokenTranscript(TranscriptView):
                 self._calls[id(entry)] = SpokenCall(entry, self._drawing)
             self._add_agent_lines(entry.agent, block.summary(entry))
 
+    def _touched_in_aside(self, entry: Entry) -> None:
+        if self._words.get(entry.agent) is entry:
+            return
+        self._add_agent_words(entry.agent)
+        if isinstance(entry, TranscriptText):
+            self._words[entry.agent] = entry
+        elif isinstance(entry, Remark) or (isinstance(entry, TranscriptCall) and entry.content is not None):
+            self._add_agent_lines(entry.agent, AgentBlock(entry.agent, self._drawing, self.state.agents).summary(entry))
+
     def _add_agent_words(self, path: str) -> None:
         """Write the last text of an agent: it is complete now."""
         words = self._words.pop(path, None)
-        if words is not None:
+        if words is not None and self._is_aside(path):
+            if not words.reasoning or self._drawing.reasoning:
+                self._add(SpokenLines(f"{self._name(path)} answers:"))
+                self._add(aside_block(words, self._drawing)).close()
+                self._subject = None
+        elif words is not None:
             self._add_agent_lines(path, self._agent_block(path.partition("/")[0]).summary(words))
 
     def _add_agent_lines(self, path: str, lines: list[str]) -> None:
@@ -298,6 +327,9 @@ class SpokenTranscript(TranscriptView):
         self._subject = None
 
     def _add_agent_start(self, agent: TranscriptAgent) -> None:
+        if agent.aside:
+            self._add(AsideHeader(agent.path, self._drawing, self.state.agents)).close()
+            return
         is_known = any(run.last is not None for run in agent.runs)
         task = "" if is_known else short(agent.task, _TITLE)
         words = f"agent {self._name(agent.path)} {'continues' if is_known else 'started'}"

@@ -3,8 +3,9 @@
 Rules:
 
 - Every event goes through the fold first; a block only learns which entry changed.
-- Entries of a subagent are in that agent's block. The block of one that still works when the user sends the next prompt
-  ends there, and another one begins below: what is under a live block cannot become history.
+- A question beside the conversation and its answer are blocks of their own, closed with the next of them or their end.
+- Entries of any other subagent are in that agent's block. The block of one that still works when the user sends the
+  next prompt ends there, and another one begins below: what is under a live block cannot become history.
 - A running job has no block: it is in the panel of jobs, and its end is a block like any other.
 - A long transcript is shown from its end: the last blocks at once, those before them a slice at a time, while the
   screen stands still and keys are read. The same when everything is drawn in another way.
@@ -35,6 +36,7 @@ from sightline.tty.components import BlockColumn, show_end
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.blocks import block_for
 from sightline.views.console.blocks._agent import AgentBlock
+from sightline.views.console.blocks._aside import AsideHeader, aside_block
 from sightline.views.console.blocks._block import TranscriptBlock
 from sightline.views.console.blocks._call import CallBlock
 from sightline.views.console.blocks._pieces import pieces_of
@@ -60,6 +62,9 @@ class TranscriptView:
         self._laying_out = self._near_end = False
         self._by_entry: dict[int, TranscriptBlock] = {}
         self._by_agent: dict[str, AgentBlock] = {}
+        self._asides: dict[str, TranscriptBlock] = {}
+        """The last block of each question beside the conversation, by the path of the agent that answers."""
+        self._aside_headers: dict[str, TranscriptBlock] = {}
         self._since_prompt: list[AgentBlock] = []
         """Blocks of agents that began after the last prompt of the user."""
         self._open: list[TranscriptBlock] = []
@@ -129,6 +134,7 @@ class TranscriptView:
         self.component.clear()
         self.blocks, self._open, self._streaming = [], [], None
         self._by_entry, self._by_agent, self._since_prompt = {}, {}, []
+        self._asides, self._aside_headers = {}, {}
         self._laying_out = True
         above, self._above = self._above, None
         if above is not None:
@@ -291,6 +297,9 @@ class TranscriptView:
         return self._add(last)
 
     def _begin_in_agent(self, entry: Entry) -> None:
+        if self._is_aside(entry.agent):
+            self._begin_in_aside(entry)
+            return
         root = entry.agent.partition("/")[0]
         block = self._by_agent.get(root)
         if block is None or not block.take(entry):
@@ -302,7 +311,39 @@ class TranscriptView:
             self._since_prompt.append(block)
         self._by_entry[id(entry)] = block
 
+    def _is_aside(self, path: str) -> bool:
+        agent = self.state.agents.get(path)
+        return agent is not None and agent.aside
+
+    def _begin_in_aside(self, entry: Entry) -> None:
+        """Add a part of an answer below its header, which is the question."""
+        path = entry.agent
+        block = self._asides.get(path)
+        if block is None or self.blocks[-1] is not block:
+            self._close_aside_blocks(path)
+            block = self._aside_headers[path] = self._add(AsideHeader(path, self._drawing, self.state.agents))
+        if not isinstance(entry, TranscriptMessage):
+            if not self._is_hidden(entry):
+                self._close_aside_blocks(path)
+            block = self._add(aside_block(entry, self._drawing))
+        self._asides[path] = self._by_entry[id(entry)] = block
+        self._close_aside(path)
+
+    def _is_hidden(self, entry: Entry) -> bool:
+        return isinstance(entry, TranscriptText) and entry.reasoning and not self._drawing.reasoning
+
+    def _close_aside(self, path: str) -> None:
+        """All of it is complete, when it has ended."""
+        if path in self._asides and not self.state.agents[path].running:
+            self._close_aside_blocks(path)
+
+    def _close_aside_blocks(self, path: str) -> None:
+        for block in (self._aside_headers.get(path), self._asides.get(path)):
+            if block is not None:
+                block.close()
+
     def _agent_changed(self, path: str) -> None:
+        self._close_aside(path)
         block = self._by_agent.get(path.partition("/")[0])
         if block is not None:
             block.changed()

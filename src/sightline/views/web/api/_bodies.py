@@ -130,6 +130,12 @@ class PromptBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     agent: str = ""
 
 
+class QuestionBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A side question, outside the conversation."""
+
+    text: str
+
+
 class AbortBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`agent`: the path of a subagent to stop, with those below it; empty: the agent of the session."""
 

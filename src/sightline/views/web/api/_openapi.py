@@ -45,11 +45,23 @@ _TOO_LONG = {413: "the body is too long"}
 _LATE = {503: "it did not start in time"}
 _START = {**_BAD, 409: "it could not be started", **_TOO_LONG, **_LATE}
 _SUBMIT = {**_BAD, **_UNKNOWN, **_REFUSED, **_TOO_LONG}
-_REQUIRED = (bodies.StartBody, bodies.PromptBody, bodies.ShellBody, bodies.ApprovalBody, bodies.RenameBody)
+_REQUIRED = (
+    bodies.StartBody,
+    bodies.PromptBody,
+    bodies.QuestionBody,
+    bodies.ShellBody,
+    bodies.ApprovalBody,
+    bodies.RenameBody,
+)
 _ROW = {"first": ("integer", "number of the first row; rows are counted from 0")}
 
 _COMMANDS: list[tuple[str, object, str]] = [
     ("prompt", bodies.PromptBody, "Send a prompt to the agent of a running session."),
+    (
+        "btw",
+        bodies.QuestionBody,
+        "Ask a side question, outside the conversation. `id` is the path of the agent that answers.",
+    ),
     ("shell", bodies.ShellBody, "Run a command line as the user; the agent reads the output unless it is private."),
     ("abort", bodies.AbortBody, "Stop the agent, or one subagent. Queued prompts are returned in `data`."),
     ("unqueue", bodies.EmptyBody, "Take back queued prompts; the agent keeps working."),

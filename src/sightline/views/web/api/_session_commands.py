@@ -37,6 +37,10 @@ class SessionCommands:
         given = await body(request, bodies.PromptBody)
         return await self._submitted(request, host.Prompt(_nonempty(given.text), given.how, agent=given.agent))
 
+    async def ask_aside(self, request: Request) -> Response:
+        given = await body(request, bodies.QuestionBody)
+        return await self._submitted(request, host.AskAside(_nonempty(given.text)))
+
     async def shell(self, request: Request) -> Response:
         given = await body(request, bodies.ShellBody)
         return await self._submitted(request, host.Shell(_nonempty(given.text), given.private))

@@ -14,7 +14,7 @@ from sightline.views._working_copies import copy_words
 from sightline.views.web.page._shapes import phases_of
 
 _MOST_AGENTS = 200
-_OF_AGENTS = ("path", "parent", "name", "task", "running", "is_error", "call", "usage")
+_OF_AGENTS = ("path", "parent", "name", "task", "running", "is_error", "call", "aside", "usage")
 _FACT_EVENTS = (
     events.AgentEnded,
     events.AgentStarted,

@@ -92,8 +92,10 @@ class Group {
   know(agent) {
     if (this.agent?.running && !agent.running) stopTicking(this);
     if (!this.agent?.running && agent.running) startTicking(this);
+    if (agent.aside && !this.agent) this.setFolded(false); // a user waits for the answer
     this.agent = agent;
-    if (agent.name && agent.name !== this.path) setText(this.name, `${agent.name} (${this.path})`);
+    if (agent.aside) setText(this.name, `Side question ${this.path}`);
+    else if (agent.name && agent.name !== this.path) setText(this.name, `${agent.name} (${this.path})`);
     setText(this.task, agent.task);
     this.form.hidden = !agent.talks;
     const began = agent.started ? (agent.ended || Date.now() / 1000) - agent.started : 0;

@@ -102,6 +102,8 @@ export const answer = (session, request, value) => post(talk(session, `requests/
 export const requestDetails = async (session, request) =>
   (await ask(talk(session, `requests/${encodeURIComponent(request)}`))).json();
 
+export const askAside = (session, text) => post(talk(session, "btw"), { text });
+
 export const compact = async (session, focus) => (await post(talk(session, "compact"), { focus })).json();
 
 export const setModel = async (session, body) => (await post(talk(session, "model"), body)).json();

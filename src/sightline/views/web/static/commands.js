@@ -53,6 +53,14 @@ const COMMANDS = {
       await api.prompt(session, text, "follow_up");
     },
   },
+  btw: {
+    about: "ask a side question, outside the conversation",
+    args: "QUESTION",
+    run: async ({ session }, question) => {
+      if (!question) throw new Error("There is no question. Write it after the command: /btw QUESTION");
+      await api.askAside(session, question);
+    },
+  },
   unqueue: { about: "edit queued messages", run: ({ actions }) => actions.unqueue() },
   compact: {
     about: "summarise the older part of the conversation",
