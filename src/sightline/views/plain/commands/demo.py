@@ -68,11 +68,11 @@ def demo_place(project: dict[str, list[str]]) -> Iterator[DemoPlace]:
     with tempfile.TemporaryDirectory(prefix="sightline-demo-") as name:
         folder = Path(name).resolve()
         has_git = make_project(folder / "shop", project)
-        _write_home(folder / "home", has_git=has_git)
         os.environ["SIGHTLINE_HOME"] = str(folder / "home")
         # The tests of the project are run by the Python that runs us: another may not be there.
         os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), before["PATH"] or os.defpath])
         try:
+            _write_home(folder / "home", has_git=has_git)
             yield DemoPlace(folder, "" if has_git else NO_GIT)
         finally:
             for variable, value in before.items():
@@ -165,7 +165,7 @@ def _native_run(folder: Path, model: str, prompt: str) -> "NativeRun":
     shop = folder / "shop"
     settings = load(shop, flags={}, environ={"SIGHTLINE_HOME": str(folder / "home")}).settings
     policy = Policy("auto", ALLOWED, [], shop)
-    options = StartOptions(model=model)
+    options = StartOptions(model=model, allow=ALLOWED)
     spec = AgentSpec(cwd=shop, settings=settings, policy=policy, options=options, environ=dict(os.environ))
     return NativeRun(Store(folder / "home"), spec, prompt)
 
