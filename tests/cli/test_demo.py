@@ -67,10 +67,10 @@ def test_four_agents_work_side_by_side(empty: dict[str, str]) -> None:
     text = done.stdout.decode()
     before, _, after = text.partition("● task task × 3")
     said = by_agent(after)
-    assert sorted(said) == ["Build", "Codex", "Main", "Readme", "Tests"]
+    assert sorted(said) == ["Build", "Codex", "Main", "Tests", "Writer"]
     assert "◆" not in before
     assert said["Tests"].count("● Bash python3 -m unittest -v test_cart.CartTest.test_") == 3
-    assert "● Write README.md" in said["Readme"]
+    assert "● Write README.md" in said["Writer"]
     codex = [
         "First what was changed.",
         "● Bash git diff",

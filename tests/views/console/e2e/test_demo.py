@@ -54,7 +54,7 @@ def test_the_agents_of_the_demo_are_watched_at_work(person: Person) -> None:
     screen = person.opens("demo", rows=40)
     has_shown(screen, "a faster build")
     screen.press("\x1ba")  # alt+a
-    screen.sees("── Agents", "Tests: each test by itself", "Readme: a page about the shop")
+    screen.sees("── Agents", "Tests: each test by itself", "Writer: a page about the shop")
     screen.sees("Codex: a second opinion (recorded)", "Codex (recorded)")
     screen.press("Build\r")
     screen.sees("Build: a faster build")
