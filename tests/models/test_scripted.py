@@ -11,7 +11,7 @@ from sightline.conversation import AssistantMessage, Message, ReasoningPart, Tex
 from sightline.events import Usage
 from sightline.exceptions import UserMistake
 from sightline.models import CallDelta, CallStarted, Done, ModelError, ModelRequest, Piece, Retrying, TextDelta
-from sightline.models._scripted import LARGEST, OVER, Recording, ScriptedModel, load_recording, load_script
+from sightline.models._scripted import LARGEST, OVER, AgentRecording, ScriptedModel, load_recording, load_script
 from sightline.settings import RetrySettings
 from tests.models.serving import Naps, collect, outcome
 
@@ -236,8 +236,8 @@ def test_an_agent_of_another_program_has_a_recording(tmp_path: Path) -> None:
     """A file beside the script, read as it is, at any depth. One with a script, or with nothing, has none."""
     path = with_recording(tmp_path, "codex.jsonl")
     (tmp_path / "codex.jsonl").write_bytes(b"\xff{}\n")
-    assert load_recording(f"{path}#Other") == Recording(b"\xff{}\n", 0.02)
-    assert load_recording(f"{path}#Ours.Low") == Recording(b"\xff{}\n")
+    assert load_recording(f"{path}#Other") == AgentRecording(b"\xff{}\n", 0.02)
+    assert load_recording(f"{path}#Ours.Low") == AgentRecording(b"\xff{}\n")
     for agent in ("Ours", "Nobody", "Other.Low"):
         assert load_recording(f"{path}#{agent}") is None
     assert load_recording(str(path)) is None

@@ -97,7 +97,7 @@ class ScriptedTurn(_TurnEnd, frozen=True, kw_only=True):
     blocks: list[Block]
 
 
-class Recording(msgspec.Struct, frozen=True):
+class AgentRecording(msgspec.Struct, frozen=True):
     """What another program printed, and how fast it is played."""
 
     data: bytes
@@ -223,7 +223,7 @@ def load_script(source: str | Path | list[object]) -> list[ScriptedTurn]:
     return _turns(_decoded(data, path), str(path))
 
 
-def load_recording(source: str) -> Recording | None:
+def load_recording(source: str) -> AgentRecording | None:
     """What the agent of `FILE#ID` plays in place of its program; None where it has no recording. A mistake is reported
     with its place."""
     file, agent = _agent_of(source)
@@ -242,7 +242,7 @@ def load_recording(source: str) -> Recording | None:
     except OSError as error:
         raise UserMistake(f"{source}: cannot read the recording {name}: {error.strerror}", "check the name") from error
     _check_size(data, f"the recording {name}")
-    return Recording(data, found.delay_ms / 1000)
+    return AgentRecording(data, found.delay_ms / 1000)
 
 
 def _agent_of(source: str | Path) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from sightline.events import ToolUpdate, ToolUse, delegation_from_args, delegation_from_details
+from sightline.views.console.blocks import block_for
 from tests.views.console.blocks.support import COLOURS, call, drawing, drawn, told, ui
 
 DOCUMENT = "delegation-ui.md"
@@ -66,6 +67,16 @@ def test_a_plan_has_the_sign_of_no_status_and_no_suffix() -> None:
     """delegation-ui.md/Phase 3: a static plan from arguments shows · before each step, at once."""
     rows = drawn(call(args={"chain": [{"agent": "a", "task": "first\nmore"}, {"agent": "b", "task": "then"}]}))
     assert rows == ["◌ Tool chain (2 steps)", "  · a first", "  · b then"]
+
+
+def test_a_step_list_takes_the_place_of_the_arguments() -> None:
+    """Those of `task` are no plan, and may be drawn before its first update: no empty rows are left of them."""
+    one = call(args={"agent": "task", "id": "One", "description": "a part", "assignment": "Do it."})
+    block = block_for(one, drawing(), {})
+    assert len(block.render(80)) > 2
+    one.details = live(steps(1))
+    block.changed()
+    assert len(block.render(80)) == 2
 
 
 @pytest.mark.parametrize(
