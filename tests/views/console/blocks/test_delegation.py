@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from sightline.events import ToolUpdate, ToolUse, delegation_from_args, delegation_from_details
-from sightline.views.console.blocks import block_for
 from tests.views.console.blocks.support import COLOURS, call, drawing, drawn, told, ui
 
 DOCUMENT = "delegation-ui.md"
@@ -71,11 +70,10 @@ def test_a_plan_has_the_sign_of_no_status_and_no_suffix() -> None:
 
 def test_a_step_list_takes_the_place_of_the_arguments() -> None:
     """Those of `task` are no plan, and may be drawn before its first update: no empty rows are left of them."""
-    one = call(args={"agent": "task", "id": "One", "description": "a part", "assignment": "Do it."})
-    block = block_for(one, drawing(), {})
+    args = {"agent": "task", "id": "One", "description": "a part", "assignment": "Do it."}
+    fold, block = told(ToolUse("c1", "task", args=args))
     assert len(block.render(80)) > 2
-    one.details = live(steps(1))
-    block.changed()
+    fold.apply(ToolUpdate("c1", live(steps(1))))
     assert len(block.render(80)) == 2
 
 
