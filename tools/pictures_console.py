@@ -1,5 +1,5 @@
-"""Pictures of the console and the page: the demo while it works, an approval in both, the tree. The program is the real
-one, its model is scripted, and its project is that of the demo."""
+"""Pictures of the console and the page: the demo while it works, its agents, an approval in both, the tree. The program
+is the real one, its model is scripted, and its project is that of the demo."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sightline.testing.browser import chromium
-from sightline.views.plain.commands.demo import demo_script, write_script
+from sightline.views.plain.commands.demo import demo_script, make_project, write_script
 from tools.pictures_terminal import FOLDER, SIGHTLINE, record
 
 _PROMPT = "The cents on the receipts are wrong. Fix it, and push it for review."
@@ -37,6 +37,7 @@ _ASKING: list[Any] = [
         },
     ],
 ]
+_AGENTS = [("", "Edit build.py"), ("\x1ba", "── Agents"), ("", "worktree: 1 file +1 −1")]
 _TALK = (
     ("How does the shop round its prices?", "It does not: prices are whole cents, and `euros` only writes them."),
     ("Show whole euros on the receipt.", "`euros` now leaves the cents out. A receipt of 4.50 says 5 EUR."),
@@ -46,10 +47,12 @@ _TALK = (
 
 def console_pictures() -> None:
     """All of them."""
-    record("console", "sightline demo", [("", "[ 7/24]")], rows=37, moving=True)
+    record("console", "sightline demo", [("", "[ 7/24]")], rows=37, moving=1)
+    record("delegation", "sightline demo", [("", "Edit build.py")], rows=44, moving=1)
+    record("agents", "sightline demo", _AGENTS, rows=35, moving=len(_AGENTS))
     with _shop(_ASKING) as start:
         steps = [("", "medium"), (f"{_PROMPT}\r", "4. No")]
-        record("approval", "sightline", steps, argv=start, rows=36, moving=True)
+        record("approval", "sightline", steps, argv=start, rows=36, moving=1)
     with _shop([[{"text": answer}] for _, answer in _TALK]) as start:
         record("tree", "sightline", _branching(), argv=start, rows=19)
 
@@ -102,10 +105,8 @@ def _shop(turns: list[Any]) -> Iterator[list[str]]:
     script = {"files": demo_script()["files"], "turns": turns}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        (folder / "shop").mkdir()
-        for file, lines in script["files"].items():
-            (folder / "shop" / file).write_text("".join(f"{line}\n" for line in lines))
-        subprocess.run(["git", "init", "-q", "-b", "fix-cents", folder / "shop"], check=True)
+        make_project(folder / "shop", script["files"])
+        subprocess.run(["git", "-C", folder / "shop", "branch", "-m", "fix-cents"], check=True)
         write_script(folder, script, paced=False)
         counted = [{"blocks": turn, "usage": _USAGE} for turn in turns]
         (folder / "demo.json").write_text(json.dumps(counted))

@@ -35,10 +35,10 @@ def record(
     *,
     argv: Sequence[str] = (),
     rows: int = 34,
-    moving: bool = False,
+    moving: int = 0,
 ) -> None:
     """The screen after these keys; each step is keys, and what must then be in sight. `argv`: what is run, if not what
-    the title has. `moving`: it is never still, so the picture is taken as soon as the last is in sight."""
+    the title has. `moving`: in so many of the last steps it is never still: each ends as soon as that is in sight."""
     emulator = open_emulator("xterm", COLUMNS, rows)
     master, slave = os.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, COLUMNS, 0, 0))
@@ -46,9 +46,9 @@ def record(
     command = list(argv) or [SIGHTLINE, *title.split()[1:]]
     program = subprocess.Popen(command, stdin=slave, stdout=slave, env=environment, start_new_session=True)
     try:
-        for number, (keys, sight) in enumerate(steps, 1):
+        for left, (keys, sight) in zip(range(len(steps), 0, -1), steps, strict=True):
             os.write(master, keys.encode())
-            _watch(emulator, master, sight, still=not (moving and number == len(steps)))
+            _watch(emulator, master, sight, still=left > moving)
         save(name, title, Text("\n").join(_row(emulator.cells(row)) for row in range(rows)))
     finally:
         program.terminate()

@@ -1,10 +1,12 @@
 """The three styles of definitions: what each field of ours, Claude Code's and OpenCode's means."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from sightline.delegation import AgentDefinition
+from sightline.delegation.definitions._discovery import bundled_agents
 from sightline.delegation.definitions._fields import NotADefinition, NotForDelegation
 from sightline.delegation.definitions._reading import DefinitionFile, read_definition
 from sightline.delegation.definitions._tool_names import _THEIRS, OURS
@@ -259,16 +261,31 @@ def test_names_of_tools_are_ours() -> None:
             "claude",
             {"name": "migration-reviewer", "model": "slow", "approval": "plan", "without": ("write", "edit")},
         ),
+        (
+            "second-opinion",
+            "sightline",
+            {"name": "second-opinion", "provider": "codex", "approval": "plan", "isolated": False},
+        ),
+        ("experiment", "sightline", {"name": "experiment", "provider": "", "tools": None, "isolated": True}),
         ("opencode-docs", "opencode", {"name": "opencode-docs", "tools": None, "approval": "edit", "spawns": ()}),
     ],
 )
 def test_the_examples(name: str, style: str, expected: dict[str, object]) -> None:
-    """One of each style, which is read whole."""
+    """Of each style, and each is read whole."""
     path = EXAMPLES / f"{name}.md"
     found, notices = read_definition(DefinitionFile(path, "user", style), path.read_bytes())  # type: ignore[arg-type]
     assert {field: getattr(found, field) for field in expected} == expected
     assert notices == []
-    assert {each.stem for each in EXAMPLES.glob("*.md")} == {"changelog", "claude-code-reviewer", "opencode-docs"}
+    known = {"changelog", "claude-code-reviewer", "experiment", "opencode-docs", "second-opinion"}
+    assert {each.stem for each in EXAMPLES.glob("*.md")} == known
+
+
+def test_the_prompt_among_the_examples_names_agents_there_are() -> None:
+    """Those that come with the program, and those beside it."""
+    named = set(re.findall(r"`([a-z-]+)`", (EXAMPLES.parent / "share-out.md").read_text()))
+    assert named == {"explore", "experiment", "second-opinion"}
+    ours = {agent.name for agent in bundled_agents()}
+    assert named <= ours | {each.stem for each in EXAMPLES.glob("*.md")}
 
 
 @pytest.mark.parametrize(

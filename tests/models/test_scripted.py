@@ -11,7 +11,7 @@ from sightline.conversation import SIDE_QUESTION, AssistantMessage, Message, Rea
 from sightline.events import Usage
 from sightline.exceptions import UserMistake
 from sightline.models import CallDelta, CallStarted, Done, ModelError, ModelRequest, Piece, Retrying, TextDelta
-from sightline.models._scripted import LARGEST, OVER, ScriptedModel, load_script
+from sightline.models._scripted import LARGEST, OVER, AgentRecording, ScriptedModel, load_recording, load_script
 from sightline.settings import RetrySettings
 from tests.models.serving import Naps, collect, outcome
 
@@ -233,3 +233,53 @@ async def test_side_questions_have_turns_of_their_own() -> None:
         assert isinstance(last, Done), last
         played.append(last.message.text)
     assert played == ["side one", "one", OVER, "two"]
+
+
+def with_recording(folder: Path, name: str) -> Path:
+    """A script with a recording for one agent, a script for another, and an agent below that with a recording."""
+    below = {"tool": "task", "agents": {"Low": {"recording": name}}}
+    agents = {"Other": {"recording": name, "delay_ms": 20}, "Ours": [[below]]}
+    path = folder / "team.json"
+    path.write_text(json.dumps([[{"text": "Go."}, {"tool": "task", "agents": agents}]]))
+    return path
+
+
+def test_an_agent_of_another_program_has_a_recording(tmp_path: Path) -> None:
+    """A file beside the script, read as it is, at any depth. One with a script, or with nothing, has none."""
+    path = with_recording(tmp_path, "codex.jsonl")
+    (tmp_path / "codex.jsonl").write_bytes(b"\xff{}\n")
+    assert load_recording(f"{path}#Other") == AgentRecording(b"\xff{}\n", 0.02)
+    assert load_recording(f"{path}#Ours.Low") == AgentRecording(b"\xff{}\n")
+    for agent in ("Ours", "Nobody", "Other.Low"):
+        assert load_recording(f"{path}#{agent}") is None
+    assert load_recording(str(path)) is None
+
+
+@pytest.mark.parametrize("name", ["../codex.jsonl", "/etc/passwd", "below/codex.jsonl", "..", ".", "", "a\0b"])
+def test_a_recording_is_beside_its_script(tmp_path: Path, name: str) -> None:
+    path = with_recording(tmp_path, name)
+    with pytest.raises(UserMistake, match="not the name of a recording"):
+        load_recording(f"{path}#Other")
+
+
+@pytest.mark.parametrize("kind", ["missing", "link", "pipe", "folder", "too large"])
+def test_only_a_regular_file_is_a_recording(tmp_path: Path, kind: str) -> None:
+    """A link is none: it could lead to any file of the user."""
+    path, recording = with_recording(tmp_path, "codex.jsonl"), tmp_path / "codex.jsonl"
+    if kind == "link":
+        (tmp_path / "secret").write_text("secret")
+        recording.symlink_to(tmp_path / "secret")
+    elif kind == "pipe":
+        os.mkfifo(recording)
+    elif kind == "folder":
+        recording.mkdir()
+    elif kind == "too large":
+        with recording.open("wb") as file:
+            file.truncate(LARGEST + 1)
+    with pytest.raises(UserMistake, match=r"cannot read the recording codex\.jsonl"):
+        load_recording(f"{path}#Other")
+
+
+def test_an_agent_of_ours_plays_no_recording(tmp_path: Path) -> None:
+    with pytest.raises(UserMistake, match="only an agent of another program plays a recording"):
+        load_script(f"{with_recording(tmp_path, 'codex.jsonl')}#Other")

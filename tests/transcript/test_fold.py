@@ -410,6 +410,21 @@ def test_what_an_agent_publishes_about_itself_is_enough():
     assert early.runs == [TranscriptRun(2, 100.0, 3, 101.0, then="idle")]
 
 
+@pytest.mark.parametrize(
+    ("fact", "standing", "then"),
+    [
+        (AgentState("parked", workplace="worktree"), "done", "ended"),
+        (AgentState("parked", workplace="worktree", failed=True), "failed", "ended"),
+        (AgentState("parked", workplace="worktree", reason="the session ended"), "parked", "parked"),
+        (AgentState("parked"), "parked", "parked"),
+    ],
+)
+def test_an_agent_that_worked_apart_is_done(fact: AgentState, standing: str, then: str):
+    """Its copy is gone, so it takes no prompt: it is not parked, unless it was cut off."""
+    agent = agent_of((100, AgentStarted("Explore")), (100, RunStarted(agent="Explore")), (105, of("Explore", fact)))
+    assert (agent.standing, agent.runs[-1].then) == (standing, then)
+
+
 def test_a_subagent_that_publishes_nothing_about_itself_ends_with_its_end():
     """As before: runs under its path change nothing."""
     began, ran = (100, AgentStarted("Explore")), (101, RunStarted(agent="Explore"))

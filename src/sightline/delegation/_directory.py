@@ -307,14 +307,13 @@ class AgentDirectory:
             member.isolation = await self._isolate(member)
             member.workplace = member.isolation.copy.kind
         member.driver = await self._open_driver(member, False)
-        member.record = msgspec.structs.replace(record, model=member.driver.model)
+        member.record = msgspec.structs.replace(member.record, model=member.driver.model)
         await self._save(member)
         member.publish()
 
     async def _settle(self, member: Member, result: AgentResult) -> None:
         if result.handed_in is not None and not member.reason:
-            member.failed = result.failed
-            member.become("parked")
+            member.become("parked", failed=result.failed)
         elif member.reason or member.driver is None:  # without one it could not be started
             await self._end(member, result.aborted or result.failure)
         else:

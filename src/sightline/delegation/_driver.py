@@ -27,6 +27,7 @@ class ProgramStart(msgspec.Struct, frozen=True, kw_only=True):
     entering: tuple[str, ...] = ()  # words before its command line, which start it in a working copy
     model: str = ""
     own: OwnProgram | None = None  # None: it is the provider's that the definition names
+    script: str = ""  # where it may have a recording, which is played in place of the program
 
 
 class DriverOutcome(msgspec.Struct, frozen=True, kw_only=True):

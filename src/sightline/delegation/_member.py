@@ -94,6 +94,7 @@ class Member:
         self.yielded: Yielded | None = None
         self.findings: list[ReviewFinding] = []
         self.last_line = ""
+        self._block: int | None = None  # of text, that the last line is the end of
         self.requests = 0
         self.usage = Usage()
         self.cost: float | None = None
@@ -171,9 +172,11 @@ class Member:
         """What it publishes passes here: for the last line, and for what it spent."""
         match event:
             case Text():
-                line = event.text.rstrip().rpartition("\n")[2] if "\n" in event.text else self.last_line + event.text
-                self._set_line(line)
+                before = self.last_line if event.block == self._block else ""
+                self._block = event.block
+                self._set_line(event.text.rstrip().rpartition("\n")[2] if "\n" in event.text else before + event.text)
             case ToolUse():
+                self._block = None
                 self._set_line(f"{event.name} {event.arg}")
             case ToolResult():
                 self.active = time.time()

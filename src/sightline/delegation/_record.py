@@ -34,6 +34,7 @@ class AgentRecord(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str = ""  # empty: the folder of the session
     timeout: float = 0.0  # seconds for its task; 0: as in the settings
     provider_session: str = ""  # the id of its conversation in another program
+    script: str = ""  # where its recording is named: it plays that, and its program is never started
 
     @property
     def path(self) -> str:

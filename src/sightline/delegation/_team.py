@@ -6,6 +6,7 @@ the background, and it hands back a result.
 """
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -187,6 +188,7 @@ class Team:
             entering=() if copy is None else copy.words,
             model=member.record.definition.model if spec is None else spec.options.model,
             own=None if spec is None else self._own_program(member, parent, spec),
+            script="" if is_ours else member.record.script or self._script_of(member, parent),
         )
 
     def _own_program(self, member: Member, parent: Agent, spec: AgentSpec) -> OwnProgram:
@@ -362,8 +364,8 @@ class Team:
         settings = self._settings()
         roles = {"small": settings.models.small, "slow": settings.models.slow}
         model = record.model or roles.get(definition.model, definition.model) or parent.model.name
-        if parent.model.name.startswith(_SCRIPTED):  # a script has those of the agents in it
-            model = f"{self._root.model.name}#{member.id}"
+        if script := self._script_of(member, parent):
+            model = f"{_SCRIPTED}{script}"
         thinking = definition.thinking or parent.model.thinking
         options = msgspec.structs.replace(self._spec.options, resume="", model=model, thinking=thinking, title="")
         return msgspec.structs.replace(
@@ -375,6 +377,13 @@ class Team:
             only=(*self._tool_names(member), *_DELEGATING),
             may_lack_model=False,
         )
+
+    def _script_of(self, member: Member, parent: Agent) -> str:
+        """Its part of the session's script, which has those of the agents in it; empty where a model is asked."""
+        if not parent.model.name.startswith(_SCRIPTED):
+            return ""
+        file = self._root.model.name.removeprefix(_SCRIPTED)
+        return f"{os.path.abspath(file) if member.is_program else file}#{member.id}"  # that has another folder
 
     def _cwd_of(self, member: Member) -> Path:
         return Path(member.record.cwd) if member.record.cwd else self._spec.cwd

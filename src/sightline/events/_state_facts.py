@@ -196,6 +196,11 @@ class AgentState(StateFact, frozen=True):
     removed: int = 0
     failed: bool = False  # its last task; a run of it may have ended well, and its task not
 
+    @property
+    def is_over(self) -> bool:
+        """Whether it came to the end of its task in a working copy, which is gone: it takes no prompt any more."""
+        return self.state == "parked" and bool(self.workplace) and not self.reason
+
 
 class QueuedMessage(msgspec.Struct, frozen=True):
     """A message that waits for the agent: for its next request (`steer`), or until it is done (`follow_up`)."""

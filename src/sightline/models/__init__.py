@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from sightline.models._open import default_model as default_model
     from sightline.models._open import open_model as open_model
     from sightline.models._open import vision_model as vision_model
+    from sightline.models._scripted import AgentRecording as AgentRecording
+    from sightline.models._scripted import load_recording as load_recording
     from sightline.models.choice._listing import UsableModel as UsableModel
     from sightline.models.choice._listing import usable as usable
 

@@ -17,9 +17,12 @@ A script is JSON: a list of turns, one per request. A turn is a list of blocks, 
 - A request after the last turn is answered with the words "the script is over".
 - A `task` block may have `agents`: the scripts of the agents it starts, by their ids. `FILE#ID` plays one of those, and
   nothing where there is none; `FILE#PARENT.CHILD` the one of an agent below another.
+- An agent of another program may have a recording in place of a script: a file beside the script with the lines that
+  the program printed. It plays that, and the program is not started.
 """
 
 import asyncio
+import os
 import re
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
@@ -31,7 +34,7 @@ from msgspec import Meta
 from sightline.conversation import SIDE_QUESTION, AssistantMessage, StopReason, UserMessage
 from sightline.events import Usage
 from sightline.exceptions import UserMistake
-from sightline.handles import ours, read_at_most
+from sightline.handles import open_exactly, ours, read_at_most, read_bytes, real_path
 from sightline.models._api import ErrorKind, ModelError, ModelFacts, ModelRequest, Piece
 from sightline.models._assembly import Assembly
 from sightline.models.http._failing import failure
@@ -62,10 +65,15 @@ class ReasoningBlock(_Block, frozen=True, kw_only=True):
     reasoning: str
 
 
+class RecordedAgent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    recording: str  # the name of a file beside the script
+    delay_ms: Annotated[float, Meta(ge=0)] = 0  # before each line that shows something
+
+
 class ToolBlock(_Block, frozen=True, kw_only=True):
     tool: str
     args: dict[str, object] = {}
-    agents: dict[str, list[object]] = {}  # scripts of the agents that the call starts, by id
+    agents: dict[str, Union[list[object], RecordedAgent]] = {}  # what the agents play that the call starts, by id
 
 
 class ScriptedFailure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -93,6 +101,15 @@ class ScriptedTurn(_TurnEnd, frozen=True, kw_only=True):
 
 
 _OVER = ScriptedTurn(blocks=[ScriptedTextBlock(text=OVER)])
+
+
+class AgentRecording(msgspec.Struct, frozen=True):
+    """What another program printed, and how fast it is played."""
+
+    data: bytes
+    delay: float = 0.0  # seconds before each line that shows something
+
+
 _KINDS: dict[str, type[Block]] = {
     "text": ScriptedTextBlock,
     "reasoning": ReasoningBlock,
@@ -203,29 +220,67 @@ def load_script(source: str | Path | list[object]) -> list[ScriptedTurn]:
     """The turns of a script; a mistake in it is reported with its place."""
     if isinstance(source, list):
         return _turns(source, "the script")
-    file, mark, agent = str(source).rpartition(AGENT_MARK)
-    if mark and _agent_id(agent) and not Path(source).exists():
-        return _agent_turns(load_script(file), agent, str(source))
+    file, agent = _agent_of(source)
+    if agent:
+        found = _agent_script(load_script(file), agent, str(source))
+        if isinstance(found, RecordedAgent):
+            raise UserMistake(
+                f"{source}: only an agent of another program plays a recording", "give it a list of turns"
+            )
+        return found
     path = Path(source)
     try:
         with ours(path):
             data = read_at_most(path, LARGEST + 1)  # never waits: a named pipe would hold the program for ever
     except OSError as error:
         raise UserMistake(f"cannot read the script {path}: {error.strerror}", "check the path") from error
-    if len(data) > LARGEST:
-        raise UserMistake(
-            f"cannot read the script {path}: larger than {LARGEST // 1024**2} MiB", "give a shorter script"
-        )
+    _check_size(data, f"the script {path}")
     return _turns(_decoded(data, path), str(path))
 
 
-def _agent_turns(turns: list[ScriptedTurn], agent: str, name: str) -> list[ScriptedTurn]:
+def load_recording(source: str) -> AgentRecording | None:
+    """What the agent of `FILE#ID` plays in place of its program; None where it has no recording. A mistake is reported
+    with its place."""
+    file, agent = _agent_of(source)
+    found = _agent_script(load_script(file), agent, source) if agent else None
+    if not isinstance(found, RecordedAgent):
+        return None
+    name = found.recording
+    if "/" in name or "\0" in name or name in ("", ".", ".."):
+        raise UserMistake(f"{source}: not the name of a recording: {name}", "name a file beside the script")
+    try:
+        descriptor = open_exactly(os.path.join(real_path(os.path.dirname(os.path.abspath(file))), name))
+        try:
+            data = read_bytes(descriptor, LARGEST + 1)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise UserMistake(f"{source}: cannot read the recording {name}: {error.strerror}", "check the name") from error
+    _check_size(data, f"the recording {name}")
+    return AgentRecording(data, found.delay_ms / 1000)
+
+
+def _agent_of(source: str | Path) -> tuple[str, str]:
+    """The file, and the id of the agent in it whose script is meant; empty: the script of the session itself."""
+    file, mark, agent = str(source).rpartition(AGENT_MARK)
+    return (file, agent) if mark and _agent_id(agent) and not Path(source).exists() else (str(source), "")
+
+
+def _check_size(data: bytes, what: str) -> None:
+    if len(data) > LARGEST:
+        raise UserMistake(f"cannot read {what}: larger than {LARGEST // 1024**2} MiB", "give a shorter one")
+
+
+def _agent_script(turns: list[ScriptedTurn], agent: str, name: str) -> list[ScriptedTurn] | RecordedAgent:
     """The script of an agent that a call of these turns starts; of one that is started twice, the first."""
     above, _, below = agent.partition(".")
     for block in (block for turn in turns for block in turn.blocks if isinstance(block, ToolBlock)):
         if above in block.agents:
-            found = _turns(block.agents[above], f"{name}: agent {above}")
-            return _agent_turns(found, below, name) if below else found
+            given = block.agents[above]
+            if isinstance(given, RecordedAgent):
+                return [] if below else given
+            found = _turns(given, f"{name}: agent {above}")
+            return _agent_script(found, below, name) if below else found
     return []
 
 

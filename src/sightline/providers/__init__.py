@@ -32,6 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sightline.providers._channel_run import ChannelRun as ChannelRun
     from sightline.providers._program_channel import ProgramChannel as ProgramChannel
+    from sightline.providers._recorded import recorded as recorded
     from sightline.providers._requests import OpenRequest as OpenRequest
     from sightline.providers.running._doctor import ProviderStatus as ProviderStatus
     from sightline.providers.running._doctor import survey as survey

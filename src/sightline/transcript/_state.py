@@ -200,9 +200,10 @@ class TranscriptAgent(msgspec.Struct):
 
     @property
     def standing(self) -> str:
-        """`running`, `idle`, `parked`, `aborted`; without a fact of its own `running`, `done`, `failed`."""
+        """`running`, `idle`, `parked`, `aborted`; without a fact of its own, or where it takes no prompt any more,
+        `running`, `done`, `failed`."""
         fact = self.fact
-        if fact is not None and self.running == (fact.state == "running"):
+        if fact is not None and self.running == (fact.state == "running") and not fact.is_over:
             return fact.state
         return "running" if self.running else "failed" if self.is_error else "done"
 
@@ -225,7 +226,7 @@ class TranscriptAgent(msgspec.Struct):
         else:
             self.rest(time)
             self.is_error = self.is_error or fact.failed
-            self.end_run(seq, time, is_error=fact.failed, then=fact.state)
+            self.end_run(seq, time, is_error=fact.failed, then="ended" if fact.is_over else fact.state)
 
     def work(self) -> None:
         self.running, self.ended = True, 0.0

@@ -44,6 +44,7 @@ from sightline.exceptions import SightlineError, UserMistake
 from sightline.host.provider._connection import ProviderConnection
 from sightline.host.provider._events import Translation
 from sightline.host.provider._levels import allows_less
+from sightline.models import load_recording
 from sightline.providers import (
     REFUSED_EXIT_CODE,
     Approval,
@@ -53,6 +54,7 @@ from sightline.providers import (
     Run,
     get_provider,
     provider_names,
+    recorded,
 )
 from sightline.text import clean_line, clean_text
 
@@ -77,7 +79,19 @@ def open_other(member: Member, start: ProgramStart) -> "ProviderDriver":
         provider = get_provider(definition.provider)
     except KeyError:
         raise UserMistake(f"no provider {definition.provider}", f"one of {', '.join(provider_names())}") from None
-    return ProviderDriver(member, provider, start)
+    return ProviderDriver(member, _recorded_or_real(member, provider, start.script), start)
+
+
+def _recorded_or_real(member: Member, provider: Provider, script: str) -> Provider:
+    """`script`: where a recording may be that it plays. What began with one stays one."""
+    recording = load_recording(script) if script else None
+    if recording is None:
+        if member.record.script:
+            raise UserMistake(f"the recording that {member.id} plays is gone: {script}", "start another agent")
+        return provider
+    if member.record.script != script:
+        member.keep(replace(member.record, script=script))
+    return recorded(provider, recording.data, recording.delay)
 
 
 class _Prompt(msgspec.Struct, frozen=True):

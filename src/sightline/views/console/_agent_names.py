@@ -1,4 +1,4 @@
-"""The name and the colour of a subagent: the same wherever it is shown, in every console.
+"""The name, the model and the colour of a subagent: the same wherever it is shown, in every console.
 
 The colour follows from the path alone, so that it needs no memory. None of the colours means good or bad.
 """
@@ -8,6 +8,7 @@ from zlib import crc32
 from sightline.text import clean_line
 from sightline.transcript import TranscriptAgent
 
+_SCRIPTED = "scripted"
 _ROLES = ("accent", "syntax_keyword", "info", "syntax_number")  # blue, magenta, cyan, orange
 
 
@@ -20,6 +21,11 @@ def agent_role(path: str, above: str = "") -> str:
 def agent_name(path: str, agent: TranscriptAgent | None) -> str:
     """As it is called, else its path."""
     return clean_line(agent.name if agent is not None and agent.name else path)
+
+
+def agent_model(agent: TranscriptAgent) -> str:
+    """The model it asks. Of a script, only that it is one: which file that is says nothing about the agent."""
+    return _SCRIPTED if agent.model.startswith(f"{_SCRIPTED}:") else clean_line(agent.model)
 
 
 def asker(request: dict[str, object]) -> str:

@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -51,13 +52,14 @@ def run_demo() -> int:
     script = demo_script()
     os.environ.update(with_stored_keys(os.environ))  # the demo has a home of its own, without the stored keys
     models = _models_of_the_user()
-    with _signals_leave() as came, demo_place(script["files"]) as folder:
+    with _signals_leave() as came, demo_place(script["files"]) as (folder, note):
         _write_models(models, folder / "home")
         model = f"scripted:../{write_script(folder, script, paced=True).name}"
         options = {"cwd": str(folder / "shop"), "model": model, "allow": ALLOWED}
         hosts: set[int] = set()
         try:
-            return run(options=options, prompt=script["prompt"], resumable=False, greeted=hosts.add, begun=take_over)
+            begun = partial(take_over, note=note)
+            return run(options=options, prompt=script["prompt"], resumable=False, greeted=hosts.add, begun=begun)
         finally:
             asyncio.run(_stop_all(hosts, may_boot=bool(came)))
             _wait_for(hosts)
@@ -79,8 +81,8 @@ def _write_models(models: "Models", home: Path) -> None:
             put_setting(home / "settings.toml", join_key(key), value, project=False)
 
 
-def take_over(console: "Console") -> None:
-    """After the script, what the user enters goes to a real model, where there is one."""
+def take_over(console: "Console", note: str = "") -> None:
+    """After the script, what the user enters goes to a real model, where there is one. `note`: reported first."""
     announced: list[str] = []
 
     def script_is_over() -> bool:
@@ -115,6 +117,8 @@ def take_over(console: "Console") -> None:
         console.report(f"{model} continues")
         return True
 
+    if note:
+        console.report(note)
     console.tries = _TRIES
     console.when_run_ended(run_ended)
     console.entering.check_prompts(before_prompt)

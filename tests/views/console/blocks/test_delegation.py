@@ -68,6 +68,15 @@ def test_a_plan_has_the_sign_of_no_status_and_no_suffix() -> None:
     assert rows == ["◌ Tool chain (2 steps)", "  · a first", "  · b then"]
 
 
+def test_a_step_list_takes_the_place_of_the_arguments() -> None:
+    """Those of `task` are no plan, and may be drawn before its first update: no empty rows are left of them."""
+    args = {"agent": "task", "id": "One", "description": "a part", "assignment": "Do it."}
+    fold, block = told(ToolUse("c1", "task", args=args))
+    assert len(block.render(80)) > 2
+    fold.apply(ToolUpdate("c1", live(steps(1))))
+    assert len(block.render(80)) == 2
+
+
 @pytest.mark.parametrize(
     ("args", "title"),
     [

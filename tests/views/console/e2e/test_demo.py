@@ -9,7 +9,7 @@ import pytest
 
 from sightline.paths import data_folder
 from sightline.testing.standin import StandIn
-from tests.views.console.e2e.support import CTRL_C, CTRL_D, Person
+from tests.views.console.e2e.support import CTRL_C, CTRL_D, ESCAPE, Person, Screen
 
 pytestmark = pytest.mark.slow
 
@@ -20,12 +20,18 @@ def own_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("TMPDIR", str(tmp_path))
 
 
+def has_shown(screen: Screen, text: str) -> None:
+    """It may have left the screen again by now."""
+    screen.until(lambda rows: any(text in row for row in screen.tape()), repr(text))
+
+
 def test_the_demo_opens_the_console_and_the_person_takes_over(person: Person) -> None:
-    """A project is mended, three steps are delegated, something long is built; then the editor is the person's."""
+    """A project is mended, four agents work side by side, something long is built; then the editor is the person's."""
     screen = person.opens("demo", rows=40)
     screen.sees("The tests of this shop fail.", "@cart.py what does this do?")
-    screen.sees("crew", "chain (3 steps)")
-    screen.sees("3 ok / 3")
+    has_shown(screen, "✓ task parallel (3 tasks)  3 ok / 3")
+    has_shown(screen, "✓ task Codex (second-opinion)  1 ok / 1")
+    has_shown(screen, "✓ Build a faster build")
     screen.sees("packing part")
     screen.sees("All four tests pass.")
     screen.sees_no("escape stop")
@@ -40,6 +46,26 @@ def test_the_demo_opens_the_console_and_the_person_takes_over(person: Person) ->
     screen.press(CTRL_D)
     screen.ended()
     assert not list(person.folder.glob("sightline-demo-*"))
+
+
+@pytest.mark.parametrize("person", ["xterm"], indirect=True)
+def test_the_agents_of_the_demo_are_watched_at_work(person: Person) -> None:
+    """Ours and another program's, which is marked as a recording; one works in a git worktree, and shows its merge."""
+    screen = person.opens("demo", rows=40)
+    has_shown(screen, "a faster build")
+    screen.press("\x1ba")  # alt+a
+    screen.sees("── Agents", "Tests: each test by itself", "Writer: a page about the shop")
+    screen.sees("Codex: a second opinion (recorded)", "Codex (recorded)")
+    screen.press("Build\r")
+    screen.sees("Build: a faster build")
+    screen.sees("✓ merge 1 file  +1 -1", "9 +     time.sleep(0.1)")
+    screen.press("q")
+    screen.sees("Agents")
+    screen.press(ESCAPE)
+    screen.sees("All four tests pass.")
+    screen.sees_no("escape stop")
+    screen.press(CTRL_D)
+    screen.ended()
 
 
 @pytest.mark.parametrize("person", ["xterm"], indirect=True)
@@ -74,7 +100,7 @@ def test_who_leaves_the_demo_at_work_is_not_told_it_could_go_on(person: Person) 
 
 @pytest.mark.parametrize("person", ["xterm"], indirect=True)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["SIGTERM", "SIGHUP"])
-@pytest.mark.parametrize("seen", ["", "crew"], ids=["at once", "at work"])
+@pytest.mark.parametrize("seen", ["", "a faster build"], ids=["at once", "at work"])
 def test_a_demo_that_is_told_to_end_leaves_nothing(person: Person, number: signal.Signals, seen: str) -> None:
     """Neither its folder nor the host that worked in it, whether that was there already or still on its way."""
     screen = person.opens("demo", rows=40, ready=False)

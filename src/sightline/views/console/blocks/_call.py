@@ -3,7 +3,8 @@
 Rules:
 
 - It is drawn by its shape (`shapes`), or by an extension's renderer for the tool.
-- While the call is open no row is final: the block stays on the screen, grows by a few rows a frame and never shrinks.
+- While the call is open no row is final: the block stays on the screen, grows by a few rows a frame and never shrinks,
+  but for arguments that make room for what the call is.
   The rows of an ended call depend on its result alone.
 - Calls that only read something are shown together: once they have ended, the first block takes those that follow.
 """
@@ -19,7 +20,7 @@ from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.blocks._block import TranscriptBlock
 from sightline.views.console.blocks._header import INDENT, beside, header_rows, sign_of
 from sightline.views.console.extensions._renderers import Renderers, RenderOptions, Result
-from sightline.views.console.shapes import Shape, ShapeBody, is_read, is_unanswered, shape_of
+from sightline.views.console.shapes import FallbackShape, Shape, ShapeBody, is_read, is_unanswered, shape_of
 from sightline.views.console.shapes._document import ImageShape
 from sightline.views.console.shapes._shape import indented, seconds_words
 
@@ -225,7 +226,9 @@ class CallBlock(TranscriptBlock, Scrollback):
             old is new for old, new in zip(self._shape_of, shape_of_now, strict=True)
         )
         if self._shape is None or not same:
-            self._shape, self._shape_of = shape_of(call, self._drawing), shape_of_now
+            before, self._shape, self._shape_of = self._shape, shape_of(call, self._drawing), shape_of_now
+            if isinstance(before, FallbackShape) and not isinstance(self._shape, FallbackShape):
+                self._floor = 0  # its arguments were shown for a moment, until it said what it is
         return self._shape
 
     def _elapsed(self) -> int:

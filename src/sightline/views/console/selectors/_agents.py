@@ -28,7 +28,7 @@ from sightline.transcript import (
 from sightline.tty import Rows
 from sightline.tty.components import Item, TextComponent
 from sightline.views._working_copies import copy_words
-from sightline.views.console._agent_names import agent_name, agent_role
+from sightline.views.console._agent_names import agent_model, agent_name, agent_role
 from sightline.views.console._desk import Desk, reply_data, report_error
 from sightline.views.console.selectors._agent_viewer import SEARCH, AgentViewer, is_stopped_by_path
 from sightline.views.console.selectors._pager import WHOLE, PagerDocument, show
@@ -187,8 +187,8 @@ def _facts(state: Snapshot, agent: TranscriptAgent | None, now: float, last: dic
     facts = [_standing(state, agent), *([f"{fact.unread} unread"] if fact is not None and fact.unread else [])]
     if agent is not None and (worked := agent.worked(now)):
         facts.append(seconds_words(worked))
-    if agent is not None and agent.model:
-        facts.append(clean_line(agent.model))
+    if agent is not None and (model := agent_model(agent)):
+        facts.append(model)
     if fact is not None and fact.workplace:
         facts.append(copy_words(fact))
     total = state.totals.get(path)
@@ -209,7 +209,7 @@ def _standing(state: Snapshot, agent: TranscriptAgent | None) -> str:
     if agent is None:
         return "running" if state.running else "idle"
     reason = agent.fact.reason if agent.fact is not None else ""
-    if agent.fact is not None and agent.fact.failed:
+    if agent.fact is not None and agent.fact.failed and not agent.fact.is_over:
         reason = reason or "its last task failed"
     return f"{agent.standing}: {short(reason, _LINE)}" if reason else agent.standing
 
@@ -250,7 +250,7 @@ def _title(desk: Desk, path: str) -> str:
     agent = desk.state.agents.get(path)
     if agent is None:
         return "the agent of this session"
-    facts = [_standing(desk.state, agent), *([clean_line(agent.model)] if agent.model else [])]
+    facts = [_standing(desk.state, agent), *([model] if (model := agent_model(agent)) else [])]
     return f"{agent_name(path, agent)}: {clean_line(agent.task)} · {' · '.join(facts)}"
 
 

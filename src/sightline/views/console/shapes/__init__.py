@@ -9,7 +9,7 @@ from sightline.views.console.shapes._command import cell, command
 from sightline.views.console.shapes._delegation import delegation, delegation_plan
 from sightline.views.console.shapes._diff import DiffShape, edited
 from sightline.views.console.shapes._document import CodeShape, ImageShape, MarkdownShape, ReadShape, TextShape, written
-from sightline.views.console.shapes._fallback import FallbackShape
+from sightline.views.console.shapes._fallback import FallbackShape as FallbackShape
 from sightline.views.console.shapes._found import FilesShape, SearchShape
 from sightline.views.console.shapes._jobs import JobsShape
 from sightline.views.console.shapes._json import json_text, json_tree

@@ -5,16 +5,20 @@ folder that is gone afterwards.
 """
 
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from sightline.events import Event, Text, ToolUse
+from sightline.exceptions import SightlineError
+from sightline.exec import program
 from sightline.providers import EventStream, get_provider, provider_names
+from sightline.settings.editing import put_setting
 from sightline.views.plain._output import columns_of, write_all, write_text
 from sightline.views.plain._palette import Palette
 from sightline.views.plain._renderer import EVERYTHING, VERBOSE, PlainRenderer
@@ -23,7 +27,9 @@ if TYPE_CHECKING:
     from sightline.host import NativeRun
 
 # Where there is no sandbox.
-ALLOWED = ["exec(python3 -m unittest -v)", "exec(python3 build.py)"]
+ALLOWED = ["exec(python3 -m unittest *)", "exec(python3 build.py)"]
+RECORDING = "second-opinion.jsonl"
+NO_GIT = "git cannot be used here: the agent that works apart gets a copy of the folder, not a git worktree"
 # Seconds, close to how the recorded runs felt: a piece of text, a call, and its result.
 _PACE_TEXT, _PACE_CALL = 0.03, 0.25
 
@@ -33,9 +39,11 @@ def run_demo(palette: Palette, *, paced: bool) -> int:
     from sightline.views.plain.commands.run import show_run
 
     script = demo_script()
-    with demo_place(script["files"]) as folder:
+    with demo_place(script["files"]) as (folder, note):
         model = f"scripted:{write_script(folder, script, paced=paced)}"
         write_text(1, f"{palette.bold}── Our own agent, with a scripted model and real tools ──{palette.reset}\n")
+        if note:
+            write_text(2, f"note: {note}\n")
         write_text(1, f"{palette.dim}> {script['prompt']}{palette.reset}\n")
         run = _native_run(folder, model, script["prompt"])
         code = show_run(run, PlainRenderer(EVERYTHING, palette, columns_of(1)), "text")
@@ -44,25 +52,28 @@ def run_demo(palette: Palette, *, paced: bool) -> int:
     return code
 
 
+class DemoPlace(NamedTuple):
+    """`note`: what of the demo is done in another way here; empty: nothing."""
+
+    folder: Path
+    note: str
+
+
 @contextmanager
-def demo_place(project: dict[str, list[str]]) -> Iterator[Path]:
+def demo_place(project: dict[str, list[str]]) -> Iterator[DemoPlace]:
     """A folder with the project and a home of its own; nothing of it, nor of the environment's change, stays."""
     import tempfile
 
     before = {name: os.environ.get(name) for name in ("SIGHTLINE_HOME", "PATH")}
     with tempfile.TemporaryDirectory(prefix="sightline-demo-") as name:
         folder = Path(name).resolve()
-        (folder / "shop").mkdir()
-        for file, lines in project.items():
-            (folder / "shop" / file).write_text("".join(f"{line}\n" for line in lines))
-        extensions = folder / "home" / "extensions"
-        extensions.mkdir(parents=True)
-        (extensions / "crew.py").write_text((files("sightline.views.plain") / "scripts" / "crew.py").read_text("utf-8"))
+        has_git = make_project(folder / "shop", project)
         os.environ["SIGHTLINE_HOME"] = str(folder / "home")
         # The tests of the project are run by the Python that runs us: another may not be there.
         os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), before["PATH"] or os.defpath])
         try:
-            yield folder
+            _write_home(folder / "home", has_git=has_git)
+            yield DemoPlace(folder, "" if has_git else NO_GIT)
         finally:
             for variable, value in before.items():
                 if value is None:
@@ -71,12 +82,43 @@ def demo_place(project: dict[str, list[str]]) -> Iterator[Path]:
                     os.environ[variable] = value
 
 
+def make_project(folder: Path, project: dict[str, list[str]]) -> bool:
+    """Write its files, and make it a git repository; False where there is no git for that."""
+    folder.mkdir()
+    for file, lines in project.items():
+        (folder / file).write_text("".join(f"{line}\n" for line in lines))
+    try:
+        for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "The shop"]):
+            _git(folder, words)
+    except (OSError, SightlineError, subprocess.SubprocessError):
+        return False
+    return True
+
+
+def _git(folder: Path, words: list[str]) -> None:
+    """Without the settings of the user, who may sign commits, or have hooks."""
+    nothing = dict.fromkeys(("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"), os.devnull)
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    me = ["-c", "user.name=Sightline", "-c", "user.email=sightline@localhost", "-c", "init.templateDir="]
+    command = [program("git"), *me, *words]
+    subprocess.run(command, cwd=folder, env={**environ, **nothing}, check=True, capture_output=True, timeout=60)
+
+
+def _write_home(home: Path, *, has_git: bool) -> None:
+    """The demo's own settings, and its definition of an agent that is another program."""
+    (home / "agents").mkdir(parents=True)
+    definition = files("sightline.views.plain") / "scripts" / "second-opinion.md"
+    (home / "agents" / definition.name).write_text(definition.read_text("utf-8"))
+    if has_git:
+        put_setting(home / "settings.toml", "task.isolation", "worktree", project=False)
+
+
 class DemoScript(TypedDict):
     """The prompt, the files of the project, and the turns of the scripted model."""
 
     prompt: str
     files: dict[str, list[str]]
-    turns: list[list[dict[str, Any]]]
+    turns: list[Any]
 
 
 def demo_script() -> DemoScript:
@@ -92,17 +134,26 @@ def write_script(folder: Path, script: DemoScript, *, paced: bool) -> Path:
 
     from sightline.tools.hashline import Snapshots
 
-    for turn in script["turns"]:
-        for block in turn:
-            if not paced:
-                block.pop("delay_ms", None)
-            for name, path in [(name, folder / "shop" / name) for name in script["files"]]:
-                if "input" in block.get("args", ()):
-                    tag = Snapshots().record(path, path.read_text())
-                    block["args"]["input"] = block["args"]["input"].replace(f"{{tag:{name}}}", tag)
+    for block in _blocks(script["turns"]):
+        if not paced:
+            block.pop("delay_ms", None)
+        for name, path in [(name, folder / "shop" / name) for name in script["files"]]:
+            if "input" in block.get("args", ()):
+                tag = Snapshots().record(path, path.read_text())
+                block["args"]["input"] = block["args"]["input"].replace(f"{{tag:{name}}}", tag)
+    (folder / RECORDING).write_bytes((files("sightline.views.plain") / "scripts" / RECORDING).read_bytes())
     file = folder / "demo.json"
     file.write_text(json.dumps(script["turns"]))
     return file
+
+
+def _blocks(turns: list[Any]) -> Iterator[dict[str, Any]]:
+    """Every block, those of the agents too; a recording is one."""
+    for turn in turns:
+        for block in turn["blocks"] if isinstance(turn, dict) else turn:
+            yield block
+            for agent in block.get("agents", {}).values():
+                yield from [agent] if isinstance(agent, dict) else _blocks(agent)
 
 
 def _native_run(folder: Path, model: str, prompt: str) -> "NativeRun":
@@ -114,7 +165,7 @@ def _native_run(folder: Path, model: str, prompt: str) -> "NativeRun":
     shop = folder / "shop"
     settings = load(shop, flags={}, environ={"SIGHTLINE_HOME": str(folder / "home")}).settings
     policy = Policy("auto", ALLOWED, [], shop)
-    options = StartOptions(model=model)
+    options = StartOptions(model=model, allow=ALLOWED)
     spec = AgentSpec(cwd=shop, settings=settings, policy=policy, options=options, environ=dict(os.environ))
     return NativeRun(Store(folder / "home"), spec, prompt)
 
