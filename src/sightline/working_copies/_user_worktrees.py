@@ -102,6 +102,12 @@ class UserWorktree:
             self._forget()
         return RemovedWorktree(patch=patch, branches=tuple(branches))
 
+    @property
+    def has_shell(self) -> bool:
+        """Whether this program was started in it: the user's shell would lose the folder it is in."""
+        started = os.environ.get("PWD", "")
+        return bool(started) and Path(os.path.realpath(started)).is_relative_to(self.tree)
+
     def is_in_use(self) -> bool:
         """Whether something works in it."""
         try:

@@ -4,6 +4,7 @@ The approval level is always shown: what the agent may do is never left out for 
 
 from typing import NamedTuple
 
+from sightline.text import clean_line
 from sightline.tty import CachedComponent, Rows, measure, truncate
 from sightline.views._names import from_home
 from sightline.views.console._drawing import DrawingOptions
@@ -73,7 +74,9 @@ class StatusLine(CachedComponent):
             parts.append(_Part("muted", f"↑{count(read)} ↓{count(written)}"))
         if facts.cost:
             parts.append(_Part("muted", f"${facts.cost:.4f}" if facts.cost < 0.01 else f"${facts.cost:.2f}"))
-        where = _home(self._drawing.cwd) + (f" ({self._state.branch})" if self._state.branch else "")
+        worktree = facts.worktree
+        where = _home(self._drawing.cwd) if worktree is None else f"worktree {clean_line(worktree.name)}"
+        where += f" ({self._state.branch})" if self._state.branch else ""
         if where and not self._state.note:
             parts.append(_Part("muted", where))
         parts += [_Part("muted", extra) for extra in self._state.extension_texts]
