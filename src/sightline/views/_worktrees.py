@@ -11,7 +11,7 @@ from sightline.text import clean_line
 from sightline.views._names import from_home
 from sightline.working_copies import ChangeList, Merged, RemovedWorktree, UserWorktree, WorktreeStatus
 
-WorktreeEnd = Literal["merge", "branch", "keep", "remove"]
+WorktreeEnd = Literal["merge", "branch", "leave", "remove"]
 _NAMED_AT_MOST = 10  # files
 
 
@@ -53,8 +53,8 @@ def end_worktree(worktree: UserWorktree, end: WorktreeEnd, seconds: float = 0.0)
                 return WorktreeReport((removed_words(worktree, worktree.remove(seconds)),))
             case "remove":
                 return WorktreeReport((removed_words(worktree, worktree.remove(seconds)),))
-            case "keep":
-                return kept(worktree)
+            case "leave":
+                return staying(worktree)
     except (SightlineError, OSError) as error:
         return _failed(worktree, error)
 
@@ -75,11 +75,11 @@ def merge_changes(worktree: UserWorktree) -> WorktreeReport:
 
 def _failed(worktree: UserWorktree, error: Exception) -> WorktreeReport:
     why = error.message if isinstance(error, SightlineError) else str(error)
-    return WorktreeReport((f"{clean_line(why)}; {_kept_words(worktree)}",), _ways(worktree), False)
+    return WorktreeReport((f"{clean_line(why)}; {_staying_words(worktree)}",), _ways(worktree), False)
 
 
-def kept(worktree: UserWorktree) -> WorktreeReport:
-    return WorktreeReport((_kept_words(worktree),), _ways(worktree))
+def staying(worktree: UserWorktree) -> WorktreeReport:
+    return WorktreeReport((_staying_words(worktree),), _ways(worktree))
 
 
 def merged_lines(worktree: UserWorktree, merged: Merged) -> Iterator[str]:
@@ -107,7 +107,7 @@ def removed_words(worktree: UserWorktree, removed: RemovedWorktree) -> str:
 def _merged(worktree: UserWorktree, seconds: float) -> WorktreeReport:
     report = merge_changes(worktree)
     if not report.is_over:
-        return msgspec.structs.replace(report, lines=(*report.lines, _kept_words(worktree)))
+        return msgspec.structs.replace(report, lines=(*report.lines, _staying_words(worktree)))
     try:
         removed = worktree.remove(seconds)
     except (SightlineError, OSError) as error:  # all is merged all the same
@@ -116,8 +116,8 @@ def _merged(worktree: UserWorktree, seconds: float) -> WorktreeReport:
     return WorktreeReport((*report.lines, f"worktree {worktree.name} removed{stays}"))
 
 
-def _kept_words(worktree: UserWorktree) -> str:
-    return f"worktree {worktree.name} kept: {_path(worktree.tree)} on branch {clean_line(worktree.branch)}"
+def _staying_words(worktree: UserWorktree) -> str:
+    return f"worktree {worktree.name} stays: {_path(worktree.tree)} on branch {clean_line(worktree.branch)}"
 
 
 def _ways(worktree: UserWorktree) -> str:

@@ -157,7 +157,7 @@ class UserWorktree:
     def _branches_left(self) -> list[str]:
         """With commits of its own. Those that no branch has get one."""
         repository = self._repository()
-        branches = [*_kept_detached(repository, self.name)]
+        branches = [*_detached_branch(repository, self.name)]
         if _commit(repository, f"refs/heads/{self.branch}") not in ("", self.record.commit):
             branches.append(self.branch)
         return branches
@@ -194,7 +194,7 @@ def open_worktree(folder: Path, name: str, making: Callable[[str], object] = lam
         name = name or _free_name(workspace)
         found = next((each for each in records() if _is_named(each, name, workspace)), None)
         if found is not None and not found.is_whole:  # removed by other means, or killed while it was made
-            UserWorktree(found).remove()
+            UserWorktree(found).remove(_SECONDS_TO_MAKE)
             found = None
         if found is None:
             making(name)
@@ -290,7 +290,7 @@ def _commit(repository: Repository, name: str) -> str:
     return os.fsdecode(found).strip()
 
 
-def _kept_detached(repository: Repository, name: str) -> Iterator[str]:
+def _detached_branch(repository: Repository, name: str) -> Iterator[str]:
     """A branch for commits that only the HEAD of the worktree leads to: they would be lost with it."""
     head = _commit(repository, "HEAD")
     if head and repository.line("rev-list", "--count", head, "--not", "--branches", "--tags", "--remotes") != "0":

@@ -28,7 +28,7 @@ class WorktreeDialog(Dialog):
         items = [
             Item("merge", f"Merge into {workspace}", then),
             Item("branch", f"Commit them to {branch}", "the branch stays, the worktree is removed"),
-            Item("keep", "Keep the worktree", f"sightline --worktree {name}"),
+            Item("leave", "Leave it for later", f"sightline --worktree {name}"),
             Item("remove", "Remove it", "the changes are stored as a patch, commits stay on the branch"),
         ]
         if not leaving:

@@ -49,11 +49,11 @@ class SessionWorktree:
         try:
             status = await asyncio.to_thread(worktree.status)
             if leaving and status.is_unchanged:
-                return "keep" if worktree.has_shell else "remove"
+                return "leave" if worktree.has_shell else "remove"
             diff = await asyncio.to_thread(worktree.diff, _DIFF_AT_MOST)
         except (SightlineError, OSError) as error:
             self._desk.report(clean_line(str(error)), "error", getattr(error, "hint", ""))
-            return "keep"
+            return "leave"
         changed = status_words(worktree, status) + ("" if diff.is_whole else "; the diff is cut")
         where = from_home(clean_line(str(worktree.workspace)))
         branch, room = clean_line(worktree.branch), self._screen.room

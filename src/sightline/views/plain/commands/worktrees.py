@@ -78,7 +78,7 @@ def left_behind(worktree: UserWorktree) -> str:
         what = clean_line(str(problem))
     where = from_home(clean_line(str(worktree.tree)))
     merge = f"sightline worktree merge {worktree.name}"
-    return message("note", f"worktree {worktree.name} kept: {what}; branch {worktree.branch}, {where}; merge: {merge}")
+    return message("note", f"worktree {worktree.name} stays: {what}; branch {worktree.branch}, {where}; merge: {merge}")
 
 
 def _changes(worktree: UserWorktree) -> str:
