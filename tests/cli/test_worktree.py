@@ -117,7 +117,7 @@ def test_a_conflict_leaves_both_sides(project: Path) -> None:
     assert (project / "file").read_text() == "workspace\n"
     assert len(trees()) == 1
     done = sightline("worktree", "remove", "fix")
-    assert "its changes: " in done.stdout.decode()
+    assert "its changes: git apply " in done.stdout.decode()
     assert trees() == []
 
 

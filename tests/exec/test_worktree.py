@@ -64,7 +64,8 @@ def test_it_reads_its_repository(worktree: Path) -> None:
 @pytest.mark.parametrize(
     "path",
     ["hooks/post-checkout", "config", "worktrees/tree/commondir", "worktrees/tree/config.worktree",
-     "worktrees/tree/HEAD", "refs/heads/main", "refs/heads/new", "objects/new", "info/attributes", "packed-refs", "index"],
+     "worktrees/tree/HEAD", "refs/heads/main", "refs/heads/new", "objects/new", "info/attributes", "packed-refs",
+     "index"],
 )  # fmt: skip
 def test_it_changes_nothing_of_it(worktree: Path, path: str) -> None:
     """Neither what git runs, nor what the user's branches are made of."""

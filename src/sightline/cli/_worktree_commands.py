@@ -72,9 +72,9 @@ def merge(arguments: argparse.Namespace) -> int:
 
 def remove(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import write_text
-    from sightline.views.plain.commands.worktrees import removed_words
+    from sightline.views.plain.commands.worktrees import removed_lines
     from sightline.working_copies import find_worktree
 
     worktree = find_worktree(current_folder(), arguments.name)
-    write_text(1, f"{removed_words(worktree, worktree.remove())}\n")
+    write_text(1, "".join(f"{line}\n" for line in removed_lines(worktree, worktree.remove())))
     return 0

@@ -50,9 +50,9 @@ def end_worktree(worktree: UserWorktree, end: WorktreeEnd, seconds: float = 0.0)
                 return _merged(worktree, seconds)
             case "branch":
                 worktree.commit()
-                return WorktreeReport((removed_words(worktree, worktree.remove(seconds)),))
+                return WorktreeReport((*removed_lines(worktree, worktree.remove(seconds)),))
             case "remove":
-                return WorktreeReport((removed_words(worktree, worktree.remove(seconds)),))
+                return WorktreeReport((*removed_lines(worktree, worktree.remove(seconds)),))
             case "leave":
                 return staying(worktree)
     except (SightlineError, OSError) as error:
@@ -98,10 +98,14 @@ def merged_lines(worktree: UserWorktree, merged: Merged) -> Iterator[str]:
         yield f"not merged: {clean_line(refused.path)}: {clean_line(refused.why)}"
 
 
-def removed_words(worktree: UserWorktree, removed: RemovedWorktree) -> str:
-    left = [f"changes: {_path(removed.patch)} (git apply)"] if removed.patch is not None else []
-    left += [f"commits: {', '.join(removed.branches)} (git merge)"] if removed.branches else []
-    return f"worktree {worktree.name} removed" + (f"; its {'; its '.join(left)}" if left else ": nothing had changed")
+def removed_lines(worktree: UserWorktree, removed: RemovedWorktree, *, is_merged: bool = False) -> Iterator[str]:
+    """That it is removed, and where its commits are, and the changes that were not merged."""
+    is_empty = not (removed.branches or removed.patch or is_merged)
+    yield f"worktree {worktree.name} removed" + (": nothing had changed" if is_empty else "")
+    if removed.branches:
+        yield f"its commits: git merge {clean_line(' '.join(removed.branches))}"
+    if removed.patch is not None:
+        yield f"its changes: git apply {_path(removed.patch)}"
 
 
 def _merged(worktree: UserWorktree, seconds: float) -> WorktreeReport:
@@ -112,8 +116,7 @@ def _merged(worktree: UserWorktree, seconds: float) -> WorktreeReport:
         removed = worktree.remove(seconds)
     except (SightlineError, OSError) as error:  # all is merged all the same
         return WorktreeReport((*report.lines, *_failed(worktree, error).lines), _ways(worktree))
-    stays = f"; its commits: {', '.join(removed.branches)}" if removed.branches else ""
-    return WorktreeReport((*report.lines, f"worktree {worktree.name} removed{stays}"))
+    return WorktreeReport((*report.lines, *removed_lines(worktree, removed, is_merged=True)))
 
 
 def _staying_words(worktree: UserWorktree) -> str:

@@ -60,9 +60,7 @@ class Greeting(CachedComponent, TranscriptBlock):
         who = f"{facts.provider} {facts.model}".strip() + thinking
         folder, worktree = from_home(self._drawing.cwd), facts.worktree
         if worktree is not None:
-            folder = clean_line(
-                f"worktree {worktree.name} of {from_home(worktree.workspace)}, branch {worktree.branch}"
-            )
+            folder = clean_line(f"worktree {worktree.name} ({worktree.branch}) of {from_home(worktree.workspace)}")
         return tuple([part for part in (folder, who, level) if part])
 
     def _draw(self, width: int) -> Iterator[str]:

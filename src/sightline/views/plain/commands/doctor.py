@@ -38,7 +38,9 @@ def show_doctor(cwd: Path, environ: Mapping[str, str], palette: Palette, columns
     native = _native_row(cwd, environ)
     statuses = asyncio.run(survey())
     rows = [native, *map(_provider_row, statuses), _sandbox_row(sandbox_status()), _ripgrep_row(ripgrep())]
-    rows += _leftover_rows(leftovers()) + _worktree_rows([each for each in worktrees() if each.record.is_whole and not each.is_in_use()])
+    rows += _leftover_rows(leftovers()) + _worktree_rows(
+        [each for each in worktrees() if each.record.is_whole and not each.is_in_use()]
+    )
     usable = native.good or any(not status.problem for status in statuses)
     return "".join([_drawn(row, palette, columns) for row in rows]), 0 if usable else 1
 

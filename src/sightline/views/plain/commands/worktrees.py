@@ -5,12 +5,12 @@ import msgspec
 from sightline.exceptions import SightlineError
 from sightline.text import clean_line, clean_text, message
 from sightline.views._names import from_home
-from sightline.views._worktrees import end_worktree, removed_words, status_words
+from sightline.views._worktrees import end_worktree, removed_lines, status_words
 from sightline.views.plain._palette import Palette
 from sightline.views.plain._table import Column, draw_table
 from sightline.working_copies import UserWorktree, worktrees
 
-__all__ = ["diff_text", "left_behind", "merge_worktree", "removed_words", "worktrees_table"]
+__all__ = ["diff_text", "left_behind", "merge_worktree", "removed_lines", "worktrees_table"]
 
 _DIFF_AT_MOST = 16 * 1024 * 1024  # characters
 _COLUMNS = (
