@@ -1,6 +1,7 @@
 """Rules for the whole suite: each test has its own folders, any order will do, and no skip goes unexplained."""
 
 import os
+import signal
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -16,6 +17,16 @@ _WORKERS_PER_CORE = 3  # tests wait most of their time: for processes, terminals
 # How long an example takes says something about the machine only.
 settings.register_profile("sightline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("sightline")
+
+# A run started in the background (`nohup make test &`) is told to ignore these, and so would be every program that a
+# test starts and then ends with them.
+for _number, _usual in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+    (signal.SIGQUIT, signal.SIG_DFL),
+):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)
 
 _skipped: list[str] = []
 _missing: Counter[str] = Counter()

@@ -269,6 +269,21 @@ def test_a_long_past_is_shown_from_its_end() -> None:
     assert rows == [row for row in live(events) if "notice" in row]
 
 
+def test_reads_end_while_the_past_is_filled_in() -> None:
+    """Random keys in a small window: a group that took in a block which was not filled in yet ended the console."""
+    names = [f"c{number}" for number in range(40)]
+    began = [RunStarted("s"), User("go", source="person"), *map(call, names)]
+    events = stamped([*began, *map(read, names), Text("done", 1), RunEnded()])
+    shown = view()
+    shown.replace(fold(events[: len(began)]))
+    assert shown.earlier  # type: ignore[attr-defined]
+    shown.apply(events[len(began) :])
+    assert [row for row in rows_of(shown) if "c0.py" in row or "Read 40" in row] == [
+        row for row in live(events) if "c0.py" in row or "Read 40" in row
+    ]
+    assert rows_of(shown) == live(events)
+
+
 EVENTS = st.sampled_from(
     [
         lambda n: [Text(f"words {n} ", n // 3)],

@@ -90,8 +90,8 @@ def stress(
     """Run cases until `count` operations were applied, one failed, or the user had enough."""
     report = Report()
     waiting = cases(seed, emulators)
-    # Ctrl+C reaches the whole group, and may come while a worker is being started: each process takes note of it, ends its
-    # case, and its emulators with it. An exception there would leave workers behind that nobody has work for.
+    # Ctrl+C reaches the whole group, and may come while a worker is being started: each process takes note of it, ends
+    # its case, and its emulators with it. An exception there would leave workers behind that nobody has work for.
     before = signal.signal(signal.SIGINT, lambda number, frame: _enough.append(True))
     try:
         with ProcessPoolExecutor(processes) as pool:

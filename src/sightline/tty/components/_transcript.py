@@ -60,6 +60,7 @@ class BlockColumn(Scrollback):
         self._left_out = 0  # blocks at the beginning that were left out when history was written anew
         self._head: list[str] = []  # the row that reports them
         self.held: int | None = None  # blocks before those that are held back from history; None when none is
+        self._unwanted: set[int] = set()  # blocks that were removed before they were filled in
 
     def __len__(self) -> int:
         return len(self._blocks)
@@ -86,9 +87,12 @@ class BlockColumn(Scrollback):
         self._changed = True
 
     def remove(self, block: Component) -> None:
-        """Take a block out. What of it is history stays there."""
-        index = next(index for index, known in enumerate(self._blocks) if known is block)
+        """Take a block out, or leave out one that is still to be filled in. What of it is history stays there."""
         self._live.discard(id(block))
+        index = next((index for index, known in enumerate(self._blocks) if known is block), None)
+        if index is None:
+            self._unwanted.add(id(block))
+            return
         if self.held is not None and index < self.held:
             self.held -= 1
         if index < self._left_out:
@@ -113,6 +117,7 @@ class BlockColumn(Scrollback):
         """Begin anew, with nothing."""
         self._blocks.clear()
         self._live.clear()
+        self._unwanted.clear()
         self.held = None
         self.restore()
 
@@ -126,11 +131,15 @@ class BlockColumn(Scrollback):
         if self.held is None:
             raise ValueError("nothing is held: call hold() before fill()")
         for block in blocks:
+            if id(block) in self._unwanted:
+                self._unwanted.discard(id(block))
+                continue
             self.insert(self.held, block, live=is_live(block))
             self.held += 1
 
     def release_hold(self) -> None:
         """Nothing is missing any more: what was held becomes history like any other."""
+        self._unwanted.clear()
         self.held = None
         self._changed = True
 
