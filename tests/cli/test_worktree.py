@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sightline.events import State
 from sightline.journal import Store
 from tests.cli.support import SIGHTLINE, running_sessions, sightline, until
 
@@ -206,3 +207,29 @@ def test_a_rule_that_denies_a_path_denies_it_in_the_worktree(project: Path) -> N
     assert "hidden" not in done.stdout.decode()
     store = Store(home)
     assert "hidden" not in (store.folder(last_session()) / "journal.jsonl").read_text()
+
+
+def test_another_agent_works_in_a_worktree(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its program is started there, and what it leaves is reported as of our own."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    claude = programs / "claude"
+    claude.write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && echo 2.0.0 && exit\necho made > made.txt\n'
+        """echo '{"type":"result","subtype":"success","is_error":false,"result":"Done.","session_id":"s"}'\n"""
+    )
+    claude.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    done = sightline("-p", "go", "--provider", "claude", "--worktree", "fix")
+    assert b"worktree fix stays: 1 file changed" in done.stderr
+    assert (trees()[0] / "made.txt").read_text() == "made\n"
+    assert not (project / "made.txt").exists()
+
+
+def test_views_are_told_of_the_worktree_while_its_host_runs(project: Path) -> None:
+    """By a fact of the session, which no longer holds when the host has ended."""
+    prompt(project, WRITES, "--worktree", "fix")
+    store = Store(Path(os.environ["SIGHTLINE_HOME"]))
+    events = store.read(last_session()).events()
+    values = [event.value for event in events if isinstance(event, State) and event.key == "worktree"]
+    assert values == [{"name": "fix", "branch": "sightline/fix", "workspace": str(project)}, None]
