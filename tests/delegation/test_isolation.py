@@ -18,6 +18,9 @@ from sightline.working_copies import leftovers
 from tests.agent.support import Lab, lab, write_script
 from tests.delegation.teamwork import call, of_agent, result_of, started, states, text
 from tests.host.support import until
+from tests.working_copies.conftest import needs_of
+
+pytestmark = pytest.mark.needs("git")
 
 KINDS = ["overlay", "worktree", "copy"]
 ASKED = [call("ask", question="Go on?", choices=["yes"])]
@@ -77,6 +80,7 @@ async def answered(here: Lab) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 async def test_what_it_changed_is_merged_when_it_is_done(tmp_path: Path, kind: str) -> None:
     """Until then the workspace is as it was, and how much it changed is seen."""
+    needs_of(kind, tmp_path)
     work = project(tmp_path)
     script = [
         [written("new.txt", "new\n"), call("bash", command="echo four >> a.txt; mkdir built; touch built/x")],
@@ -107,6 +111,7 @@ async def test_what_it_changed_is_merged_when_it_is_done(tmp_path: Path, kind: s
 
 
 async def test_a_folder_without_a_repository_has_an_overlay_too(tmp_path: Path) -> None:
+    needs_of("overlay", tmp_path)
     work = tmp_path / "work"
     work.mkdir()
     turns = [[isolated({"One": [[written("new.txt", "new\n")], [text("Done.")]]})], [text("So.")]]
@@ -317,6 +322,7 @@ async def test_a_patch_has_what_the_commit_of_a_branch_has_not(tmp_path: Path) -
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_rule_with_the_path_of_the_workspace_holds_in_the_copy(tmp_path: Path, kind: str) -> None:
+    needs_of(kind, tmp_path)
     work = project(tmp_path)
     (work / "secret.txt").write_text("hidden words\n")
     script = [[call("read", path="secret.txt")], [text("Done.")]]

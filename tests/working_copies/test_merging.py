@@ -309,6 +309,7 @@ def test_a_workspace_that_was_exchanged_is_not_merged_into(workspace, opened):
     assert list(workspace.iterdir()) == []
 
 
+@pytest.mark.needs("git")
 def test_names_that_are_taken_or_too_long_are_stored_under_a_digest(workspace, opened):
     """`x.merge` may be a file of its own, and a name as long as it can be has no room for an ending."""
     long = "n" * 255

@@ -203,6 +203,7 @@ def test_a_folder_with_another_file_system_in_it_has_no_overlay(tmp_path):
 
 def test_a_launcher_that_cannot_mount_is_a_reason_and_not_an_error(workspace, tmp_path, monkeypatch):
     """The next kind is taken, and says why."""
+    needs_of("overlay", tmp_path)
     monkeypatch.setattr(_overlay, "_known", {})
     monkeypatch.setattr(_overlay, "_PROBE", "import sys; sys.exit('Function not implemented')")
     copy = open_copy(workspace, tmp_path / "agents", "one")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from sightline.testing.emulators import EmulatorMissing
 from sightline.testing.fidelity._divergence import Divergence
 from sightline.testing.fidelity._operations import Operation
 from sightline.testing.fidelity._session import run
@@ -40,6 +41,8 @@ def failure_of(case: Case, is_enough: Callable[[], bool] = lambda: False) -> Fai
         return Failure(divergence.rule, str(divergence), at)
     except _Enough:
         return None
+    except EmulatorMissing:
+        raise
     except Exception as error:
         return Failure(type(error).__name__, _traced(error), at)
     return None

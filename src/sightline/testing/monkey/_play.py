@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from sightline.testing.emulators import EmulatorMissing
 from sightline.testing.monkey._deeds import Deed, deed
 from sightline.testing.monkey._glass import Glass
 from sightline.testing.monkey._stage import Stage
@@ -54,6 +55,8 @@ class Monkey:
         try:
             while self.keys < keys:
                 self._round()
+        except EmulatorMissing:
+            raise
         except Exception as error:
             raise Trouble(self._report(error)) from error
         finally:
