@@ -31,6 +31,11 @@ def copies_folder() -> Path:
     return data.with_name(f"{data.name}-copies")
 
 
+def in_copies_folder(path: str | Path) -> bool:
+    """Whether it is where such files are, or were."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(copies_folder()))
+
+
 def default_data_folders() -> list[Path]:
     """Where that folder is, or was, without `SIGHTLINE_HOME`."""
     data = os.environ.get("XDG_DATA_HOME")

@@ -40,7 +40,7 @@ def limits_of(arguments: argparse.Namespace) -> "RunLimits | None":
 def prompt_native(arguments: argparse.Namespace, text: str, session: str, schema: "AnswerSchema | None") -> "NativeRun":
     """The run of a prompt, not yet begun. `session`: one that is resumed."""
     from sightline.agent import agent_spec
-    from sightline.host import NativeRun
+    from sightline.host import NativeRun, placed
     from sightline.settings import StartOptions
 
     cwd = current_folder()
@@ -48,9 +48,10 @@ def prompt_native(arguments: argparse.Namespace, text: str, session: str, schema
         raise UserMistake(
             "the name of the current folder is not UTF-8", "rename it: the model could not name files in it"
         )
-    spec = agent_spec(StartOptions(**start_options(arguments, cwd, session)))
+    store = open_store()
+    spec = agent_spec(placed(store, StartOptions(**start_options(arguments, cwd, session))))
     limits = limits_of(arguments)
-    return NativeRun(open_store(), spec, text, timeout=arguments.timeout, limits=limits, schema=schema)
+    return NativeRun(store, spec, text, timeout=arguments.timeout, limits=limits, schema=schema)
 
 
 def start_options(arguments: argparse.Namespace, cwd: Path, session: str) -> StartFields:
@@ -93,6 +94,17 @@ def resumed(arguments: argparse.Namespace, store: "Store", cwd: Path) -> str:
     return store.find_conversation(arguments.resume, str(cwd)) if arguments.resume else ""
 
 
+def go_where_it_worked(session: str) -> None:
+    """A session that began in a worktree is resumed there."""
+    from sightline.paths import in_copies_folder
+
+    store, cwd = open_store(), current_folder()
+    if in_copies_folder(store.read(session).header.cwd):
+        from sightline.host import folder_to_resume_in
+
+        os.chdir(folder_to_resume_in(store, session, str(cwd)))
+
+
 def open_console(arguments: argparse.Namespace) -> int:
     if alone := [name for name, default in _FOR_A_PROMPT.items() if getattr(arguments, name) != default]:
         raise UserMistake(f"--{alone[0].replace('_', '-')} needs a prompt", 'add -p "…"')
@@ -100,6 +112,10 @@ def open_console(arguments: argparse.Namespace) -> int:
         raise no_session_named("--resume ID")
     if not os.isatty(0):
         raise UserMistake("the console needs a terminal, and standard input is not one", _way(arguments))
+    if arguments.worktree is not None:
+        from sightline.cli._worktree_commands import enter_worktree
+
+        enter_worktree(arguments.worktree)
     if arguments.resume is True:
         arguments.resume = None
         return _opened(_options(arguments), _PICK)

@@ -20,7 +20,19 @@ def prompt(arguments: argparse.Namespace) -> int:
         from sightline.cli._agent_commands import open_console
 
         return open_console(arguments)
+    if arguments.worktree is not None:
+        from sightline.cli._worktree_commands import in_worktree
+
+        return in_worktree(arguments, _run_prompt)
+    return _run_prompt(arguments)
+
+
+def _run_prompt(arguments: argparse.Namespace) -> int:
     session, provider_name = _resumed(arguments)
+    if session:
+        from sightline.cli._agent_commands import go_where_it_worked
+
+        go_where_it_worked(session)
     if provider_name == "native":
         return _prompt_native(arguments, session)
     return _prompt_provider(arguments, session, provider_name)

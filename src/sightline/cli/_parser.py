@@ -65,6 +65,7 @@ def build_parser() -> CommandParser:
     from sightline.cli._opening import AnyWord, CommandOrPrompt
     from sightline.cli._session_parser import add_session_commands
     from sightline.cli._settings_parser import add_settings_commands
+    from sightline.cli._worktree_parser import add_worktree_commands
 
     parser = CommandParser(
         prog="sightline",
@@ -82,6 +83,7 @@ def build_parser() -> CommandParser:
     add_session_commands(subparsers)
     add_settings_commands(subparsers)
     add_agents_commands(subparsers)
+    add_worktree_commands(subparsers)
     _add_models(subparsers)
     _add_doctor(subparsers)
     _add_demo(subparsers)
@@ -123,6 +125,15 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
         const=True,
         metavar="ID",
         help="resume this session; see `sightline sessions`. Without ID, choose one in the console",
+    )
+    group.add_argument(
+        "--worktree",
+        nargs="?",
+        const=True,
+        type=_worktree,
+        metavar="NAME",
+        help="work in a git worktree of this name, made if there is none; see `sightline worktree`. Without NAME, in a "
+        "new one",
     )
     group.add_argument(
         "--approval",
@@ -315,6 +326,12 @@ def _session(text: str) -> str:
         raise argparse.ArgumentTypeError(
             "which session? `sightline sessions` lists them, --continue takes the last one"
         )
+    return text
+
+
+def _worktree(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it needs a name; --worktree alone, before another option, gives it one")
     return text
 
 

@@ -33,6 +33,7 @@ from sightline.events._state_facts import TitleState as TitleState
 from sightline.events._state_facts import TodoState as TodoState
 from sightline.events._state_facts import TodoTask as TodoTask
 from sightline.events._state_facts import WidgetsState as WidgetsState
+from sightline.events._state_facts import WorktreeState as WorktreeState
 from sightline.events._state_facts import state_fact as state_fact
 from sightline.events._ui_facts import CallEnding as CallEnding
 from sightline.events._ui_facts import ChangedFile as ChangedFile

@@ -176,6 +176,15 @@ class StartingState(BareFact, frozen=True):
     title: str
 
 
+class WorktreeState(StateFact, frozen=True, omit_defaults=False):
+    """The session works in a git worktree with this name; until its host ends."""
+
+    KEY: ClassVar[str] = "worktree"
+    name: str
+    branch: str  # that it was made with
+    workspace: str  # what it is a copy of
+
+
 class AgentState(StateFact, frozen=True):
     """What an agent is doing; it publishes this about itself, under its own path.
 

@@ -5,6 +5,7 @@ from sightline._later import later
 TYPE_CHECKING = False
 # A recording is viewed, and a command run, without any setting.
 if TYPE_CHECKING:
+    from sightline.settings._agent_files import PROJECT_FOLDERS as PROJECT_FOLDERS
     from sightline.settings._agent_files import agent_files as agent_files
     from sightline.settings._agent_files import project_agent_folders as project_agent_folders
     from sightline.settings._agent_files import user_agents_folder as user_agents_folder
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from sightline.settings._tree import Settings as Settings
     from sightline.settings._tree import Thinking as Thinking
     from sightline.settings._trust import Trust as Trust
+    from sightline.settings._trust import forget_trust_below as forget_trust_below
     from sightline.settings._trust import is_trusted as is_trusted
+    from sightline.settings._trust import trust_copy as trust_copy
     from sightline.settings._trust import trust_of as trust_of
     from sightline.settings._trust import trust_preserved as trust_preserved
     from sightline.settings._trust import trusted_agents as trusted_agents
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from sightline.settings.protection._protected import is_guarded as is_guarded
     from sightline.settings.protection._protected import open_entries as open_entries
     from sightline.settings.protection._protected import protected as protected
+    from sightline.settings.protection._repositories import repository_of_worktree as repository_of_worktree
     from sightline.settings.rules._denied import denied_paths as denied_paths
     from sightline.settings.rules._harmless import is_harmless as is_harmless
     from sightline.settings.rules._policy import AccessRequest as AccessRequest
@@ -40,7 +44,9 @@ if TYPE_CHECKING:
     from sightline.settings.rules._policy import Verdict as Verdict
     from sightline.settings.rules._policy import allows_alone as allows_alone
     from sightline.settings.rules._remembered import Remembered as Remembered
+    from sightline.settings.rules._remembered import copy_rules as copy_rules
     from sightline.settings.rules._remembered import forget_rule as forget_rule
+    from sightline.settings.rules._remembered import forget_rules as forget_rules
     from sightline.settings.rules._remembered import remember_rule as remember_rule
     from sightline.settings.rules._remembered import remembered_rules as remembered_rules
     from sightline.settings.rules._rule_text import named_rule as named_rule

@@ -8,6 +8,7 @@ Rules:
   ones, and may hold rules that deny.
 - Of a folder below a trusted one nothing is known, so it is trusted only as long as it has neither of its own.
 - The root and the home folder, and what they are in, are never trusted: too much comes to be below them.
+- A copy of a folder gets the digests of that folder, not digests of its own: what differs in it is not trusted.
 - A list that cannot be read trusts nothing. Nor does an entry without a digest, from before there were any.
 """
 
@@ -97,6 +98,27 @@ def untrust(folder: Path) -> Path:
             raise UserMistake(f"not in the list of trusted folders: {real}", hint)
         _write({each: digest for each, digest in digests.items() if each != real})
     return real
+
+
+def trust_copy(folder: Path, copy: Path) -> None:
+    """In a copy of a folder, trust what is trusted in the folder: no more than it had when the user trusted it."""
+    source, target = Path(os.path.realpath(folder)), Path(os.path.realpath(copy))
+    with held(_file()):
+        digests = _digests()
+        below = {each: word for each, word in digests.items() if each.is_relative_to(source) and word}
+        copied = {target / each.relative_to(source): word for each, word in below.items() if not _is_too_much(each)}
+        if any(digests.get(each) != word for each, word in copied.items()):
+            _write({**digests, **copied})
+
+
+def forget_trust_below(folder: Path) -> None:
+    """Of a copy that is removed."""
+    real = Path(os.path.realpath(folder))
+    with held(_file()):
+        digests = _digests()
+        others = {each: word for each, word in digests.items() if not each.is_relative_to(real)}
+        if len(others) < len(digests):
+            _write(others)
 
 
 @contextlib.contextmanager

@@ -40,6 +40,7 @@ from sightline.events import (
     ToolUse,
     TurnEnded,
     TurnStarted,
+    WorktreeState,
     call_ending,
     handlers_of,
 )
@@ -48,7 +49,7 @@ HOST = "host"  # why it ended, and the source of its end
 RECOVERY = "recovery"  # source of the one error that reports that a host was killed
 LOST = "lost: the session ended while this was running"
 _PARKED = "the session ended while it was running"
-_PASSING = (RetryState.KEY, CompactionState.KEY, QueueState.KEY, StartingState.KEY)
+_PASSING = (RetryState.KEY, CompactionState.KEY, QueueState.KEY, StartingState.KEY, WorktreeState.KEY)
 
 
 class StoredCall(NamedTuple):

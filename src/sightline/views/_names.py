@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
+from sightline.paths import in_copies_folder
 from sightline.text import clean_line
 
 if TYPE_CHECKING:
@@ -18,6 +19,17 @@ def listed_title(record: "SessionRecord") -> str:
     """The title in a list. A fork has that of its original: it says first whose fork it is, so that no cut hides it."""
     title, origin = title_of(record), clean_line(record.parent_session)
     return f"fork of {origin}{': ' if title else ''}{title}" if origin else title
+
+
+def folder_name(path: str) -> str:
+    """The folder of a session: one in a worktree is its workspace, with the worktree's name."""
+    if in_copies_folder(path):
+        from sightline.working_copies import worktree_at  # few sessions work in one
+
+        worktree = worktree_at(path)
+        if worktree is not None:
+            return f"{from_home(clean_line(str(worktree.workspace)))} (worktree {worktree.name})"
+    return from_home(clean_line(path))
 
 
 def from_home(path: str) -> str:

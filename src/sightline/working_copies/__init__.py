@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from sightline.working_copies._opening import KindChoice as KindChoice
     from sightline.working_copies._opening import open_copy as open_copy
     from sightline.working_copies._records import CopyRecord as CopyRecord
+    from sightline.working_copies._user_worktrees import RemovedWorktree as RemovedWorktree
+    from sightline.working_copies._user_worktrees import UserWorktree as UserWorktree
+    from sightline.working_copies._user_worktrees import WorktreeStatus as WorktreeStatus
+    from sightline.working_copies._user_worktrees import check_worktree_name as check_worktree_name
+    from sightline.working_copies._user_worktrees import find_worktree as find_worktree
+    from sightline.working_copies._user_worktrees import open_worktree as open_worktree
+    from sightline.working_copies._user_worktrees import worktree_at as worktree_at
+    from sightline.working_copies._user_worktrees import worktrees as worktrees
 
 if not TYPE_CHECKING:  # so that a wrong name is found by the type checker
     __getattr__, __dir__ = later(__name__, __file__)

@@ -303,9 +303,13 @@ class WorkingCopy:
 
     def discard(self) -> None:
         """The same for one that no agent has worked in: nothing is checked."""
+        gone = f"{self.record.tree}.removed"
+        if self.record.tree:
+            with suppress(OSError):  # in one step: what is half removed would look like files the agent deleted
+                os.rename(self.record.tree, gone)
         if self.kind == "worktree" and self._repository is not None:
             remove_worktree(self._repository, self.record)
-        for folder in (self.record.tree, str(self.record.parts)):
+        for folder in (self.record.tree, gone, str(self.record.parts)):
             remove_folder(folder)
             if os.path.lexists(folder):
                 raise OutsideFailure(f"the working copy could not be removed: {folder}")

@@ -6,14 +6,15 @@ from sightline.working_copies._records import CopyRecord, born, records
 
 
 def leftovers() -> list[CopyRecord]:
-    """Those whose process is gone."""
-    return [record for record in records() if born(record.pid) != record.born or not record.born]
+    """Those whose process is gone; not a whole one that belongs to the user."""
+    gone = [record for record in records() if born(record.pid) != record.born or not record.born]
+    return [record for record in gone if not (record.is_users and record.is_whole)]
 
 
 def remove_leftover(record: CopyRecord) -> StoredPatch:
     """Its changes are stored as `record.patch` first; an error leaves it as it is."""
     copy = WorkingCopy(record)
-    if not (record.parts / "manifest").is_file():  # killed while it was opened: no agent was in it
+    if not record.is_whole:  # killed while it was opened: no agent was in it; or while it was removed: all is stored
         copy.discard()
         return StoredPatch()
     stored = copy.store_patch()

@@ -24,7 +24,7 @@ from sightline.working_copies._facts import CopyKind
 from sightline.working_copies._git import find_repository, git_program
 from sightline.working_copies._manifest import Manifest, scanned, tick
 from sightline.working_copies._overlay import make_overlay, overlay_answer
-from sightline.working_copies._records import CopyRecord, born, remove_record, write_record
+from sightline.working_copies._records import CopyRecord, born, records, remove_record, write_record
 from sightline.working_copies._side import is_git
 from sightline.working_copies._worktree import free_branch, make_worktree, remove_worktree
 
@@ -38,11 +38,17 @@ class _NotToBeHad(Exception):
 
 
 def open_copy(
-    workspace: Path, folder: Path, name: str, want: KindChoice = "auto", *, branch: bool = False
+    workspace: Path,
+    folder: Path,
+    name: str,
+    want: KindChoice = "auto",
+    *,
+    branch: bool = False,
+    is_users: bool = False,
 ) -> WorkingCopy:
     """A copy of `workspace` whose parts are in `folder`, which must be empty or missing. UserMistake where what is
-    requested cannot be had, OutsideFailure where making it fails."""
-    record = _begun(workspace, folder, name)
+    requested cannot be had, OutsideFailure where making it fails. `is_users`: see `CopyRecord`."""
+    record = _begun(workspace, folder, name, is_users=is_users)
     work_in(record.workspace)
     kinds = _kinds(want, branch=branch)
     reasons: list[str] = []
@@ -62,14 +68,21 @@ def _kinds(want: KindChoice, *, branch: bool) -> tuple[CopyKind, ...]:
     return ("overlay", "worktree", "copy") if want == "auto" else (want,)
 
 
-def _begun(workspace: Path, folder: Path, name: str) -> CopyRecord:
-    if not _name.fullmatch(name) or ".." in name or name.endswith(".lock"):
+def is_copy_name(name: str) -> bool:
+    """Whether git takes it for a branch, the system for a folder, and no program for an option."""
+    return bool(_name.fullmatch(name)) and ".." not in name and not name.endswith(".lock")
+
+
+def _begun(workspace: Path, folder: Path, name: str, *, is_users: bool) -> CopyRecord:
+    if not is_copy_name(name):
         raise UserMistake(f"not a name for a working copy: {name!r}", "use letters, digits, - and _")
     root, place = os.path.realpath(workspace), os.path.realpath(folder)
     if not os.path.isdir(root) or root == "/":
         raise UserMistake(f"not a workspace that can be copied: {workspace}", "name the folder of a project")
     ours = (paths.data_folder(), paths.copies_folder(), *paths.default_data_folders())
     own = [os.path.realpath(each) for each in ours]
+    if any(_holds(each.tree, root) for each in records() if each.is_users):  # a user's worktree is a workspace, too
+        own.remove(os.path.realpath(paths.copies_folder()))
     if any(_holds(root, each) for each in (place, *own[:2])) or any(_holds(each, root) for each in (place, *own)):
         raise UserMistake(
             f"the workspace {root} contains files of sightline, or is among them", "move them with SIGHTLINE_HOME"
@@ -79,7 +92,8 @@ def _begun(workspace: Path, folder: Path, name: str) -> CopyRecord:
     status, id = os.stat(root), os.urandom(8).hex()
     return CopyRecord(
         id=id,
-        tree=os.path.join(os.path.realpath(paths.copies_folder()), id),
+        tree=os.path.join(os.path.realpath(paths.copies_folder()), f"{name}-{id[:6]}" if is_users else id),
+        is_users=is_users,
         workspace=root,
         folder=place,
         name=name,

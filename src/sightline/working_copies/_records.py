@@ -27,8 +27,9 @@ _LOCK_SECONDS = 60.0
 
 class CopyRecord(msgspec.Struct, kw_only=True, frozen=True):
     """`folder` belongs to the caller; what the copy itself needs is in `parts`. `tree` has the files of a worktree or a
-    copy. `device` and `inode` are the
-    workspace's. `mount` is an overlay's. `branch`, `commit` (which it began with) and `git_dir` are a worktree's."""
+    copy. `device` and `inode` are the workspace's. `is_users`: a session of the user's works in it, and it lasts until
+    the user removes it. `mount` is an overlay's. `branch`, `commit` (which it began with) and `git_dir` are a
+    worktree's."""
 
     id: str
     workspace: str
@@ -45,6 +46,12 @@ class CopyRecord(msgspec.Struct, kw_only=True, frozen=True):
     commit: str = ""
     git_dir: str = ""
     tree: str = ""
+    is_users: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it was made to its end, and its files are there. Without them, all would count as deleted."""
+        return (self.parts / "manifest").is_file() and (self.kind == "overlay" or os.path.isdir(self.tree))
 
     @property
     def parts(self) -> Path:

@@ -5,7 +5,8 @@ Rules:
 - Git makes the worktree without any files; they are copied from the workspace (`_copying`): tracked ones with the
   user's changes, new ones that are not ignored, and those of repositories inside.
 - Ignored files are copied where the agent may need them (`.env`): regular files directly in the workspace, or in a
-  folder of it that is not ignored, of at most 1 MiB each, the first 64 of them by name. They are never committed.
+  folder of it that is not ignored, of at most 1 MiB each, the first 64 of them by name; and what belongs to the
+  project's settings, which may have rules that deny. They are never committed.
 - The worktree is named to git by where it was made. What its `.git` file says by now means nothing.
 """
 
@@ -17,6 +18,7 @@ from pathlib import Path
 from sightline.exceptions import OutsideFailure
 from sightline.exec import remove_folder
 from sightline.paths import private_folder
+from sightline.settings import PROJECT_FOLDERS
 from sightline.working_copies._bases import Bases
 from sightline.working_copies._copying import copied
 from sightline.working_copies._facts import Branch
@@ -27,6 +29,7 @@ from sightline.working_copies._states import listed
 
 _EXTRA_BYTES = 1024 * 1024
 _EXTRA_FILES = 64
+_SETTINGS_FILES, _DEEPEST = 1000, 8
 _NAMES = 100
 _NESTED_AT_MOST = 16  # repositories inside each other
 
@@ -135,7 +138,22 @@ def _extra(repository: Repository) -> list[str]:
             with suppress(PermissionError):
                 inside = listed(repository.folder, folder)
                 small += [f"{folder}/{name}" for name, status in inside if _is_small(status)]
-    return sorted(repository.ignored(small))[:_EXTRA_FILES]
+    settings = repository.ignored(_settings_of(repository.folder))
+    return [*sorted(repository.ignored(small) - settings)[:_EXTRA_FILES], *sorted(settings)]
+
+
+def _settings_of(workspace: str) -> list[str]:
+    """The project's settings, extensions and agents: small files, as many as can be trusted at most."""
+    found: list[str] = []
+    waiting = [*PROJECT_FOLDERS]
+    while waiting and len(found) < _SETTINGS_FILES:
+        folder = waiting.pop(0)
+        with suppress(OSError):
+            for name, status in listed(workspace, folder):
+                path = f"{folder}/{name}"
+                waiting += [path] if stat.S_ISDIR(status.st_mode) and folder.count("/") < _DEEPEST else []
+                found += [path] if _is_small(status) else []
+    return found[:_SETTINGS_FILES]
 
 
 def _is_small(status: os.stat_result) -> bool:

@@ -42,6 +42,7 @@ _INSTEAD = {
     "serve": "run `sightline serve`",
     "agents": "-v shows what each agent does",
     "files": "open the console: sightline --continue",
+    "worktree": "use `sightline worktree`",
     "copy": "the answer is printed",
     "paste": "name the file in the prompt",
     "history": "search sessions: sightline sessions WORDS",

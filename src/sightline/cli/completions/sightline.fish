@@ -50,8 +50,8 @@ function _shtab_sightline_using
   test "$_shtab_sightline_cmdpath" = "$argv"
 end
 
-set -g _shtab_sightline_commands view events flow 'flow run' 'flow check' exec jobs 'jobs prune' attach logs cancel ps stop serve sessions resume tree fork config 'config get' 'config set' 'config add' 'config remove' 'config unset' 'config path' 'config trust' 'config untrust' 'config rules' agents 'agents show' 'agents new' models doctor demo gallery completion
-set -g _shtab_sightline_opts_with_value --agent --allow --approval --at --color --colours --debug-log --deny --filter --forget --input --json-schema --label --larger-than --limit --max-cost --max-turns --model --older-than --option --output-format --port --prompt --provider --resume --search --session --set --summary --theme --thinking --timeout --to --width -i -p
+set -g _shtab_sightline_commands view events flow 'flow run' 'flow check' exec jobs 'jobs prune' attach logs cancel ps stop serve sessions resume tree fork config 'config get' 'config set' 'config add' 'config remove' 'config unset' 'config path' 'config trust' 'config untrust' 'config rules' agents 'agents show' 'agents new' worktree 'worktree list' 'worktree merge' 'worktree remove' models doctor demo gallery completion
+set -g _shtab_sightline_opts_with_value --agent --allow --approval --at --color --colours --debug-log --deny --filter --forget --input --json-schema --label --larger-than --limit --max-cost --max-turns --model --older-than --option --output-format --port --prompt --provider --resume --search --session --set --summary --theme --thinking --timeout --to --width --worktree -i -p
 
 complete -c sightline -e
 complete -c sightline -f
@@ -64,6 +64,7 @@ complete -c sightline -n _shtab_sightline_using -l model -x -d 'which model to u
 complete -c sightline -n _shtab_sightline_using -l output-format -xka "text json events" -d 'text (default); json: the provider'"'"'s own lines; events: Sightline'"'"'s events as NDJSON'
 complete -c sightline -n _shtab_sightline_using -l continue -d 'resume the last session in this folder'
 complete -c sightline -n _shtab_sightline_using -l resume -x -d 'resume this session; see `sightline sessions`. Without ID, choose one in the console'
+complete -c sightline -n _shtab_sightline_using -l worktree -x -d 'work in a git worktree of this name, made if there is none; see `sightline worktree`. Without NAME, in a new one'
 complete -c sightline -n _shtab_sightline_using -l approval -xka "auto plan edit full" -d 'what the agent may do without asking. plan: read; edit: edit files; auto: edit files, run sandboxed commands (default; another provider: its own settings); full: everything, without a sandbox'
 complete -c sightline -n _shtab_sightline_using -l allow -x -d 'allow this without asking, such as exec(git push); repeatable'
 complete -c sightline -n _shtab_sightline_using -l deny -x -d 'never allow this; repeatable'
@@ -238,6 +239,23 @@ complete -c sightline -n '_shtab_sightline_using agents show' -l debug-log -xka 
 complete -c sightline -n '_shtab_sightline_using agents; and test $_shtab_sightline_npos -eq 0' -a new -d 'write a definition to fill in, and print its path; replaces nothing'
 complete -c sightline -n '_shtab_sightline_using agents new' -s h -l help -d 'show this help message and exit'
 complete -c sightline -n '_shtab_sightline_using agents new' -l project -d 'in this project (.sightline/agents) instead of yours'
+complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a worktree -d 'Worktrees that `sightline --worktree NAME` made: what changed in each, and where it is.'
+complete -c sightline -n '_shtab_sightline_using worktree' -s h -l help -d 'show this help message and exit'
+complete -c sightline -n '_shtab_sightline_using worktree' -l color -xka "auto always never" -d 'when to use colours; auto: only on a terminal'
+complete -c sightline -n '_shtab_sightline_using worktree' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write details for bug reports to FILE'
+complete -c sightline -n '_shtab_sightline_using worktree; and test $_shtab_sightline_npos -eq 0' -a list -d 'list them; `list` may be left out'
+complete -c sightline -n '_shtab_sightline_using worktree list' -s h -l help -d 'show this help message and exit'
+complete -c sightline -n '_shtab_sightline_using worktree list' -l color -xka "auto always never" -d 'when to use colours; auto: only on a terminal'
+complete -c sightline -n '_shtab_sightline_using worktree list' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write details for bug reports to FILE'
+complete -c sightline -n '_shtab_sightline_using worktree; and test $_shtab_sightline_npos -eq 0' -a merge -d 'merge its changes into the workspace; removed when all are merged'
+complete -c sightline -n '_shtab_sightline_using worktree merge' -s h -l help -d 'show this help message and exit'
+complete -c sightline -n '_shtab_sightline_using worktree merge' -l diff -d 'only print what would be merged'
+complete -c sightline -n '_shtab_sightline_using worktree merge' -l color -xka "auto always never" -d 'when to use colours; auto: only on a terminal'
+complete -c sightline -n '_shtab_sightline_using worktree merge' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write details for bug reports to FILE'
+complete -c sightline -n '_shtab_sightline_using worktree; and test $_shtab_sightline_npos -eq 0' -a remove -d 'store its changes as a patch, and remove it; commits stay on its branch'
+complete -c sightline -n '_shtab_sightline_using worktree remove' -s h -l help -d 'show this help message and exit'
+complete -c sightline -n '_shtab_sightline_using worktree remove' -l color -xka "auto always never" -d 'when to use colours; auto: only on a terminal'
+complete -c sightline -n '_shtab_sightline_using worktree remove' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write details for bug reports to FILE'
 complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a models -d 'List the models that you have a key or a server for. Exit code 1 when there is none.'
 complete -c sightline -n '_shtab_sightline_using models' -s h -l help -d 'show this help message and exit'
 complete -c sightline -n '_shtab_sightline_using models' -l json -d 'as a JSON array'

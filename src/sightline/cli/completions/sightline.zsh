@@ -32,6 +32,7 @@ _shtab_sightline_commands() {
     stop:'end running sessions and cancel their jobs; conversations stay stored'
     tree:'show the tree of a session, move in it, or label an entry'
     view:'show the recorded or piped output of another agent'
+    worktree:'Worktrees that `sightline --worktree NAME` made: what changed in each, and where it is.'
   )
   _describe 'sightline commands' _commands
 }
@@ -74,6 +75,15 @@ _shtab_sightline_jobs_commands() {
   _describe 'sightline jobs commands' _commands
 }
 
+_shtab_sightline_worktree_commands() {
+  local _commands=(
+    list:'list them; `list` may be left out'
+    merge:'merge its changes into the workspace; removed when all are merged'
+    remove:'store its changes as a patch, and remove it; commits stay on its branch'
+  )
+  _describe 'sightline worktree commands' _commands
+}
+
 _shtab_sightline_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "(- : *)"{-V,--version}"[show program\'s version number and exit]"
@@ -83,6 +93,7 @@ _shtab_sightline_options=(
   "--output-format[text (default)\; json\: the provider\'s own lines\; events\: Sightline\'s events as NDJSON]:output_format:(text json events)"
   "--continue[resume the last session in this folder]"
   "--resume[resume this session\; see \`sightline sessions\`. Without ID, choose one in the console]:ID:"
+  "--worktree[work in a git worktree of this name, made if there is none\; see \`sightline worktree\`. Without NAME, in a new one]:NAME:"
   "--approval[what the agent may do without asking. plan\: read\; edit\: edit files\; auto\: edit files, run sandboxed commands (default\; another provider\: its own settings)\; full\: everything, without a sandbox]:approval:(auto plan edit full)"
   "*--allow[allow this without asking, such as exec(git push)\; repeatable]:RULE:"
   "*--deny[never allow this\; repeatable]:RULE:"
@@ -493,6 +504,45 @@ _shtab_sightline_view_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_sightline_view_defaults_added=0
 
+_shtab_sightline_worktree_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_worktree_defaults_added=0
+
+_shtab_sightline_worktree_list_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_worktree_list_defaults_added=0
+
+_shtab_sightline_worktree_merge_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--diff[only print what would be merged]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+  ":its name\; see \`sightline worktree\`:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_worktree_merge_defaults_added=0
+
+_shtab_sightline_worktree_remove_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+  ":its name\; see \`sightline worktree\`:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_worktree_remove_defaults_added=0
+
 
 _shtab_sightline() {
   local context state line curcontext="$curcontext" one_or_more='(*)' remainder='(-)*:' default='*::: :->sightline'
@@ -534,6 +584,7 @@ _shtab_sightline() {
         stop) _arguments -C -s $_shtab_sightline_stop_options ;;
         tree) _arguments -C -s $_shtab_sightline_tree_options ;;
         view) _arguments -C -s $_shtab_sightline_view_options ;;
+        worktree) _shtab_sightline_worktree ;;
       esac
   esac
 }
@@ -636,6 +687,31 @@ _shtab_sightline_jobs() {
       curcontext="${curcontext%:*:*}:_shtab_sightline_jobs-$line[1]:"
       case $line[1] in
         prune) _arguments -C -s $_shtab_sightline_jobs_prune_options ;;
+      esac
+  esac
+}
+
+_shtab_sightline_worktree() {
+  local context state line curcontext="$curcontext" one_or_more='(*)' remainder='(-)*:' default='*::: :->worktree'
+
+  # Add default positional/remainder specs only if none exist, and only once per session
+  if (( ! _shtab_sightline_worktree_defaults_added )); then
+    if (( ${_shtab_sightline_worktree_options[(I)${(q)one_or_more}*]} +          ${_shtab_sightline_worktree_options[(I)${(q)remainder}*]} +          ${_shtab_sightline_worktree_options[(I)${(q)default}]} == 0 )); then
+      _shtab_sightline_worktree_options+=(': :_shtab_sightline_worktree_commands' '*::: :->worktree')
+    fi
+    _shtab_sightline_worktree_defaults_added=1
+  fi
+  _arguments -C -s $_shtab_sightline_worktree_options
+
+  case $state in
+    worktree)
+      words=($line[1] "${words[@]}")
+      (( CURRENT += 1 ))
+      curcontext="${curcontext%:*:*}:_shtab_sightline_worktree-$line[1]:"
+      case $line[1] in
+        list) _arguments -C -s $_shtab_sightline_worktree_list_options ;;
+        merge) _arguments -C -s $_shtab_sightline_worktree_merge_options ;;
+        remove) _arguments -C -s $_shtab_sightline_worktree_remove_options ;;
       esac
   esac
 }

@@ -6,7 +6,8 @@ its place: type into a terminal (tmux, X11), sign with a key (ssh-agent), start 
 Rules:
 
 - The folders for temporary files and for what runs are empty and cannot be written to. What has a name in them for
-  everybody is bound back: programs on the PATH, the home folder, the repository around the workspace, name resolution.
+  everybody is bound back: programs on the PATH, the home folder, the repository around the workspace, that of which the
+  workspace is a worktree, name resolution.
 - A socket elsewhere that is bound by a process in our network namespace is covered, in the workspace, too: commands in
   a sandbox have namespaces of their own, so these belong to services outside it. So is one that a variable names.
 - Some services give their socket another name after they bound it (ssh does): where a name is gone, every socket in
@@ -28,6 +29,7 @@ from functools import cache, lru_cache
 import msgspec
 
 from sightline.exceptions import OutsideFailure
+from sightline.settings import repository_of_worktree
 
 _PRIVATE = ("/tmp", "/var/tmp", "/run", "/var/run", "/mnt/wslg")
 # Of systems whose programs and libraries are found there, or whose own files are links to there.
@@ -85,6 +87,7 @@ def _public_paths(private: Sequence[str], cwd: str, writable: Sequence[str]) -> 
     """Outer ones first: a mount hides those made below it before."""
     named = {os.path.realpath(path) for path in (cwd or ".", os.path.expanduser("~"), *_LINKED)}
     named |= {repository for path in writable if (repository := _repository(path, private))}
+    named |= {repository for path in writable if (repository := repository_of_worktree(path))}
     seen = [path for path in named if _is_in_any(path, private) and path not in private]
     seen += _installations(os.environ.get("PATH", ""), tuple(private))
     return tuple(sorted({path for path in seen if os.path.lexists(path)}))

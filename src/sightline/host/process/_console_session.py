@@ -27,6 +27,7 @@ from sightline.host.provider._memory import conversation_in
 from sightline.host.session._attachments import SessionShelf
 from sightline.host.session._life import open_journal, opened, served
 from sightline.host.session._session import HostSession
+from sightline.host.session._worktree import placed
 from sightline.host.socket._server import SocketServer
 from sightline.journal import NATIVE, Store
 from sightline.models._open import NoModel
@@ -40,7 +41,8 @@ _LABEL_AT_MOST = 200  # of a command that may be a whole script: all of it is in
 @asynccontextmanager
 async def open_session(store: Store, options: StartOptions) -> AsyncIterator[tuple[HostSession, SocketServer]]:
     """A new session, or a stored one that is resumed, for users who may detach and come back."""
-    options = replace(options, cwd=str(_go_to(store, options)))
+    options = placed(store, options)
+    options = replace(options, cwd=str(_go_to(options)))
     provider = options.provider or (conversation_in(store, options.resume).provider if options.resume else "")
     if provider in ("", NATIVE):
         spec = partial(agent_spec, options, may_lack_model=True)
@@ -62,10 +64,9 @@ async def open_session(store: Store, options: StartOptions) -> AsyncIterator[tup
             yield session, server
 
 
-def _go_to(store: Store, options: StartOptions) -> Path:
+def _go_to(options: StartOptions) -> Path:
     """Change to the folder of the session."""
-    stored = store.read(options.resume).header.cwd if options.resume and not options.cwd else ""
-    folder = Path(options.cwd or stored)
+    folder = Path(options.cwd)
     try:
         folder = folder.absolute()
         os.chdir(folder)

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 
 from sightline.exceptions import UserMistake
 from sightline.host.session._session import HostSession
+from sightline.host.session._worktree import worktree_held
 from sightline.host.socket._runtime import forget_socket, listen
 from sightline.host.socket._server import SocketServer
 from sightline.journal import Busy, JournalWriter, SessionTree, Store, prune
@@ -67,13 +68,14 @@ async def served(
 ) -> AsyncIterator[SocketServer]:
     """The session on its socket. On the way out its work is ended, and every viewer receives that."""
     server = SocketServer(session, listener or listen(session.id), cwd=cwd, started=time.time())
-    try:
-        await server.open()
-        yield server
-    finally:
-        await session.stop()
-        await server.close()
-        forget_socket(session.id)
+    with worktree_held(session, cwd):
+        try:
+            await server.open()
+            yield server
+        finally:
+            await session.stop()
+            await server.close()
+            forget_socket(session.id)
 
 
 @asynccontextmanager

@@ -31,6 +31,21 @@ _WRITTEN_BY_GIT = _OF_GIT | {"index", "HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_
 _Entries = list[tuple[str, _git_config.GitConfigEntry]]
 
 
+def repository_of_worktree(folder: str) -> str:
+    """The git folder of the repository whose linked worktree this folder is in; empty where it is in none. Only one
+    that names the worktree itself counts: a `.git` file alone, which a command may write, leads nowhere."""
+    at = folder
+    while not os.path.lexists(os.path.join(at, ".git")):
+        at, below = os.path.dirname(at), at
+        if at == below:
+            return ""
+    own = _named_folder(os.path.join(at, ".git"), "gitdir:")
+    common = _named_folder(os.path.join(own, "commondir"), "") if own else ""
+    back = _named_path(os.path.join(own, "gitdir"), "") if own else ""
+    is_part = bool(common) and os.path.dirname(own) == os.path.join(common, "worktrees")
+    return common if is_part and back and os.path.realpath(back) == os.path.join(at, ".git") else ""
+
+
 class Repositories:
     """All repositories of one workspace: `add` those that are found, then `gather`."""
 

@@ -93,6 +93,27 @@ def forget_rule(workspace: Path, rule: str) -> bool:
     return bool(meant)
 
 
+def copy_rules(workspace: Path, copy: Path, *, allow: bool) -> None:
+    """Have what is denied in a workspace denied in its copy, and with `allow` what is allowed there. A rule that allows
+    something in the workspace by its path allows nothing in the copy."""
+    source, target = _name(workspace), _name(copy)
+    known, file = remembered_rules(workspace), _file(copy)
+    denied = [rule.replace(source, target) for rule in known.deny if source in rule]
+    with held(file):
+        stored = _read_or_set_aside(file, copy)
+        before = msgspec.structs.replace(stored)
+        stored.deny = list(dict.fromkeys((*stored.deny, *known.deny, *denied)))
+        if allow:
+            stored.allow = list(dict.fromkeys((*stored.allow, *(rule for rule in known.allow if source not in rule))))
+        if stored != before:
+            _write(file, stored)
+
+
+def forget_rules(workspace: Path) -> None:
+    """All that is remembered for a folder that is removed."""
+    _file(workspace).unlink(missing_ok=True)
+
+
 def _read(file: Path, workspace: Path) -> _StoredRules:
     real = _name(workspace)
     data = read_small(file)

@@ -203,6 +203,7 @@ _ALL = (
         args="[PATH|new NAME]",
     ),
     _action("files", _WORK, "files changed in this session", "", "alt+g"),
+    _action("worktree", _WORK, "what changed in the worktree of this session; merge or remove it", "sessions:worktree"),
     _action("attach", _PROMPT, "attach an image", "work:attach", args="FILE|none", name=""),
     _action("paste", _PROMPT, "attach the image on the clipboard", "work:paste", "ctrl+v alt+v", name="paste_image"),
     _action("history", _PROMPT, "search earlier prompts", "work:history", name=""),

@@ -6,6 +6,7 @@ The host reports the model and the approval level: the block stays open until bo
 from collections.abc import Callable, Iterator, Sequence
 
 from sightline import __version__
+from sightline.text import clean_line
 from sightline.transcript import Snapshot
 from sightline.tty import CachedComponent, measure, truncate
 from sightline.views._names import from_home
@@ -57,7 +58,10 @@ class Greeting(CachedComponent, TranscriptBlock):
         key = self._drawing.way_to("approval")
         level = f"approval {facts.approval}" + (f" ({key} change)" if key else "") if facts.approval else ""
         who = f"{facts.provider} {facts.model}".strip() + thinking
-        return tuple([part for part in (from_home(self._drawing.cwd), who, level) if part])
+        folder, worktree = from_home(self._drawing.cwd), facts.worktree
+        if worktree is not None:
+            folder = clean_line(f"worktree {worktree.name} ({worktree.branch}) of {from_home(worktree.workspace)}")
+        return tuple([part for part in (folder, who, level) if part])
 
     def _draw(self, width: int) -> Iterator[str]:
         style, width = self._drawing.theme.style, max(width, 8)

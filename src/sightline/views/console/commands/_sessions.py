@@ -40,6 +40,10 @@ def quit(console: "Console", args: str) -> None:
     console.sessions.leave()
 
 
+async def worktree(console: "Console", args: str) -> None:
+    await console.sessions.show_worktree()
+
+
 def serve(console: "Console", args: str) -> None:
     console.report("To see your sessions in a browser, run in another terminal: sightline serve")
 

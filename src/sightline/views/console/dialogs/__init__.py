@@ -7,6 +7,7 @@ from sightline.views.console.dialogs._dialog import DIALOGS, ExtensionDialog
 from sightline.views.console.dialogs._dialog_frame import Dialog, Height, kind_of, usual_height
 from sightline.views.console.dialogs._question import QuestionDialog
 from sightline.views.console.dialogs._session import GoneDialog, LeavingDialog, RunningDialog, RunningSession
+from sightline.views.console.dialogs._worktree import WorktreeDialog
 
 __all__ = [
     "ApprovalDialog",
@@ -16,6 +17,7 @@ __all__ = [
     "QuestionDialog",
     "RunningDialog",
     "RunningSession",
+    "WorktreeDialog",
     "dialog_for",
 ]
 

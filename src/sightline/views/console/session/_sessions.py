@@ -4,6 +4,7 @@ Rules:
 
 - Leaving an idle session ends its host. About a busy one the user is asked, and it may keep running.
 - A console that is killed, or whose terminal is closed, leaves everything as it is.
+- A user who leaves for good decides what becomes of the worktree the session worked in (`_worktree`).
 - When the host is gone it is reported at once, the draft stays, and one key resumes.
 """
 
@@ -18,6 +19,7 @@ from sightline.events import ToolUse, User
 from sightline.exceptions import SightlineError
 from sightline.host import Command, CommandReply, Hello, Stop, Unqueue, launch_agent, started
 from sightline.host import running as running_hosts
+from sightline.paths import in_copies_folder
 from sightline.settings import StartOptions
 from sightline.text import clean_line, clean_text
 from sightline.transcript import Remark, Snapshot
@@ -25,16 +27,19 @@ from sightline.tty import Overlay
 from sightline.views._names import listed_title
 from sightline.views.console._desk import reply_data
 from sightline.views.console.session._link import Link
+from sightline.views.console.session._worktree import SessionWorktree
 from sightline.views.console.status import Facts
 
 if TYPE_CHECKING:
     from sightline.host import Frame
+    from sightline.views._worktrees import WorktreeEnd
     from sightline.views.console._desk import Desk
     from sightline.views.console._screen import ConsoleScreen
     from sightline.views.console._state import ConsoleState
     from sightline.views.console.dialogs import Dialog
     from sightline.views.console.input import PromptEditor
     from sightline.views.console.session._stopping import Stopping
+    from sightline.working_copies import UserWorktree
 
 _SECONDS_TO_STOP = 5.0
 
@@ -83,6 +88,7 @@ class SessionSwitch:
         self._stage = stage
         self._options = options
         self._screen = screen
+        self._worktree = SessionWorktree(desk, screen)
         self._current = current
         self._prompt = prompt
         self._stopping = stopping
@@ -237,6 +243,7 @@ class SessionSwitch:
             RunningSession(hello.session, titles.get(hello.session, ""), signed_standing(hello)) for hello in others
         ]
         idle = all(_is_idle(hello) for hello in others)
+        attach = attach or in_copies_folder(self._desk.cwd)  # one comes back to a worktree for what is in it
         if self._entered:  # while this was looked up
             return "new", ""
         dialog = RunningDialog(sessions, self._desk.drawing, self._screen.room, new_first=idle and not attach)
@@ -339,8 +346,11 @@ class SessionSwitch:
         allow, flags = self._options.allow, self._options.flags
         if session:
             allow, flags = [], {name: value for name, value in flags.items() if name != "permissions.allow"}
+        cwd = self._desk.cwd if in_copies_folder(self._desk.cwd) else self._options.cwd
+        if session and in_copies_folder(cwd):
+            cwd = ""  # where it worked before, not in the worktree of another one
         options = msgspec.structs.replace(
-            self._options, resume=session, title="", approval_named=not session, allow=allow, flags=flags
+            self._options, cwd=cwd, resume=session, title="", approval_named=not session, allow=allow, flags=flags
         )
         facts = Facts(self._desk.state)
         if session or not (facts.model or facts.provider):
@@ -400,26 +410,59 @@ class SessionSwitch:
             self._leaving = True
             self._desk.spawn(self._left())
 
-    async def _left(self) -> None:
+    async def _left(self, end: "WorktreeEnd | None" = None) -> None:
+        """`end`: what is to become of the worktree, where that is known."""
         answer = await self._confirm_leaving() if self._works() and not self._gone and self.session else "stop"
         if answer == "stop":
-            await self._end()
-        elif answer == "keep":
+            worktree = await self._worktree.find()
+            if worktree is not None and end is None:
+                end = await self._what_of(worktree)
+            if worktree is None or end is not None:
+                await self._end(worktree, end)
+                return
+            answer = None
+        if answer == "keep":
             self.detach()
         else:
             self._leaving = False
+
+    async def show_worktree(self) -> None:
+        """What changed in the worktree, and what can be done about it now."""
+        worktree = await self._worktree.find()
+        if worktree is None:
+            self._desk.report("this session works in no worktree", hint="sightline --worktree NAME makes one")
+            return
+        dialog = await self._worktree.dialog(worktree, leaving=False)
+        if isinstance(dialog, str):
+            return
+        answer = await self._desk.ask(dialog)
+        if answer == "merge" and self._works():
+            self._desk.report("something is still running here", "warning", "merge when it has ended")
+        elif answer == "merge":
+            await self._worktree.merge_now(worktree)
+        elif answer == "remove" and not self._leaving:
+            self._leaving = True
+            await self._left("remove")
+
+    async def _what_of(self, worktree: "UserWorktree") -> "WorktreeEnd | None":
+        """What is to become of it; None: the user stays."""
+        dialog = await self._worktree.dialog(worktree, leaving=True)
+        return dialog if isinstance(dialog, str) else await self._ask_leaving(dialog)
 
     async def _confirm_leaving(self) -> str | None:
         from sightline.views.console.dialogs import LeavingDialog
 
         dialog = LeavingDialog(self._what_works(), self._desk.drawing, self._screen.room, lasting=self.lasting)
+        answer: str | None = await self._ask_leaving(dialog)
+        return answer
+
+    async def _ask_leaving(self, dialog: "Dialog") -> Any:
         self._whether_to_leave = dialog
         try:
             # Below an overlay it would have no keys, and not be seen.
-            answer: str | None = await self._desk.ask(dialog, Overlay() if self._screen.has_overlay else None)
+            return await self._desk.ask(dialog, Overlay() if self._screen.has_overlay else None)
         finally:
             self._whether_to_leave = None
-        return answer
 
     async def _take_back_queue(self, link: Link) -> None:
         """Store the queued messages as a draft of this session."""
@@ -427,16 +470,20 @@ class SessionSwitch:
             reply = await link.submit(Unqueue())
             self._stopping.take_back(reply)
 
-    async def _end(self) -> None:
-        link = self.link
+    async def _end(self, worktree: "UserWorktree | None", end: "WorktreeEnd | None") -> None:
+        link, watched = self.link, False
         if self.session and not self._gone:
             link.mute()
             await self._take_back_queue(link)
-            if not await _stop(link):
+            watched = not await _stop(link)
+            if watched:
                 self.farewell = f"Still open in another console. Attach with: sightline attach {self.session}"
             elif any(not isinstance(entry, Remark) for entry in self._desk.state.entries):
                 self.farewell = f"Resume with: sightline --resume {self.session}"
         link.close()
+        if worktree is not None and end is not None and not watched:
+            report = await self._worktree.end(worktree, end)
+            self.farewell = "\n".join(filter(None, (report.text, self.farewell)))
         self._stage.exit(0)
 
 

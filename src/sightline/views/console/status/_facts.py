@@ -29,6 +29,11 @@ class Facts:
         return clean_line(provider.name) if provider else ""
 
     @property
+    def worktree(self) -> events.WorktreeState | None:
+        """The one the session works in."""
+        return events.WorktreeState.among(self._states)
+
+    @property
     def lacks_model(self) -> bool:
         """Whether our own agent works here and reports that it has no model."""
         return events.ModelState.among(self._states) == events.ModelState("") and not self.provider

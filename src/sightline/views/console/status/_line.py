@@ -4,6 +4,7 @@ The approval level is always shown: what the agent may do is never left out for 
 
 from typing import NamedTuple
 
+from sightline.text import clean_line
 from sightline.tty import CachedComponent, Rows, measure, truncate
 from sightline.views._names import from_home
 from sightline.views.console._drawing import DrawingOptions
@@ -61,6 +62,9 @@ class StatusLine(CachedComponent):
             parts.append(_Part("text", who + (f" ({level})" if level and level != "off" else "")))
         if facts.approval == _USUAL:
             parts.append(approval)
+        branch = f" ({self._state.branch})" if self._state.branch else ""
+        if facts.worktree is not None:  # the user's own files are elsewhere
+            parts.append(_Part("accent", f"worktree {clean_line(facts.worktree.name)}{branch}"))
         context = facts.context
         if context is not None and context[0]:
             parts.append(_Part(*_context(*context)))
@@ -73,9 +77,8 @@ class StatusLine(CachedComponent):
             parts.append(_Part("muted", f"↑{count(read)} ↓{count(written)}"))
         if facts.cost:
             parts.append(_Part("muted", f"${facts.cost:.4f}" if facts.cost < 0.01 else f"${facts.cost:.2f}"))
-        where = _home(self._drawing.cwd) + (f" ({self._state.branch})" if self._state.branch else "")
-        if where and not self._state.note:
-            parts.append(_Part("muted", where))
+        if not self._state.note and facts.worktree is None:
+            parts.append(_Part("muted", _home(self._drawing.cwd) + branch))
         parts += [_Part("muted", extra) for extra in self._state.extension_texts]
         return tuple(parts)
 

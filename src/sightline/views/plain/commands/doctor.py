@@ -15,7 +15,7 @@ from sightline.settings import load
 from sightline.text import clean_line, without_credentials
 from sightline.tools.files._ripgrep import program as ripgrep
 from sightline.views.plain._palette import NEVER, Palette
-from sightline.working_copies import CopyRecord, leftovers, remove_leftover
+from sightline.working_copies import CopyRecord, UserWorktree, leftovers, remove_leftover, worktrees
 
 _VALUE_AT, _VALUE, _HINT_AT = 21, 28, 4  # columns
 _HINT = "hint: "
@@ -38,7 +38,9 @@ def show_doctor(cwd: Path, environ: Mapping[str, str], palette: Palette, columns
     native = _native_row(cwd, environ)
     statuses = asyncio.run(survey())
     rows = [native, *map(_provider_row, statuses), _sandbox_row(sandbox_status()), _ripgrep_row(ripgrep())]
-    rows += _leftover_rows(leftovers())
+    rows += _leftover_rows(leftovers()) + _worktree_rows(
+        [each for each in worktrees() if each.record.is_whole and not each.is_in_use()]
+    )
     usable = native.good or any(not status.problem for status in statuses)
     return "".join([_drawn(row, palette, columns) for row in rows]), 0 if usable else 1
 
@@ -91,6 +93,15 @@ def _leftover_rows(found: list[CopyRecord]) -> list[_Row]:
     count = "1 left by a killed session" if len(found) == 1 else f"{len(found)} left by killed sessions"
     places = ", ".join(dict.fromkeys(f"{record.kind} of {clean_line(record.workspace)}" for record in found))
     return [_Row(_COPIES, f"{count}: {places}", hint="run `sightline doctor --remove-leftovers`", good=False)]
+
+
+def _worktree_rows(found: list[UserWorktree]) -> list[_Row]:
+    """Those of the user in which no session works: nothing is wrong with them, but they may have been forgotten."""
+    if not found:
+        return []
+    names = ", ".join(f"{each.name} of {clean_line(str(each.workspace))}" for each in found)
+    hint = "`sightline worktree` shows what changed in them; merge NAME, remove NAME"
+    return [_Row("worktrees", f"{len(found)} without a session: {names}", hint=hint)]
 
 
 def _removed_row(record: CopyRecord) -> _Row:

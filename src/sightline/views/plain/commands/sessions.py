@@ -8,7 +8,7 @@ from sightline.host import CancelJob, Hello, Stop, StoredSession, attach, find, 
 from sightline.journal import Store, session_of
 from sightline.text import cut_graphemes
 from sightline.transcript import Snapshot, TranscriptCall
-from sightline.views._names import from_home
+from sightline.views._names import folder_name
 from sightline.views.plain._ending import JobEnd, ending_in, ending_of
 from sightline.views.plain._figures import duration_words
 from sightline.views.plain._output import pretty_json, write_message, write_text
@@ -53,7 +53,7 @@ def _cells(hello: Hello, title: str, palette: Palette) -> dict[str, Cell]:
         "TIME": _age(hello),
         "PID": str(hello.pid),
         "JOBS": str(hello.running),
-        "FOLDER": from_home(hello.cwd),
+        "FOLDER": folder_name(hello.cwd),
         "TITLE": title,
     }
 

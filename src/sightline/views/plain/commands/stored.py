@@ -9,7 +9,7 @@ from sightline.conversation import AssistantMessage, ToolMessage, UserMessage, t
 from sightline.events import CallEnding
 from sightline.journal import NATIVE, Entry, SessionHit, SessionRecord, SessionTree, Store
 from sightline.text import clean_line, clean_text, cut_graphemes
-from sightline.views._names import from_home, listed_title, title_of
+from sightline.views._names import folder_name, listed_title, title_of
 from sightline.views.plain._output import pretty_json, write_message, write_text
 from sightline.views.plain._palette import CALL, STEP, Palette
 from sightline.views.plain._table import NARROW, WIDE, Cell, Column, Tinted, cut_columns, draw_table
@@ -136,7 +136,7 @@ def _cells(record: SessionRecord, states: dict[str, Tinted], palette: Palette) -
         "STATE": running if record.running else "",
         "CHANGED": _ago(record.changed),
         "MESSAGES": str(record.messages),
-        "FOLDER": from_home(clean_line(record.cwd)),
+        "FOLDER": folder_name(record.cwd),
         "TITLE": listed_title(record),
     }
 
