@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from sightline.host.session._commands import Outline as Outline
     from sightline.host.session._commands import Prompt as Prompt
     from sightline.host.session._commands import Reload as Reload
+    from sightline.host.session._commands import SendMail as SendMail
     from sightline.host.session._commands import SetApproval as SetApproval
     from sightline.host.session._commands import SetModel as SetModel
     from sightline.host.session._commands import Shell as Shell
