@@ -101,9 +101,7 @@ class FakeDriver:
         self._queue.append((text, mail, lambda: False, _nothing, on_dropped))
 
     def stop(self, reason: str) -> None:
-        queue, self._queue = self._queue, []
-        for *_, on_dropped in queue:
-            on_dropped()
+        self._drop()
         if self._over is not None and not self._over.done():
             self._over.set_result(reason)
 
@@ -119,6 +117,12 @@ class FakeDriver:
     async def close(self) -> None:
         assert not self.busy
         self.closed = True
+        self._drop()
+
+    def _drop(self) -> None:
+        queue, self._queue = self._queue, []
+        for *_, on_dropped in queue:
+            on_dropped()
 
     def _note(self, text: str, mail: str) -> None:
         if mail and self.member.actor is not None:

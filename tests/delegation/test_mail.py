@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.delegation._mailboxes import MAILBOX_AT_MOST
-from sightline.events import AgentState, Event, MailSent, State, User, state_fact
+from sightline.events import AgentState, Event, MailSent, State, ToolUse, User, state_fact
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.host import Abort, Prompt, SendMail
 from sightline.transcript import Snapshot, TranscriptMail, TranscriptMessage, fold
@@ -94,7 +94,7 @@ async def test_unread_messages_are_counted_as_the_list_of_agents_has_them(tmp_pa
     one = [[call("bash", command=WAIT)], [call("irc", op="inbox")], handed_back()]
     async with lab(tmp_path, [[started({"One": one})], [text("So.")]]) as here:
         await here.agent.prompt("go")
-        await here.until(lambda: states(here, "One") == ["running"])
+        await here.until(lambda: bool(of_agent(here, "One", ToolUse)))
         directory = here.running.worker.team.directory
         member = directory.get("One")
         member.announced |= {f"m{number}" for number in range(200)}  # it reads with its call alone
@@ -200,7 +200,7 @@ async def test_words_that_are_never_read_are_shown_as_that(tmp_path: Path) -> No
     one = [[call("bash", command="sleep 60")], handed_back()]
     async with lab(tmp_path, [[started({"One": one})], [text("So.")]]) as here:
         await here.agent.prompt("go")
-        await here.until(lambda: states(here, "One") == ["running"])
+        await here.until(lambda: bool(of_agent(here, "One", ToolUse)))
         await sent(here, SendMail("Too late.", agent="One"))
         await sent(here, Abort(agent="One"))
         await here.until(lambda: states(here, "One")[-1:] == ["idle"])
@@ -237,7 +237,7 @@ async def test_the_thread_is_the_same_after_a_kill(tmp_path: Path) -> None:
     turns = [[started({"One": [[call("bash", command="sleep 60")], [text("I read it.")]]})], [text("So.")]]
     async with lab(tmp_path, turns) as here:
         await here.agent.prompt("go")
-        await here.until(lambda: states(here, "One") == ["running"])
+        await here.until(lambda: bool(of_agent(here, "One", ToolUse)))
         directory = here.running.worker.team.directory
         directory.send(None, "One", "First.")
         await sent(here, SendMail("Second.", agent="One"))

@@ -663,9 +663,18 @@ class AgentDirectory:
         elif self._takes_words(reader) != "injected":
             self.wake(reader, words)
         elif reader.driver is not None and reader.driver.busy:
-            await _steer(reader.driver, words)
+            how: How = "steer" if words.how == "prompt" else words.how
+            await reader.driver.prompt(words.text, how=how, mail=words.mail, on_dropped=words.on_dropped)
         else:  # its run is about to begin
             reader.words.append(words)
+
+    async def _give_all(self, reader: Member, words: list[UserWords]) -> None:
+        """A run has begun for which these waited; it may be over by now."""
+        for each in words:
+            try:
+                await self._give(reader, each)
+            except SightlineError:
+                each.on_dropped()
 
     def _see(self, member: Member, event: Event) -> None:
         member.see(event)
@@ -679,7 +688,7 @@ class AgentDirectory:
             return
         if member.words:
             words, member.words = member.words, []
-            self._track(background(_steer_all(driver, words)))
+            self._track(background(self._give_all(member, words)))
         for mail in box.peek():
             if mail.id not in member.announced:
                 member.announced.add(mail.id)
@@ -805,20 +814,6 @@ def _begun(driver: Driver, member: Member, given: Mail | UserWords | None) -> Aw
             return driver.run(given.text, origin="", mail=given.mail, on_dropped=given.on_dropped)
         case None:
             return driver.run("", origin="")
-
-
-async def _steer(driver: Driver, words: UserWords) -> None:
-    how: How = "steer" if words.how == "prompt" else words.how
-    await driver.prompt(words.text, how=how, mail=words.mail, on_dropped=words.on_dropped)
-
-
-async def _steer_all(driver: Driver, words: list[UserWords]) -> None:
-    """A run has begun for which these waited."""
-    for each in words:
-        try:
-            await _steer(driver, each)
-        except SightlineError:
-            each.on_dropped()
 
 
 def _drop_words(member: Member) -> None:

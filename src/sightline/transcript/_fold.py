@@ -113,6 +113,7 @@ class Transcript:
             state=dict(now.state),
             ranges=list(now.ranges),
             mail=list(now.mail),
+            unread=dict(now.unread),
         )
 
     def catch_up(self, later: Snapshot) -> list[Entry] | None:
@@ -211,6 +212,15 @@ class Transcript:
         )
         self._mail[event.id] = len(self.now.mail)
         self.now.mail.append(mail)
+        for receipt in mail.receipts if not mail.by_user else ():
+            self._count_unread(receipt.agent, receipt.now == "unread")
+
+    def _count_unread(self, reader: str, more: int) -> None:
+        """The user's words are not among them: they wait for the next step of their reader, not in its mailbox."""
+        count = self.now.unread.get(reader, 0) + more
+        self.now.unread[reader] = count
+        if not count:
+            del self.now.unread[reader]
 
     def _on_mail_changed(self, event: MailChanged) -> None:
         for id in event.ids:
@@ -221,10 +231,14 @@ class Transcript:
         if (at := self._mail.get(id)) is None:
             return
         mail = self.now.mail[at]
-        receipts = tuple(
-            replace(each, now=now) if each.agent == reader and each.now != "failed" else each for each in mail.receipts
-        )
-        self.now.mail[at] = replace(mail, receipts=receipts)
+        receipts = []
+        for each in mail.receipts:
+            if each.agent == reader and each.now not in ("failed", now):
+                if not mail.by_user:
+                    self._count_unread(reader, (now == "unread") - (each.now == "unread"))
+                each = replace(each, now=now)
+            receipts.append(each)
+        self.now.mail[at] = replace(mail, receipts=tuple(receipts))
 
     def _on_tool_use(self, event: ToolUse) -> TranscriptCall:
         call = self._call(event, event.name)

@@ -296,16 +296,7 @@ class Snapshot(msgspec.Struct):
     ranges: list[tuple[int, int]] = []  # first and last events of the branch up to here; empty: everything
     branched: int = 0  # the event that set them; what came after it is of the branch, too
     mail: list[TranscriptMail] = []  # messages between agents, and of the user to agents, in order
-
-    @property
-    def unread(self) -> dict[str, int]:
-        """By path, how many messages of others each agent has not read; without the user's words."""
-        counts: dict[str, int] = {}
-        for mail in self.mail:
-            for receipt in mail.receipts if not mail.by_user else ():
-                if receipt.now == "unread":
-                    counts[receipt.agent] = counts.get(receipt.agent, 0) + 1
-        return counts
+    unread: dict[str, int] = {}  # by path, how many messages of others an agent has not read; none without any
 
     @property
     def waiting_since(self) -> float:

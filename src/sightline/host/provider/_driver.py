@@ -193,9 +193,7 @@ class ProviderDriver:
         for waiting in self._waiting:
             if waiting.run is not None:
                 self._begin(waiting.run.cancel())
-            if waiting.on_dropped is not None:
-                waiting.on_dropped()
-        self._waiting.clear()
+        self._drop_waiting()
         self._cancel_run()
 
     def answer(self, request: str, answer: object) -> bool:
@@ -221,9 +219,16 @@ class ProviderDriver:
             self._begin(self._end_wider())
 
     async def close(self) -> None:
+        self._drop_waiting()
         await self._connection.close()
         if self._ending:
             await asyncio.wait(list(self._ending))
+
+    def _drop_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, deque()
+        for prompt in waiting:
+            if prompt.on_dropped is not None:
+                prompt.on_dropped()
 
     def _allowed(self) -> Approval:
         """The level of the next prompt; where the program does not have it, the next lower one that it has."""

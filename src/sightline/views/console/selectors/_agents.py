@@ -27,6 +27,7 @@ from sightline.transcript import (
 )
 from sightline.tty import Rows
 from sightline.tty.components import Item, TextComponent
+from sightline.views._mail import mail_from
 from sightline.views._working_copies import copy_words
 from sightline.views.console._agent_names import agent_model, agent_name, agent_role
 from sightline.views.console._desk import Desk, reply_data, report_error
@@ -273,7 +274,9 @@ def transcript_of(state: Snapshot, path: str) -> str:
 def _entry_text(entry: Entry) -> str:
     match entry:
         case TranscriptMessage():
-            return "\n".join(f"> {line}" for line in clean_text(entry.text).splitlines())
+            by_user = not entry.source
+            head = [mail_from(entry.mail, entry.sender, entry.reply_to, by_user=by_user)] if entry.mail else []
+            return "\n".join(f"> {line}" for line in (*head, *clean_text(entry.text).splitlines()))
         case TranscriptText():
             return "" if entry.reasoning else clean_text(entry.text).strip()
         case TranscriptCall():

@@ -17,6 +17,7 @@ from sightline.events import (
     AgentState,
     Error,
     Event,
+    MailSent,
     Notice,
     RunEnded,
     State,
@@ -26,7 +27,7 @@ from sightline.events import (
     ToolUse,
     User,
 )
-from sightline.events.stamping import in_place_of, of_agent, stamp
+from sightline.events.stamping import in_place_of, of_agent, of_source, stamp
 from sightline.exceptions import UserMistake
 from sightline.host import Frame, follow
 from sightline.journal import Store
@@ -121,7 +122,8 @@ class _Watching:
                 self.code = event.exit_code if event.exit_code is not None else int(event.is_error)
             if self._agent:
                 self._note_end(event)
-        await self._channels.write([_quoted(event) for event in events if self._is_of(event.agent)])
+        shown = [event for event in events if isinstance(event, MailSent) or self._is_of(event.agent)]
+        await self._channels.write([_quoted(event) for event in shown])
 
     def _is_of(self, path: str) -> bool:
         """Whether this agent is watched: the one that was asked for, or one below it."""
@@ -152,7 +154,7 @@ class _Watching:
 
 def _quoted(event: Event) -> Event:
     """The user's message as a text of its own, set off from the agent's words; any other event as it is."""
-    if not isinstance(event, User):
+    if not isinstance(event, User) or event.mail:
         return event
     words = "\n".join([f"> {line}" for line in event.text.split("\n")])
     return in_place_of(event, Text(f"{words}\n", -event.seq - 2))
@@ -162,7 +164,8 @@ def _events_of(entry: Entry) -> list[Event]:
     """The events a view would have received of it."""
     match entry:
         case TranscriptMessage():
-            return of_agent(entry.agent, [stamp(User(entry.text), entry.seq, 0.0)])
+            read = of_agent(entry.agent, [stamp(User(entry.text, mail=entry.mail), entry.seq, 0.0)])
+            return [*_sent(entry), *read]
         case TranscriptText():
             return [] if entry.reasoning else of_agent(entry.agent, [Text(entry.text, entry.block)])
         case TranscriptCall():
@@ -172,6 +175,14 @@ def _events_of(entry: Entry) -> list[Event]:
             if entry.level in ("info", "warning"):
                 return [Notice(entry.text, "warning" if entry.level == "warning" else "info", entry.hint)]
             return [Error(entry.text, entry.hint)]
+
+
+def _sent(message: TranscriptMessage) -> list[Event]:
+    """What it is known by, where it is a message between agents or of the user to one."""
+    if not message.mail:
+        return []
+    sent = of_agent(message.sender, [MailSent(message.mail, message.text, [], reply_to=message.reply_to)])
+    return sent if message.source else of_source("person", sent)
 
 
 def _printed(call: TranscriptCall) -> Iterator[Event]:
