@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sightline.delegation._mailboxes import MAILBOX_AT_MOST
 from sightline.events import AgentState, Event, MailSent, State, ToolUse, User, state_fact
-from sightline.exceptions import SightlineError, UserMistake
+from sightline.exceptions import UserMistake
 from sightline.host import Abort, Prompt, SendMail
 from sightline.transcript import Snapshot, TranscriptMail, TranscriptMessage, fold
 from tests.agent.support import Lab, lab
@@ -327,7 +327,20 @@ def test_the_thread_has_each_message_once_and_in_order(
             one = chance.choice(members) if members else None
             words, reply_to = f"text {number}", chance.choice(["", f"m{chance.randint(1, number + 1)}"])
             match chance.choice(
-                ("spawn", "send", "send", "to all", "user", "user to all", "step", "main", "inbox", "finish", "park", "stop")
+                (
+                    "spawn",
+                    "send",
+                    "send",
+                    "to all",
+                    "user",
+                    "user to all",
+                    "step",
+                    "main",
+                    "inbox",
+                    "finish",
+                    "park",
+                    "stop",
+                )
             ):
                 case "spawn" if len(members) < 8:
                     room.spawn(None)
@@ -374,7 +387,14 @@ def test_the_thread_has_each_message_once_and_in_order(
         await asyncio.gather(*room.tasks, return_exceptions=True)
         whole = check(room)
         assert [
-            (mail.id, "user" if mail.by_user else mail.sender, mail.text, len(mail.receipts), mail.reply_to, mail.to_all)
+            (
+                mail.id,
+                "user" if mail.by_user else mail.sender,
+                mail.text,
+                len(mail.receipts),
+                mail.reply_to,
+                mail.to_all,
+            )
             for mail in whole.mail
         ] == model
         assert in_parts(room.log.events, chance).mail == whole.mail

@@ -191,7 +191,7 @@ class Transcript:
         return self._add(message)
 
     def _on_mail_read(self, event: User, message: TranscriptMessage) -> None:
-        """A message is in the conversation of a reader: shown is what was sent, without what the model reads around it."""
+        """A message is in the conversation of a reader: it shows what was sent, not what is around it."""
         message.mail = event.mail
         if event.mail in self._mail:
             mail = self.now.mail[self._mail[event.mail]]

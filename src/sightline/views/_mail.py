@@ -1,10 +1,17 @@
 """Messages between agents, in the words that every view uses."""
 
+import time
+from collections import Counter
+from collections.abc import Iterator
+
 from sightline.text import clean_line
-from sightline.transcript import MailReceipt, TranscriptMail
+from sightline.transcript import MailReceipt, Snapshot, TranscriptMail
 
 MAIN = "Main"  # the agent of the session, as agents address it
+ALL = "all"
 USER = "you"
+_A_DAY = 24 * 60 * 60.0
+_STANDINGS = ("read", "unread", "dropped", "failed")
 
 
 def address(path: str) -> str:
@@ -19,12 +26,38 @@ def mail_from(id: str, sender: str, reply_to: str = "", *, by_user: bool = False
 
 
 def standing(receipt: MailReceipt) -> str:
-    """What became of a message for one reader: `read`, `injected · unread`, `failed: there is no agent Two`."""
+    """What became of a message for one reader: `read`, `woken · unread`, `failed: there is no agent Two`."""
     if receipt.now == "failed":
         return f"failed: {clean_line(receipt.error)}" if receipt.error else "failed"
-    return receipt.now if receipt.now == "read" and receipt.outcome == "injected" else f"{receipt.outcome} · {receipt.now}"
+    is_usual = (receipt.outcome, receipt.now) == ("injected", "read")
+    return receipt.now if is_usual else f"{receipt.outcome} · {receipt.now}"
 
 
-def readers(mail: TranscriptMail) -> list[str]:
+def standing_of_all(mail: TranscriptMail) -> str:
+    """For its one reader, or how many of its readers have read it, and so on."""
+    if len(mail.receipts) == 1:
+        return standing(mail.receipts[0])
+    counts = Counter(receipt.now for receipt in mail.receipts)
+    return " · ".join(f"{counts[now]} {now}" for now in _STANDINGS if counts[now])
+
+
+def recipients(mail: TranscriptMail) -> list[str]:
     """Whom it was sent to, in order."""
-    return ["all"] if mail.to_all else [address(receipt.agent) for receipt in mail.receipts]
+    return [ALL] if mail.to_all else [address(receipt.agent) for receipt in mail.receipts]
+
+
+def sent_at(mail: TranscriptMail, now: float) -> str:
+    """The time of the day; with the date, when that was long ago."""
+    pattern = "%H:%M:%S" if abs(now - mail.time) < _A_DAY else "%Y-%m-%d %H:%M"
+    try:
+        return time.strftime(pattern, time.localtime(mail.time)) if mail.time else ""
+    except (ValueError, OverflowError, OSError):  # a journal may have any number
+        return ""
+
+
+def takes_mail(now: Snapshot) -> Iterator[str]:
+    """The paths of the agents that take a message of the user."""
+    for agent in now.agents.values():
+        fact = agent.fact
+        if fact is not None and fact.state != "aborted" and not fact.is_over:
+            yield agent.path

@@ -99,7 +99,8 @@ class PromptQueue:
         return taken
 
     def _publish(self) -> None:
-        waiting = [QueuedMessage(q.text[:_SHOWN], q.how) for q in self._items if q.how != "prompt" and q.shown]
+        shown = (q for q in self._items if q.how != "prompt" and q.shown and not (q.mail and q.origin))
+        waiting = [QueuedMessage(q.text[:_SHOWN], q.how) for q in shown]
         if waiting != self._published.messages:
             self._published = QueueState(waiting)
             self._actor.publish(self._published.as_state())

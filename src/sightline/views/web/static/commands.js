@@ -61,6 +61,7 @@ const COMMANDS = {
       await api.askAside(session, question);
     },
   },
+  mail: { about: "the messages between agents; read them, write and answer", run: ({ actions }) => actions.mail() },
   unqueue: { about: "edit queued messages", run: ({ actions }) => actions.unqueue() },
   compact: {
     about: "summarise the older part of the conversation",
