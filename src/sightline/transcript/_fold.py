@@ -196,7 +196,7 @@ class Transcript:
         if event.mail in self._mail:
             mail = self.now.mail[self._mail[event.mail]]
             message.text, message.sender, message.reply_to = mail.text, mail.sender, mail.reply_to
-            self._mail_became(event.mail, event.agent, "read")
+            self._mail_became(event.mail, event.agent, "read", event.seq)
 
     def _on_mail_sent(self, event: MailSent) -> None:
         mail = TranscriptMail(
@@ -206,7 +206,7 @@ class Transcript:
             event.agent,
             event.source == "person",
             event.text,
-            tuple(MailReceipt.of(reader) for reader in event.readers),
+            tuple(MailReceipt.of(reader, event.seq) for reader in event.readers),
             event.to_all,
             event.reply_to,
         )
@@ -224,9 +224,9 @@ class Transcript:
 
     def _on_mail_changed(self, event: MailChanged) -> None:
         for id in event.ids:
-            self._mail_became(id, event.agent, event.now)
+            self._mail_became(id, event.agent, event.now, event.seq)
 
-    def _mail_became(self, id: str, reader: str, now: Literal["unread", "read", "dropped"]) -> None:
+    def _mail_became(self, id: str, reader: str, now: Literal["unread", "read", "dropped"], seq: int) -> None:
         """One that is not known here changes nothing."""
         if (at := self._mail.get(id)) is None:
             return
@@ -236,7 +236,7 @@ class Transcript:
             if each.agent == reader and each.now not in ("failed", now):
                 if not mail.by_user:
                     self._count_unread(reader, (now == "unread") - (each.now == "unread"))
-                each = replace(each, now=now)
+                each = replace(each, now=now, seq=seq)
             receipts.append(each)
         self.now.mail[at] = replace(mail, receipts=tuple(receipts))
 

@@ -175,12 +175,13 @@ class MailReceipt(msgspec.Struct, frozen=True, gc=False):
     outcome: Literal["injected", "woken", "revived", "failed"]
     now: Literal["unread", "read", "dropped", "failed"]
     error: str = ""  # why it failed
+    seq: int = 0  # of the event since which it is so
 
     @classmethod
-    def of(cls, reader: MailReader) -> "MailReceipt":
+    def of(cls, reader: MailReader, seq: int) -> "MailReceipt":
         failed = reader.outcome == "failed"
         now: Literal["unread", "read", "failed"] = "failed" if failed else "unread" if reader.unread else "read"
-        return cls(reader.agent, reader.outcome, now, reader.error)
+        return cls(reader.agent, reader.outcome, now, reader.error, seq)
 
 
 class TranscriptMail(msgspec.Struct, frozen=True, gc=False):

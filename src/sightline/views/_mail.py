@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Iterator
+from typing import Literal
 
 from sightline.text import clean_line
 from sightline.transcript import MailReceipt, Snapshot, TranscriptMail
@@ -10,8 +11,8 @@ from sightline.transcript import MailReceipt, Snapshot, TranscriptMail
 MAIN = "Main"  # the agent of the session, as agents address it
 ALL = "all"
 USER = "you"
+_STANDINGS: tuple[Literal["read", "unread", "dropped", "failed"], ...] = ("read", "unread", "dropped", "failed")
 _A_DAY = 24 * 60 * 60.0
-_STANDINGS = ("read", "unread", "dropped", "failed")
 
 
 def address(path: str) -> str:

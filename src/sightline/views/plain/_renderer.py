@@ -211,7 +211,10 @@ class PlainRenderer:
                     self._fact(event)
             case MailSent() if self._detail.agents:
                 _bound(self._mail, _MAIL_AT_MOST)
-                self._mail[event.id] = _KnownMail(event)
+                sent = self._mail[event.id] = _KnownMail(event)
+                for each in event.readers:
+                    if each.outcome == "injected" and not each.unread:  # a call waited for it
+                        self._read(sent, each.agent, parts)
             case User() if event.mail and self._detail.agents:
                 known = self._mail.get(event.mail)
                 if known is None:  # it was sent before this was watched

@@ -253,7 +253,7 @@ class MailViewer(Answerable):
             self._drawn.clear()
         gutter = self._theme.style("accent", _MARKED) if marked else _INDENT
         rows = [self._top_row(mail, width - 2), *(f"{_INDENT}{row}" for row in self._text(mail, width - 4))]
-        block = [gutter + row for row in rows]
+        block = [truncate(gutter + row, width) for row in rows]
         self._drawn[number] = made_of, block
         return block
 

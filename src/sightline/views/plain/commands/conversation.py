@@ -17,6 +17,7 @@ from sightline.events import (
     AgentState,
     Error,
     Event,
+    MailChanged,
     MailSent,
     Notice,
     RunEnded,
@@ -32,7 +33,15 @@ from sightline.exceptions import UserMistake
 from sightline.host import Frame, follow
 from sightline.journal import Store
 from sightline.text import clean_line
-from sightline.transcript import Entry, Remark, Snapshot, TranscriptCall, TranscriptMessage, TranscriptText
+from sightline.transcript import (
+    Entry,
+    Remark,
+    Snapshot,
+    TranscriptCall,
+    TranscriptMail,
+    TranscriptMessage,
+    TranscriptText,
+)
 from sightline.views.plain._output import columns_of, write_text
 from sightline.views.plain._palette import Palette
 from sightline.views.plain._renderer import EVERYTHING, PlainRenderer
@@ -108,7 +117,11 @@ class _Watching:
                 await self._show(part)
         else:
             entries = [entry for entry in frame.shown if self._is_of(entry.agent)]
-            await self._channels.write([_quoted(event) for entry in entries for event in _events_of(entry)])
+            parts = [(entry.seq, _events_of(entry)) for entry in entries]
+            parts += [(seq, events) for seq, reader, events in _read_by_calls(frame) if self._is_of(reader)]
+            parts.sort(key=lambda part: part[0])
+            parts.append((frame.seq, _unread(frame)))
+            await self._channels.write([_quoted(event) for _, events in parts for event in events])
             self._last, self.code = frame.seq, _CODES.get(frame.stop_reason, 0)
             if self._agent:
                 agent = frame.agents.get(self._agent)
@@ -183,6 +196,30 @@ def _sent(message: TranscriptMessage) -> list[Event]:
         return []
     sent = of_agent(message.sender, [MailSent(message.mail, message.text, [], reply_to=message.reply_to)])
     return sent if message.source else of_source("person", sent)
+
+
+def _unread(frame: Snapshot) -> list[Event]:
+    """What is known of messages that somebody has still to read."""
+    unread = [mail for mail in frame.mail if any(receipt.now == "unread" for receipt in mail.receipts)]
+    return [event for mail in unread for event in _of_mail(mail)]
+
+
+def _of_mail(mail: TranscriptMail) -> list[Event]:
+    sent = of_agent(mail.sender, [MailSent(mail.id, mail.text, [], reply_to=mail.reply_to)])
+    return of_source("person", sent) if mail.by_user else sent
+
+
+def _read_by_calls(frame: Snapshot) -> Iterator[tuple[int, str, list[Event]]]:
+    """Messages that are in no conversation, since a call read them: when, and by whom."""
+    shown = {
+        (entry.mail, entry.agent) for entry in frame.entries if isinstance(entry, TranscriptMessage) and entry.mail
+    }
+    for mail in frame.mail:
+        for receipt in mail.receipts:
+            is_read = (receipt.outcome, receipt.now) == ("injected", "read")
+            if is_read and (mail.id, receipt.agent) not in shown:
+                read = of_agent(receipt.agent, [MailChanged([mail.id], "read")])
+                yield receipt.seq, receipt.agent, [*_of_mail(mail), *read]
 
 
 def _printed(call: TranscriptCall) -> Iterator[Event]:
