@@ -91,7 +91,7 @@ class Delivery(msgspec.Struct, frozen=True):
 
 
 class SentMail(msgspec.Struct, frozen=True):
-    """A message that was sent. Without an id there was nobody to send it to."""
+    """A message that was sent. Without an id there was no agent to send it to."""
 
     id: str = ""
     receipts: list[Delivery] = []
@@ -192,9 +192,9 @@ class AgentDirectory:
                 if receipt.now != "unread":
                     continue
                 reader, to = self._members.get(receipt.agent.replace("/", ".")), _name_of(receipt.agent)
-                kept = Mail(mail.id, _name_of(mail.sender), to, mail.text, mail.reply_to, mail.time, mail.to_all)
+                unread = Mail(mail.id, _name_of(mail.sender), to, mail.text, mail.reply_to, mail.time, mail.to_all)
                 if reader is not None or not receipt.agent:
-                    (self.root_mail if reader is None else reader.mailbox).restore(kept)
+                    (self.root_mail if reader is None else reader.mailbox).restore(unread)
                 else:  # it had not begun
                     self._publisher.changed(receipt.agent, [mail.id], "dropped")
 
@@ -637,11 +637,11 @@ class AgentDirectory:
                 seen.append(MailReader(path, "failed", mistake.message))
         with self._publisher.sending() as id:
             self._publisher.written(id, clean_text(text), seen, to_all=to_all, reply_to=reply_to)
-        told = user_text(text, reply_to, to_all=to_all)
+        words = user_text(text, reply_to, to_all=to_all)
         for reader in taking:
             dropped = partial(self._publisher.changed, "" if reader is None else reader.path, [id], "dropped")
             try:
-                await self._give(reader, UserWords(told, id, how, dropped))
+                await self._give(reader, UserWords(words, id, how, dropped))
             except SightlineError:
                 dropped()
                 if not to_all:

@@ -24,7 +24,7 @@ class MailPublisher:
         self._being_sent = ""
 
     def continue_after(self, thread: Sequence[TranscriptMail]) -> None:
-        """No message gets the id of an earlier one. Words of the user that nobody read are gone with their host."""
+        """No message gets the id of an earlier one. Words of the user that were not read were lost with their host."""
         numbers = [int(mail.id[1:]) for mail in thread if mail.id[1:].isdecimal()]
         self._count = max([self._count, *numbers])
         for mail in thread:

@@ -46,7 +46,7 @@ class User(Envelope, frozen=True, gc=False, tag="user"):
     how: Literal["prompt", "steer", "follow_up"] = "prompt"
     left_out_lines: int = 0  # of a very long text: the agent received them; the last line of `text` has a note
     job: str = ""  # the job whose end it reports
-    mail: str = ""  # the id of the `mail_sent` that is read here; what that says of itself is part of `text`
+    mail: str = ""  # the id of the `mail_sent` that is read here; `text` also has its sender and how to answer
 
 
 class MailReader(msgspec.Struct, frozen=True, gc=False):

@@ -9,7 +9,7 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
@@ -42,6 +42,7 @@ from sightline.views._mail import mail_from
 from sightline.views.plain._figures import size_words, wait_words
 from sightline.views.plain._palette import AGENT, CALL, MAIL, NEVER, PLAIN, STEP, Palette
 
+T = TypeVar("T")
 _AGENT_CAP, _TASK_CAP, _PREVIEW_CAP, _FAILURE_CAP, _MAIL_CAP = 24, 80, 120, 2000, 400
 _STEPS_AT_MOST = 50
 _LISTS_AT_MOST = 256
@@ -348,7 +349,7 @@ _MAIL = (User, MailSent, MailChanged)
 _RARE = frozenset((ToolUpdate, ToolConnection, ToolResult, ToolOutput, State, Notice, Error, Unknown, *_MAIL))
 
 
-def _bound(known: dict[str, Any], most: int) -> None:
+def _bound(known: dict[str, T], most: int) -> None:
     """Make room for one more."""
     if len(known) >= most:
         del known[next(iter(known))]

@@ -56,7 +56,7 @@ def test_a_message_of_an_agent_is_one_row_that_names_it() -> None:
         "· m2 from A/B, in reply to m1: Halfway.",
         "  More of it.",
     ]
-    hostile = TranscriptMessage("", HOSTILE, source="irc", mail=HOSTILE, sender=HOSTILE, reply_to=HOSTILE)
+    hostile = TranscriptMessage("", HOSTILE[1], source="irc", mail=HOSTILE[4], sender=HOSTILE[1], reply_to=HOSTILE[2])
     fits(block_for(hostile, drawing(), {}))
     user = TranscriptMessage("", "Stop.", "prompt", mail="m3")
     assert list(block_for(user, drawing(), {}).render(70)) == ["› Stop."]

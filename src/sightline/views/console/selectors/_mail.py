@@ -108,7 +108,7 @@ class MailViewer(Answerable):
         """The first message in the window."""
         self._in_window = 1
         self._drawn: dict[int, tuple[object, list[str]]] = {}
-        self._composer: Composer | None = None
+        self._composer: MessageLine | None = None
         self._note = ""
         self._rows: Rows = ()
 
@@ -196,10 +196,10 @@ class MailViewer(Answerable):
 
     def _write(self, answered: TranscriptMail | None) -> None:
         self._note = ""
-        self._composer = Composer(self._desk, list(_all(self._desk.state)), answered, self._submitted)
+        self._composer = MessageLine(self._desk, list(_all(self._desk.state)), answered, self._submitted)
         self._redraw()
 
-    def _react_to_composer(self, composer: "Composer", event: Input) -> bool:
+    def _react_to_composer(self, composer: "MessageLine", event: Input) -> bool:
         matches = self._desk.bindings.matches
         if matches(event, "select_cancel") or matches(event, "interrupt"):
             self._composer = None
@@ -209,13 +209,13 @@ class MailViewer(Answerable):
         self._redraw()
         return known or isinstance(event, Key)
 
-    def _submitted(self, composer: "Composer") -> None:
+    def _submitted(self, composer: "MessageLine") -> None:
         self._composer = None
         if composer.text.strip():
             self._desk.spawn(self._send(composer))
         self._redraw()
 
-    async def _send(self, composer: "Composer") -> None:
+    async def _send(self, composer: "MessageLine") -> None:
         to = composer.recipient
         command = SendMail(composer.text, agent=to.path, to_all=to.to_all, reply_to=composer.reply_to)
         reply = await self._desk.submit(command)
@@ -313,7 +313,7 @@ class MailViewer(Answerable):
             self._desk.redraw(self)
 
 
-class Composer(Component):
+class MessageLine(Component):
     """A line to write a message on, and whom it is for, which other keys of a list choose."""
 
     def __init__(
@@ -321,7 +321,7 @@ class Composer(Component):
         desk: Desk,
         choices: list[Recipient],
         answered: TranscriptMail | None,
-        on_submit: Callable[["Composer"], None],
+        on_submit: Callable[["MessageLine"], None],
     ) -> None:
         self._desk = desk
         self._theme = desk.drawing.theme
@@ -370,10 +370,10 @@ def _answer_to(answered: TranscriptMail | None, choices: list[Recipient]) -> Rec
     if answered is None:
         return Recipient()
     if not answered.by_user:
-        wanted = Recipient(answered.sender)
+        found = Recipient(answered.sender)
     else:
-        wanted = Recipient(to_all=True) if answered.to_all else Recipient(answered.receipts[0].agent)
-    return wanted if wanted in choices else Recipient()
+        found = Recipient(to_all=True) if answered.to_all else Recipient(answered.receipts[0].agent)
+    return found if found in choices else Recipient()
 
 
 def _all(state: Snapshot) -> Iterator[Recipient]:

@@ -199,7 +199,7 @@ def _sent(message: TranscriptMessage) -> list[Event]:
 
 
 def _unread(frame: Snapshot) -> list[Event]:
-    """What is known of messages that somebody has still to read."""
+    """What is known of messages that are unread."""
     unread = [mail for mail in frame.mail if any(receipt.now == "unread" for receipt in mail.receipts)]
     return [event for mail in unread for event in _of_mail(mail)]
 
