@@ -61,7 +61,6 @@ const COMMANDS = {
       await api.askAside(session, question);
     },
   },
-  mail: { about: "the messages between agents; read them, write and answer", run: ({ actions }) => actions.mail() },
   unqueue: { about: "edit queued messages", run: ({ actions }) => actions.unqueue() },
   compact: {
     about: "summarise the older part of the conversation",
@@ -88,6 +87,7 @@ const COMMANDS = {
       return `Renamed to: ${title}`;
     },
   },
+  mail: { about: "the messages between agents; read them, write and answer", run: ({ actions }) => actions.mail() },
 };
 
 const NAMES = Object.keys(COMMANDS).map((name) => `/${name}`).join(", ");
