@@ -111,7 +111,7 @@ class AgentDefinitions:
         return ExtensionAgents(list(self._found.values()), self._notices)
 
 
-def agents_of(file: ExtensionFile, function: object, cwd: Path, options: Any) -> ExtensionAgents:
+def agents_of(file: ExtensionFile, function: object, cwd: Path, options: object) -> ExtensionAgents:
     """Those of a file that was loaded."""
     return AgentDefinitions(file.name, file.path, cwd, options).run(function)
 
