@@ -14,7 +14,7 @@ from contextlib import aclosing
 
 from msgspec.structs import replace
 
-from sightline.agent import AgentSpec, RunOutcome, agent_spec, headless_commands
+from sightline.agent import AgentSpec, HeadlessRun, RunOutcome, agent_spec, headless_commands
 from sightline.events import Error, Event, Notice, encode_event
 from sightline.host.native._working import NativeSession, working
 from sightline.host.session._answer_schema import AnswerSchema
@@ -112,7 +112,8 @@ class NativeRun:
         agent = running.agent
         timer = None
         try:
-            agent.commands = {**headless_commands(agent, self._store), **agent.commands}
+            here = HeadlessRun(agent, self._store, running.worker.reviews.run)
+            agent.commands = {**headless_commands(here), **agent.commands}
             await agent.prompt(self._prompt if self._schema is None else self._schema.prompt_with(self._prompt))
             if self._cancelled:
                 agent.stop()

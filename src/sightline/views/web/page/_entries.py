@@ -77,7 +77,7 @@ def _call(number: int, call: TranscriptCall, outputs: Outputs, *, live: bool) ->
         "id": outputs.call_id(number, call),
         "by": "person" if call.by_user else "",
         "own": call.by_user or (is_job and not call.is_job),  # run by the user, not by an agent
-        "is_job": call.is_job,
+        "is_job": call.is_job and not call.by_user,  # a review is no command
         "job": clean_line(ending.job) if ending.ended == "job" else "",  # it runs on as, in the background
         "private": call.is_private,
         "outside": ending.sandboxed is False and not call.by_user,  # no sandbox held it

@@ -61,6 +61,14 @@ const COMMANDS = {
       await api.askAside(session, question);
     },
   },
+  review: {
+    about: "review a change: what is not committed, a branch, commits",
+    args: "[BRANCH|A..B|COMMIT] [-- FOCUS]",
+    run: async ({ session, actions }, text) => {
+      if (!text || text.startsWith("-- ")) return actions.review(text.replace(/^-- */, ""));
+      await api.review(session, text);
+    },
+  },
   unqueue: { about: "edit queued messages", run: ({ actions }) => actions.unqueue() },
   compact: {
     about: "summarise the older part of the conversation",
