@@ -204,7 +204,7 @@ class AgentState(StateFact, frozen=True):
     added: int = 0  # lines
     removed: int = 0
     failed: bool = False  # its last task; a run of it may have ended well, and its task not
-    is_review: bool = False  # the user asked it to review a change
+    is_review: bool = False  # it reviews a change for the user
 
     @property
     def is_over(self) -> bool:

@@ -1,4 +1,4 @@
-"""The reviews of a session, as every view shows them: their findings, and what the agent is asked to fix."""
+"""The reviews of a session, as every view shows them: their findings, and the prompt that has them fixed."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -42,7 +42,7 @@ def reviews_of(state: Snapshot) -> Iterator[ShownReview]:
 
 
 def fix_prompt(target: str, findings: Iterable[ReviewFinding]) -> str:
-    """What the agent is asked, for the user to read and send."""
+    """For the user to read and send."""
     texts = [finding_text(finding) for finding in findings]
     if len(texts) == 1:
         return f"{fix_heading(target, several=False)}\n\n{texts[0]}"

@@ -1,1 +1,1 @@
-"""A review of a change that the user asked for: what the reviewer is given, and what came of it."""
+"""A review that the user requested: what the reviewer is given, and what came of it."""

@@ -1,7 +1,6 @@
 """What came of a review: the verdict of the reviewer and its findings, each with the lines around its place.
 
-What the definition of a reviewer says of its result is up to whoever wrote it: what is a verdict is read as one, any
-other result is its summary.
+A user's own reviewer may have a result of any form: one that is a verdict is read as such, any other is the summary.
 """
 
 import os

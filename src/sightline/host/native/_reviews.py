@@ -1,11 +1,11 @@
-"""The reviews that the user asked for (`/review`): each is a reviewer among the agents of the session.
+"""The reviews that the user requested (`/review`): each is a reviewer among the agents of the session.
 
 Rules:
 
 - What is reviewed is read once, when the review begins: what is changed after that is not part of it.
 - A review is a call of the user's that continues in the background: one `tool_use`, and one `tool_result` with what
   was found, also where it was stopped or failed.
-- The agent of the session does not learn of it. What it is to fix, the user tells it.
+- The agent of the session does not learn of it. The user sends it what it is to fix.
 - At most so many run at once. Their ends are waited for, also when the session ends.
 """
 

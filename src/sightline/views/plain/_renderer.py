@@ -2,7 +2,7 @@
 
 - Words are written exactly as they came. A block that follows another begins on a new line; nothing else is added.
 - Markers (a call), labels (who speaks) and steps (of a delegation) are lines of their own, written only on request.
-- What came of a review the user asked for is words, too.
+- The report of a review that the user requested is words, too.
 - What a command prints is set off from words by an indent, and its marker has the whole command; on a terminal one row.
 - Everything else a stream may carry leaves this output unchanged. Notices and errors go to the other channel.
 """

@@ -2,8 +2,8 @@
 
 Rules:
 
-- Nothing of the repository is run (`_git`), and nothing is written to it. Git's plumbing is asked, which the settings
-  of a repository or a user do not make look different.
+- Nothing of the repository is run (`_git`), and nothing is written to it. It is read by git's plumbing
+  commands, which the settings of a repository or a user do not make look different.
 - Files that may not be read are left out, and so are new files that are no files or links, or too large.
 - Everything has a bound; what is cut off is known (`is_whole`).
 - In the diff every character can be seen, and no character but the newline ends a line.

@@ -20,7 +20,7 @@ _escape = re.compile(r"\\([abtnvfr\"\\]|[0-7]{3})")
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
 
 
-class Hunk(msgspec.Struct, frozen=True):
+class DiffHunk(msgspec.Struct, frozen=True):
     """Its lines with their signs, and the numbers of the first one."""
 
     old: int
@@ -56,7 +56,7 @@ class FileDiff:
         if old is None or new is None:  # a mode, a binary file: only the first line has them
             both = _name_twice(self._lines[0].removeprefix(_START))
             old, new = both if old is None else old, both if new is None else new
-        is_new, is_gone = (self._says(words) for words in ("new file mode", "deleted file mode"))
+        is_new, is_gone = (self._has(words) for words in ("new file mode", "deleted file mode"))
         return "" if is_new else old, "" if is_gone else new
 
     @property
@@ -64,7 +64,7 @@ class FileDiff:
         return self.paths[1] or self.paths[0]
 
     @cached_property
-    def hunks(self) -> tuple[Hunk, ...]:
+    def hunks(self) -> tuple[DiffHunk, ...]:
         return tuple(_hunks(self._lines[len(self._head) :]))
 
     @property
@@ -77,7 +77,7 @@ class FileDiff:
         at = next((at for at, line in enumerate(self._lines) if line.startswith("@@")), len(self._lines))
         return self._lines[:at]
 
-    def _says(self, words: str) -> bool:
+    def _has(self, words: str) -> bool:
         return any(line.startswith(words) for line in self._head)
 
 
@@ -98,7 +98,7 @@ def files_of(diff: str) -> list[FileDiff]:
     return [FileDiff(diff[start:end]) for start, end in zip(starts, ends, strict=False)]
 
 
-def _hunks(lines: list[str]) -> Iterator[Hunk]:
+def _hunks(lines: list[str]) -> Iterator[DiffHunk]:
     at = 0
     while at < len(lines):
         found = _hunk(lines[at])
@@ -116,7 +116,7 @@ def _hunks(lines: list[str]) -> Iterator[Hunk]:
         # Of a side without lines, git gives the number of the line before.
         old = int(found[1]) + (found[2] == "0")
         new = int(found[3]) + (found[4] == "0")
-        yield Hunk(old, new, tuple(inside))
+        yield DiffHunk(old, new, tuple(inside))
 
 
 def _name(text: str, prefix: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from sightline.text import cut_graphemes
-from sightline.working_copies.change._diff import FileDiff, Hunk
+from sightline.working_copies.change._diff import DiffHunk, FileDiff
 
 _AROUND = 4  # lines before and after
 _LINES_AT_MOST = 24
@@ -41,7 +41,7 @@ def lines_around(file: FileDiff | None, base: BaseLines, first: int, last: int) 
     return "\n".join(_parts(found))
 
 
-def _first_change(hunks: tuple[Hunk, ...], *, is_gone: bool) -> int:
+def _first_change(hunks: tuple[DiffHunk, ...], *, is_gone: bool) -> int:
     for hunk in hunks[:1]:
         number = hunk.old if is_gone else hunk.new
         for line in hunk.lines:
@@ -51,7 +51,7 @@ def _first_change(hunks: tuple[Hunk, ...], *, is_gone: bool) -> int:
     return 0
 
 
-def _all(hunks: tuple[Hunk, ...], base: BaseLines, start: int, end: int) -> Iterator[_Line]:
+def _all(hunks: tuple[DiffHunk, ...], base: BaseLines, start: int, end: int) -> Iterator[_Line]:
     """Of the file, from its beginning; what does not change is left out where it is far from the place."""
     old = new = 1
     for hunk in hunks:
@@ -74,7 +74,7 @@ def _same(base: BaseLines, old: int, new: int, until: int, start: int) -> Iterat
         yield _Line(" ", at, number, lines[at - 1])
 
 
-def _changed(hunk: Hunk) -> Iterator[_Line]:
+def _changed(hunk: DiffHunk) -> Iterator[_Line]:
     old, new = hunk.old, hunk.new
     for line in hunk.lines:
         sign = line[:1]

@@ -2,7 +2,7 @@
 
 Rules:
 
-- A name may be anybody's: a branch is made by whoever can push. None is given to git where it could be an option. A
+- Names are untrusted: others make branches, too. None is given to git where it could be an option. A
   branch is looked for by its whole name (`refs/heads/…`), anything else only where it begins with no dash. What follows
   uses the ids of commits alone.
 - A branch is compared with from where the two parted: what it has and we have not is no change of ours.

@@ -18,18 +18,18 @@ from sightline.views.console.selectors._panel import ChoicePanel, Panel
 from sightline.views.console.shapes._review import ROLES
 
 _LISTED = 6  # findings
-_UNASKED_ROWS = 14  # above the editor
+_UNREQUESTED_ROWS = 14  # above the editor
 _LOOKS_APART = 0.25  # seconds
 _FIX_ALL, _DISMISS, _EDIT = "list_fix_all", "list_remove", "list_edit"
 _BACK, _FURTHER = "select_page_up", "select_page_down"
 
 
 class FindingsPanel(ChoicePanel):
-    """Answers with the prompt. `unasked`: the review has just ended, and the user may be about to do something else."""
+    """Answers with the prompt. `unrequested`: the review has just ended, and the user may be doing something else."""
 
-    def __init__(self, desk: Desk, review: ShownReview, *, unasked: bool = False) -> None:
+    def __init__(self, desk: Desk, review: ShownReview, *, unrequested: bool = False) -> None:
         self._review = review
-        self._unasked = self.guarded = self.yields_to_draft = unasked
+        self._unrequested = self.guarded = self.yields_to_draft = unrequested
         self._detail = FindingDetail(desk.drawing.theme)
         super().__init__(
             desk,
@@ -46,19 +46,19 @@ class FindingsPanel(ChoicePanel):
         self._take(review)
 
     async def poll(self) -> None:
-        """Follow what is dismissed, here or in another view. What was opened unasked is not to be in the way of a
+        """Follow what is dismissed, here or in another view. What was opened unrequested is not to be in the way of a
         request, or of what the user writes."""
         while not self.finished:
             await asyncio.sleep(_LOOKS_APART)
             review = review_of(self.desk, self._review.call)
-            if review is None or (self._unasked and (self.desk.state.requests or self.is_postponed)):
+            if review is None or (self._unrequested and (self.desk.state.requests or self.is_postponed)):
                 self.finish(None)
             elif review != self._review:
                 self._take(review)
                 self.redraw()
 
     def render(self, width: int) -> Rows:
-        room = min(self.room, _UNASKED_ROWS) if self._unasked else self.room
+        room = min(self.room, _UNREQUESTED_ROWS) if self._unrequested else self.room
         count = len(self._review.findings)
         listed = min(count, _LISTED, max(room // 3, 1))
         self.list.set_max_rows(listed)

@@ -66,7 +66,7 @@ async def _choose(console: "Console", focus: str) -> None:
 
 
 def _items(there: ChangeChoices, review: ShownReview | None) -> Iterator[Item]:
-    """What has nothing in it cannot be chosen, and says so."""
+    """What has nothing in it is shown as that, and cannot be chosen."""
     if review is not None:
         about = f"{review.target}: {len(review.open)} not dismissed"
         yield Item(_FINDINGS, "Findings of the last review", about)
@@ -138,7 +138,7 @@ async def _open_at_the_end(console: "Console", call: str, agent: str) -> None:
     review = review_of(console, call)
     if review is None or console.draft or console.screen.asking is not None or console.state.requests:
         return
-    await _step_through(console, review, unasked=True)
+    await _step_through(console, review, unrequested=True)
 
 
 def _has_ended(desk: Desk, call: str, agent: str) -> bool:
@@ -151,13 +151,13 @@ def _has_ended(desk: Desk, call: str, agent: str) -> bool:
     return found is None or found.content is not None
 
 
-async def _step_through(console: "Console", review: ShownReview, *, unasked: bool = False) -> None:
+async def _step_through(console: "Console", review: ShownReview, *, unrequested: bool = False) -> None:
     if console.drawing.linear:
         prompt = await _step_by_words(console, review)
     else:
-        panel = FindingsPanel(console, review, unasked=unasked)
+        panel = FindingsPanel(console, review, unrequested=unrequested)
         console.spawn(panel.poll())
-        prompt = await (console.ask(panel, above=True) if unasked else console.ask(panel))
+        prompt = await (console.ask(panel, above=True) if unrequested else console.ask(panel))
     if prompt:
         console.set_draft("\n\n".join([*([console.draft] if console.draft else []), prompt]))
 
@@ -180,7 +180,7 @@ async def _step_by_words(console: "Console", review: ShownReview) -> str:
 
 async def _act(console: "Console", review: ShownReview, shown: ShownFinding) -> str:
     """What to do about a finding; the prompt that fixes it."""
-    actions = [Item(value, "Take it back" if value == "dismiss" and shown.is_dismissed else label)
+    actions = [Item(value, "Restore it" if value == "dismiss" and shown.is_dismissed else label)
                for value, label in _ACTIONS]  # fmt: skip
     match await console.ask(ChoicePanel(console, finding_label(shown), actions, filter=False)):
         case "fix":

@@ -184,7 +184,7 @@ def _question(fact: events.QuestionFact, call: TranscriptCall) -> Shape | None:
 
 
 def _review(fact: events.ReviewFact, call: TranscriptCall) -> Shape:
-    """With what the agent is asked to fix, so that the page asks in the words of the console."""
+    """With the prompt that has a finding fixed, in the words of the console."""
     return {
         "kind": "review",
         "review": call.id,

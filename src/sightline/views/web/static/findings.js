@@ -19,7 +19,7 @@ function mark(element) {
   const off = isDismissed(element);
   element.classList.toggle("dismissed", off);
   setText(element.querySelector(".dismissed-word"), off ? "dismissed" : "");
-  setText(element.querySelector(".dismiss"), off ? "Take it back" : "Dismiss");
+  setText(element.querySelector(".dismiss"), off ? "Restore" : "Dismiss");
 }
 
 const write = (element, text) => element.dispatchEvent(new CustomEvent("write", { bubbles: true, detail: text }));
