@@ -72,6 +72,7 @@ class Reviews:
         member = self._team.directory.allocate(review_request(change, focus, stored), None)
         args = {"target": change.target.about, **({"focus": focus} if focus else {})}
         note = self._agent.secrets.masked(clean_text(f"/{NAME.lower()} {text}".strip()))
+        self._agent.model.note_chosen()  # as with a prompt: it may be the first thing in the session
         self._agent.memory.note("custom", {"text": note}, REVIEW_NOTE)
         self._actor.publish(ToolUse(call, NAME, NAME.lower(), change.target.about, args, job=True))
         task = asyncio.get_running_loop().create_task(self._carried_out(call, change, member))

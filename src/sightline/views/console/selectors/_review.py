@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sightline.views.console._console import Console
 
 _FINDINGS, _UNCOMMITTED, _BRANCH, _COMMIT, _OTHER = "findings", "uncommitted", "branch", "commit", "\0other"
-_LOOKS_APART = 0.2  # seconds
+_LOOKS_APART, _LOOKS_AT_MOST = 0.2, 50  # seconds apart
 _ACTIONS = (("fix", "Fix this"), ("all", "Fix all"), ("dismiss", "Dismiss it"), ("edit", "Open it in the editor"))
 
 
@@ -188,10 +188,20 @@ async def _act(console: "Console", review: ShownReview, shown: ShownFinding) -> 
         case "all" if review.open:
             return fix_prompt(review.target, [each.finding for each in review.open])
         case "dismiss":
-            await accepted(console, DismissFinding(review.call, shown.number, not shown.is_dismissed))
+            await _dismiss(console, review, shown)
         case "edit" if shown.finding.file:
             edit_file(console, shown.finding.file, shown.finding.first_line)
     return ""
+
+
+async def _dismiss(console: "Console", review: ShownReview, shown: ShownFinding) -> None:
+    """Until the list has it: the host's event comes after its reply."""
+    if await accepted(console, DismissFinding(review.call, shown.number, not shown.is_dismissed)) is None:
+        return
+    for _ in range(_LOOKS_AT_MOST):
+        if review_of(console, review.call) != review:
+            return
+        await asyncio.sleep(_LOOKS_APART)
 
 
 def _spoken_item(shown: ShownFinding) -> Item:
