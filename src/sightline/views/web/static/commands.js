@@ -61,14 +61,6 @@ const COMMANDS = {
       await api.askAside(session, question);
     },
   },
-  review: {
-    about: "review a change: what is not committed, a branch, commits",
-    args: "[BRANCH|A..B|COMMIT] [-- FOCUS]",
-    run: async ({ session, actions }, text) => {
-      if (!text || text.startsWith("-- ")) return actions.review(text.replace(/^-- */, ""));
-      await api.review(session, text);
-    },
-  },
   unqueue: { about: "edit queued messages", run: ({ actions }) => actions.unqueue() },
   compact: {
     about: "summarise the older part of the conversation",
@@ -93,6 +85,14 @@ const COMMANDS = {
       if (!title) throw new Error("Which title? /rename TITLE");
       await api.rename(session, title);
       return `Renamed to: ${title}`;
+    },
+  },
+  review: {
+    about: "review a change: what is not committed, a branch, commits",
+    args: "[BRANCH|A..B|COMMIT] [-- FOCUS]",
+    run: async ({ session, actions }, text) => {
+      if (!text || text.startsWith("-- ")) return actions.review(text.replace(/^-- */, ""));
+      await api.review(session, text);
     },
   },
 };
