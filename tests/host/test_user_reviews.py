@@ -27,8 +27,10 @@ from sightline.events import (
     User,
     call_ending,
 )
+from sightline.exceptions import UserMistake
 from sightline.host import (
     Abort,
+    AnswerSchema,
     CancelCall,
     CommandReply,
     DismissFinding,
@@ -466,13 +468,15 @@ async def test_a_move_in_the_tree_leaves_the_findings_of_its_branch(project: Pat
         assert len(list(reviews_of(here.session.snapshot()))) == 1
 
 
-async def headless(folder: Path, words: str, turns: list[Any], *, cancel_at: str = "") -> tuple[list[Event], Any]:
+async def headless(
+    folder: Path, words: str, turns: list[Any], *, cancel_at: str = "", schema: AnswerSchema | None = None
+) -> tuple[list[Event], Any]:
     """`cancel_at`: the name of a call of the reviewer, at which the run is cancelled."""
     work = folder / "work"
     loaded = load(work, flags={"permissions.sandbox": "false"}, environ={"SIGHTLINE_HOME": str(folder / "home")})
     options = StartOptions(model=write_script(folder, turns))
     spec = AgentSpec(cwd=work, settings=loaded.settings, policy=Policy("auto", ["exec"], [], work), options=options)
-    run, events, cancelling = NativeRun(store_in(folder), spec, words), [], []
+    run, events, cancelling = NativeRun(store_in(folder), spec, words, schema=schema), [], []
     async with aclosing(run.events()) as batches:
         async for batch in batches:
             events += batch
@@ -517,6 +521,12 @@ async def test_without_a_screen_a_review_that_is_cancelled_ends(project: Path) -
     (end,) = [event for event in events if isinstance(event, RunEnded) and not event.agent]
     assert result.seq < end.seq
     assert_sound(events)
+
+
+async def test_without_a_screen_a_report_fits_no_schema(project: Path) -> None:
+    """It is words: the events have it as data. A mistake before anything is reviewed."""
+    with pytest.raises(UserMistake, match="/review has no answer that could fit a schema"):
+        await headless(project.parent, "/review main", [scripts(Review=REVIEW)], schema=AnswerSchema({}))
 
 
 async def test_at_most_so_many_at_once(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

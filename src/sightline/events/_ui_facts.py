@@ -312,6 +312,13 @@ class ReviewFact(UiFact, frozen=True):
     changed_files: int = 0
     left_out: int = 0  # files that may not be read
 
+    @property
+    def outcome(self) -> str:
+        """`changes requested, 2 findings`."""
+        verdict = {"approve": "approved", "request_changes": "changes requested"}.get(self.verdict, "no verdict")
+        count = len(self.findings)
+        return f"{verdict}, {count or 'no'} finding{'s' * (count != 1)}"
+
 
 class CallEnding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a call ended, in the details of its result, of whatever kind they are. What is not known is empty."""

@@ -17,7 +17,6 @@ from sightline.working_copies import RepositoryChange
 _SUMMARY_AT_MOST, _CHECKED_AT_MOST = 4000, 500  # characters
 _MOST_CHECKED = 30
 _FINDINGS_AT_MOST = 180 * 1024  # bytes of all of them, so that an event can have them
-_VERDICTS = {"approve": "approved", "request_changes": "changes requested", "": "no verdict"}
 
 
 class _Verdict(msgspec.Struct, frozen=True):
@@ -48,16 +47,9 @@ def review_fact(change: RepositoryChange, member: Member, result: AgentResult, c
     )
 
 
-def verdict_words(fact: ReviewFact) -> str:
-    """`changes requested, 2 findings`."""
-    count = len(fact.findings)
-    findings = "no findings" if not count else f"{count} finding{'s' * (count != 1)}"
-    return f"{_VERDICTS[fact.verdict]}, {findings}"
-
-
 def report_of(fact: ReviewFact, ended: str = "") -> str:
     """All of it in words. `ended`: why it did not come to its end."""
-    parts = [f"Review of {fact.target}: {ended or verdict_words(fact)}", fact.summary]
+    parts = [f"Review of {fact.target}: {ended or fact.outcome}", fact.summary]
     for number, finding in enumerate(fact.findings, 1):
         where = f"{finding.place}: " if finding.place else ""
         body = "".join(f"\n   {line}".rstrip() for line in finding.body.split("\n")) if finding.body else ""

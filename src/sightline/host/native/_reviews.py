@@ -89,7 +89,9 @@ class Reviews:
             await self._stop_all(begun)
             raise
         if result.is_error:
-            raise OutsideFailure(f"the review of {begun.target} has failed", call_ending(result.details).problem)
+            ending = call_ending(result.details)
+            how = "was stopped" if ending.ended else "has failed"
+            raise OutsideFailure(f"the review of {begun.target} {how}", ending.problem)
         return StreamedText(result.content)
 
     def stop(self, call: str) -> bool:
@@ -103,6 +105,7 @@ class Reviews:
             raise UserMistake("there is no such finding")
         if self._dismissed is None:
             await self._session.fold_stored()
+        if self._dismissed is None:
             stored = DismissedFindings.among(self._session.snapshot().state)
             self._dismissed = {} if stored is None else dict(stored.by_review)
         numbers = {*self._dismissed.pop(call, []), finding} - ({finding} if not dismissed else set())

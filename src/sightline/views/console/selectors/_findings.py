@@ -76,7 +76,8 @@ class FindingsPanel(ChoicePanel):
     def _take(self, review: ShownReview) -> None:
         self._review = review
         count, left = len(review.findings), len(review.open)
-        self.heading.set_note(f"{left} of {count} findings" if left < count else "")
+        whole = review.fact.outcome if review.fact is not None else ""
+        self.heading.set_note(f"{left} of {count} findings" if left < count else whole)
         self.set_items([_item(shown) for shown in review.findings])
         if self.list.highlighted is not None:
             self._detail.show(self._finding(self.list.highlighted))

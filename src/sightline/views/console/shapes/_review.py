@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from sightline.delegation.review._report import verdict_words
 from sightline.events import FindingFact, ReviewFact, ReviewFinding, call_ending
 from sightline.text import clean_line, clean_text
 from sightline.tty import Theme, truncate
@@ -22,7 +21,7 @@ class ReviewShape(FactShape[ReviewFact]):
     @property
     def suffix(self) -> str:
         count = len(self._fact.findings)
-        return plural(count, "finding") if self.call.is_error else verdict_words(self._fact)
+        return plural(count, "finding") if self.call.is_error else self._fact.outcome
 
     def body(self, width: int) -> ShapeBody:
         """The findings with their texts unfolded, and in linear mode, where no list shows them."""

@@ -10,7 +10,6 @@ Rules:
 import msgspec
 
 from sightline import events
-from sightline.delegation.review._report import verdict_words
 from sightline.text import clean_line, clean_text
 from sightline.transcript import TranscriptCall
 from sightline.views._reviews import finding_text, fix_heading
@@ -188,7 +187,7 @@ def _review(fact: events.ReviewFact, call: TranscriptCall) -> Shape:
     return {
         "kind": "review",
         "review": call.id,
-        "suffix": verdict_words(fact),
+        "suffix": fact.outcome,
         "problem": _line(events.call_ending(call.details).problem),
         "summary": clean_text(fact.summary[:_MOST_TEXT]),
         "findings": [_finding(number, each) for number, each in enumerate(fact.findings[:_MOST_ROWS], 1)],
