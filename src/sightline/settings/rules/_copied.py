@@ -66,15 +66,16 @@ def _after(pattern: list[str], place: int, name: str) -> list[int]:
 
 def _moved_command(rule: Rule, folder: str, copy: str) -> list[Rule]:
     home = os.path.expanduser("~")
-    spelled = {folder, *(f"~{folder[len(each) :]}" for each in (home, real_path(home)) if folder.startswith(f"{each}/"))}
-    moved = [replace(rule, pattern=rule.pattern.replace(each, copy)) for each in sorted(spelled) if each in rule.pattern]
+    below = (each for each in (home, real_path(home)) if folder.startswith(f"{each}/"))
+    spelled = {folder, *(f"~{folder[len(each) :]}" for each in below)}
+    found = [replace(rule, pattern=rule.pattern.replace(each, copy)) for each in spelled if each in rule.pattern]
     if not is_absolute(rule.folder):
-        return moved
+        return found
     place = real_path(os.path.expanduser(rule.folder))
     if os.path.commonpath([place, folder]) == place:
         place = copy
     elif os.path.commonpath([place, folder]) == folder:
         place = os.path.join(copy, os.path.relpath(place, folder))
     else:
-        return moved
-    return [replace(each, folder=place) for each in (rule, *moved)]
+        return found
+    return [replace(each, folder=place) for each in (rule, *found)]
