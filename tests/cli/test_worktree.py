@@ -123,6 +123,15 @@ def test_a_conflict_leaves_both_sides(project: Path) -> None:
     assert trees() == []
 
 
+def test_a_merge_that_fails_says_once_that_the_worktree_stays(project: Path) -> None:
+    prompt(project, WRITES, "--worktree", "fix")
+    project.rename(project.parent / "moved")
+    project.mkdir()
+    done = sightline("worktree", "merge", "fix")
+    assert done.returncode == 1
+    assert done.stdout.count(b"worktree fix stays") == 1
+
+
 def test_a_session_is_resumed_in_its_worktree(project: Path, tmp_path: Path) -> None:
     """From wherever it is resumed. Once that is gone, it says how to go on; in the workspace it does, and says so; with
     --worktree it has a new one."""

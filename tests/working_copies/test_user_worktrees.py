@@ -1,6 +1,7 @@
 """Worktrees of the user's own sessions: made by name, trusted as their workspace, removed only when all is stored."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -192,6 +193,67 @@ def test_commits_stay_wherever_they_were_made(project):
     assert set(removed.branches) == {"sightline/fix-head", "sightline/fix"}
     tips = {name: git(project, "rev-parse", name).strip() for name in ("sightline/fix", "topic", "sightline/fix-head")}
     assert tips == {"sightline/fix": first, "topic": second, "sightline/fix-head": third}
+
+
+def test_a_repository_made_in_it_is_not_removed_with_its_commits(project):
+    """Its commits are in no patch and on no branch of the workspace's. One that has nothing of its own goes."""
+    one = open_worktree(project, "fix")
+    inner = one.tree / "lib" / "inner"
+    inner.mkdir(parents=True)
+    (inner / "file").write_text("1\n")
+    make_repository(inner)
+    with pytest.raises(UserMistake, match=f"a repository with commits of its own: {inner}"):
+        one.remove()
+    assert [*one.merge().applied] == ["lib/inner/file"]
+    with pytest.raises(UserMistake, match="commits of its own"):
+        one.remove()
+    git(inner, "clone", "-q", "--bare", str(inner), str(project.parent / "elsewhere"))
+    git(inner, "remote", "add", "origin", str(project.parent / "elsewhere"))
+    git(inner, "fetch", "-q")
+    git(inner, "stash", "list")
+    one.remove()
+    assert not one.tree.exists()
+
+
+def test_a_repository_that_cannot_be_read_or_has_only_a_stash_is_not_removed(project):
+    one = open_worktree(project, "fix")
+    inner = one.tree / "inner"
+    git(one.tree, "clone", "-q", str(project), str(inner))
+    (inner / "tracked").write_text("changed\n")
+    git(inner, "stash")
+    with pytest.raises(UserMistake, match="commits of its own"):
+        one.remove()
+    git(inner, "stash", "drop")
+    (inner / ".git" / "HEAD").unlink()
+    with pytest.raises(UserMistake, match="commits of its own"):
+        one.remove()
+
+
+def test_an_ignored_folder_goes_with_its_repositories(project):
+    """It is what a program fetched, such as its dependencies."""
+    (project / ".gitignore").write_text("vendor/\n")
+    one = open_worktree(project, "fix")
+    (one.tree / "vendor" / "lib").mkdir(parents=True)
+    (one.tree / "vendor" / "lib" / "file").write_text("1\n")
+    make_repository(one.tree / "vendor" / "lib")
+    one.remove()
+    assert not one.tree.exists()
+
+
+@pytest.mark.parametrize("how", ["by hand", "by git"])
+def test_commits_stay_when_its_files_were_removed_by_other_means(project, how):
+    """Also those that only its HEAD leads to, as long as git has not forgotten it."""
+    one, two = open_worktree(project, "one"), open_worktree(project, "two")
+    git(one.tree, "switch", "-q", "--detach")
+    lost, on_branch = commit(one, "detached"), commit(two, "on its branch")
+    for each in (one, two):
+        if how == "by git" and each is two:
+            git(project, "worktree", "remove", "--force", str(each.tree))
+        shutil.rmtree(each.tree, ignore_errors=True)
+    assert one.remove().branches == ("sightline/one-head",)
+    assert git(project, "rev-parse", "sightline/one-head").strip() == lost
+    assert two.remove().branches == ("sightline/two",)
+    assert git(project, "rev-parse", "sightline/two").strip() == on_branch
 
 
 def test_a_commit_of_the_users_own_changes_is_one(project):

@@ -59,6 +59,7 @@ class CopiedFolder:
         for name, status in entries:
             path = f"{folder}/{name}" if folder else name
             if is_git(name):
+                found.repositories.update([folder] if folder else [])
                 continue
             if stat.S_ISDIR(status.st_mode):
                 folders.append(path)
