@@ -264,6 +264,32 @@ def test_a_commit_of_the_users_own_changes_is_one(project):
     assert (status.changes.files, status.commits, status.is_unchanged) == ((), 1, False)
 
 
+def test_what_git_leaves_alone_in_the_workspace_is_no_change(project):
+    """A file that is not checked out is not deleted by a commit, and one that is the user's alone is not committed."""
+    git(project, "stash", "-q")
+    for name in ("apart", "mine", "quiet"):
+        (project / name).mkdir()
+        (project / name / "file").write_text("1\n")
+    git(project, "add", "-A")
+    git(project, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},module")
+    git(project, "commit", "-q", "-m", "more")
+    (project / "module").mkdir()
+    git(project, "update-index", "--skip-worktree", "mine/file", "apart/file")
+    git(project, "update-index", "--assume-unchanged", "quiet/file")
+    (project / "mine" / "file").write_text("private\n")
+    (project / "quiet" / "file").write_text("private\n")
+    (project / "apart" / "file").unlink()
+    one = open_worktree(project, "fix")
+    assert git(one.tree, "status", "--short") == ""
+    assert (one.tree / "mine" / "file").read_text() == "private\n"
+    (one.tree / "tracked").write_text("changed\n")
+    for content in ("2\n", "3\n"):
+        (one.tree / "tracked").write_text(content)
+        one.commit()
+        assert git(one.tree, "status", "--short") == ""
+    assert git(project, "diff", "--name-only", "HEAD", one.branch).split() == ["tracked"]
+
+
 def test_a_merge_leaves_both_sides_of_a_conflict(project):
     one = open_worktree(project, "fix")
     (one.tree / "tracked").write_text("worktree\ntwo\nthree, changed by the user\n")
