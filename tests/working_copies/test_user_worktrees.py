@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ from sightline.working_copies import (
     worktrees,
 )
 from sightline.working_copies import _records as records
+from tests.cli.support import until
 from tests.working_copies.conftest import git, make_repository, tree_of
 
 pytestmark = pytest.mark.needs("git")
@@ -304,6 +306,35 @@ def test_a_merge_leaves_both_sides_of_a_conflict(project):
     assert one.tree.is_dir()
 
 
+def test_one_is_not_removed_while_it_is_merged(project):
+    """Its files would count as deleted, and be deleted in the workspace."""
+    one = open_worktree(project, "fix")
+    (one.tree / "tracked").write_text("changed\n")
+    with ThreadPoolExecutor(1) as pool:
+        with records.MergeLock(one.record.device, one.record.inode):
+            merging = pool.submit(one.merge)
+            until(one.is_in_use)
+            with pytest.raises(UserMistake, match="is in use"):
+                one.remove()
+        assert merging.result(60).applied == ("tracked",)
+    assert (project / "tracked").read_text() == "changed\n"
+    one.remove()
+
+
+def test_files_that_vanish_during_a_merge_are_not_deleted_in_the_workspace(project, tmp_path):
+    """By other means, such as `git worktree remove`: nothing the agent did."""
+    one = open_worktree(project, "fix")
+    before = tree_of(project)
+    with ThreadPoolExecutor(1) as pool:
+        with records.MergeLock(one.record.device, one.record.inode):
+            merging = pool.submit(one.merge)
+            until(one.is_in_use)
+            one.tree.rename(tmp_path / "elsewhere")
+        with pytest.raises(OutsideFailure, match="the files of the working copy are gone"):
+            merging.result(60)
+    assert tree_of(project) == before
+
+
 def test_one_in_use_is_not_removed(project):
     """The lock ends with what uses it."""
     one = open_worktree(project, "fix")
@@ -349,6 +380,7 @@ def test_no_program_of_the_repository_is_run(project, tmp_path):
 
 MAKER = """
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from sightline.working_copies import _opening, open_worktree
 if sys.argv[2] == "made":

@@ -4,7 +4,8 @@ Rules:
 
 - A worktree belongs to a repository and has a name there. It lasts until it is removed by name, or at the end of a
   session of the user's: no process that ends, however it does, removes one.
-- What works in it has its lock, shared; what removes it needs that alone. The lock ends with its process.
+- What works in it, merges it or commits it has its lock, shared; what removes it needs that alone. The lock ends with its
+  process.
 - Nothing is removed before all changes are stored as a patch, and before every commit made in it is on a branch. Where
   a repository was made in it, with commits that are nowhere else, it is not removed.
 - What was trusted and allowed in the workspace is in the worktree, and what was denied: see `trust_copy`, `copy_rules`.
@@ -83,12 +84,14 @@ class UserWorktree:
     def merge(self) -> Merged:
         """Its changes into the workspace. See `WorkingCopy.merge`."""
         self._check_whole()
-        return self._copy().merge()
+        with self.used():
+            return self._copy().merge()
 
     def commit(self) -> str:
         """Everything in it that git would add, to its branch, whose name is returned."""
         self._check_whole()
-        return self._copy().commit(f"Changes of the worktree {self.name}").name
+        with self.used():
+            return self._copy().commit(f"Changes of the worktree {self.name}").name
 
     def remove(self, seconds: float = 0.0) -> RemovedWorktree:
         """Store its changes, then remove it. UserMistake where something still works in it after `seconds`, or where
@@ -127,7 +130,8 @@ class UserWorktree:
         descriptor = self._opened_lock()
         try:
             if not locks.acquire(descriptor, "shared") or not self.record.is_whole:
-                raise UserMistake(f"the worktree {self.name} is being removed", "try again: it is made anew then")
+                hint = "`sightline worktree` lists those there are; --worktree makes it anew"
+                raise UserMistake(f"the worktree {self.name} is being removed", hint)
             yield
         finally:
             os.close(descriptor)
