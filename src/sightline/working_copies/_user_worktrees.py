@@ -198,7 +198,7 @@ class UserWorktree:
         return repository
 
     def _repository(self) -> Repository:
-        """Named by where it was made: what the worktree's `.git` file says by now means nothing."""
+        """Named by where it was made: the content of the worktree's `.git` file by now means nothing."""
         repository = self._origin()
         folder = self.record.tree if self.tree.is_dir() else self.record.workspace
         return repository.tree(folder, self.record.git_dir)

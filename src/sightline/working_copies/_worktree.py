@@ -9,7 +9,7 @@ Rules:
   project's settings, which may have rules that deny. They are never committed.
 - What git was told to leave alone in the workspace (a sparse checkout, `--skip-worktree`, `--assume-unchanged`, a
   submodule that is not checked out) it leaves alone in the worktree: else a commit would delete it, or add to it.
-- The worktree is named to git by where it was made. What its `.git` file says by now means nothing.
+- The worktree is named to git by where it was made. The content of its `.git` file by now means nothing.
 """
 
 import os
