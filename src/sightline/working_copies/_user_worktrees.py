@@ -4,8 +4,8 @@ Rules:
 
 - A worktree belongs to a repository and has a name there. It lasts until it is removed by name, or at the end of a
   session of the user's: no process that ends, however it does, removes one.
-- What works in it, merges it or commits it has its lock, shared; what removes it needs that alone. The lock ends with its
-  process.
+- What works in it, merges it or commits it has its lock, shared; what removes it needs that alone. The lock ends with
+  its process.
 - Nothing is removed before all changes are stored as a patch, and before every commit made in it is on a branch. Where
   a repository was made in it, with commits that are nowhere else, it is not removed.
 - What was trusted and allowed in the workspace is in the worktree, and what was denied: see `trust_copy`, `copy_rules`.
