@@ -342,6 +342,34 @@ def test_a_guard_whose_tools_fail_still_ends_what_it_knows(tmp_path: Path):
     wait_for(lambda: is_gone(root), "the first process ended")
 
 
+_GONE_WHILE_IT_STARTS_ONE = """
+import subprocess, sys
+from sightline.exec.process import _guard, _marks
+
+mark = _marks.new_mark()
+with _guard.starting(mark), _marks.limit(mark):
+    deaf = subprocess.Popen(["sh", "-c", sys.argv[1]], start_new_session=True, stdout=subprocess.PIPE)
+    deaf.stdout.readline()
+    _guard._shell.stdin.close()  # as the guard sees it when this program is killed here
+    print(deaf.wait(60), _guard._shell.wait(60))
+"""
+
+
+@linux_only
+@pytest.mark.slow
+def test_a_guard_is_none_of_those_it_ends(tmp_path: Path):
+    """A program that is killed while it starts a command has the limit by which that is found, and is its parent."""
+    program = subprocess.run(
+        [sys.executable, "-c", _GONE_WHILE_IT_STARTS_ONE, f"trap '' TERM; {FOREVER}"],
+        cwd=Path(__file__).parents[2],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        timeout=90,
+        check=False,
+    )
+    assert (program.returncode, program.stdout) == (0, b"-9 0\n")
+
+
 _KILLED_TOO_EARLY = """
 import os, signal, sys, time
 from pathlib import Path
