@@ -438,7 +438,7 @@ class AgentDirectory:
         return member.driver
 
     def _answer_mail(self, member: Member, mail: Mail | None, words: str) -> None:
-        """Another program has no `irc`: what it says to a message is the answer to it."""
+        """Another program has no `irc`: its words after a message are the answer to it."""
         if mail is not None and member.is_program:
             self._send_answer(member, mail, words)
 

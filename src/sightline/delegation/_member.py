@@ -136,7 +136,7 @@ class Member:
         self.publish()
         self._changed(self)
 
-    def keep(self, record: AgentRecord) -> None:
+    def store(self, record: AgentRecord) -> None:
         """Store what has to be known when the program is killed."""
         self.record = record
         self._save(self)

@@ -379,7 +379,7 @@ class Team:
         )
 
     def _script_of(self, member: Member, parent: Agent) -> str:
-        """Its part of the session's script, which has those of the agents in it; empty where a model is asked."""
+        """Its part of the session's script, which has those of the agents in it; empty where there is a model."""
         if not parent.model.name.startswith(_SCRIPTED):
             return ""
         file = self._root.model.name.removeprefix(_SCRIPTED)

@@ -163,7 +163,7 @@ class UserWorktree:
         return branches
 
     def _repository(self) -> Repository:
-        """Named by where it was made: what the worktree's `.git` file says by now means nothing."""
+        """Named by where it was made: the content of the worktree's `.git` file by now means nothing."""
         repository = find_repository(self.record.workspace)
         if repository is None:
             raise OutsideFailure(f"the repository of the worktree {self.name} cannot be read: {self.workspace}")

@@ -7,7 +7,7 @@ Rules:
 - Ignored files are copied where the agent may need them (`.env`): regular files directly in the workspace, or in a
   folder of it that is not ignored, of at most 1 MiB each, the first 64 of them by name; and what belongs to the
   project's settings, which may have rules that deny. They are never committed.
-- The worktree is named to git by where it was made. What its `.git` file says by now means nothing.
+- The worktree is named to git by where it was made. The content of its `.git` file by now means nothing.
 """
 
 import os

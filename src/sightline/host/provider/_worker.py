@@ -297,7 +297,7 @@ class ProviderWorker:
         return CommandReply(True, data=returned_prompts)
 
     def _cancel_run(self) -> None:
-        """Beside the reading of its events: one whose events nobody takes would not end."""
+        """Beside the reading of its events: one whose events are not read would not end."""
         if self._run is None:
             self._connection.cut()
         elif self._cancelling is None or self._cancelling.done():

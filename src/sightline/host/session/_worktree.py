@@ -2,7 +2,7 @@
 
 Rules:
 
-- While a session works in one, nothing removes it, and every view is told which one it is.
+- While a session works in one, nothing removes it, and every view knows which one it is.
 - A session that began in a worktree is resumed there. It goes elsewhere only where the user names another worktree, or
   resumes it in the workspace after its worktree was removed; that is reported.
 - What is denied in the workspace by its path is denied by the path it has in the worktree, too.

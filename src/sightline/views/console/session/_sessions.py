@@ -2,7 +2,7 @@
 
 Rules:
 
-- Leaving an idle session ends its host. About a busy one the user is asked, and it may keep running.
+- Leaving an idle session ends its host. For a busy one there is a question, and it may be left running.
 - A console that is killed, or whose terminal is closed, leaves everything as it is.
 - A user who leaves for good decides what becomes of the worktree the session worked in (`_worktree`).
 - When the host is gone it is reported at once, the draft stays, and one key resumes.
@@ -342,7 +342,7 @@ class SessionSwitch:
     def _next_options(self, session: str) -> StartOptions:
         """The options the console was started with; a new session uses the agent and model of the one that is left."""
         # Options that allow more were given for the session the console began with, which has them stored: another
-        # session keeps its lower level, and so does that one.
+        # session has its lower level still, and so has that one.
         allow, flags = self._options.allow, self._options.flags
         if session:
             allow, flags = [], {name: value for name, value in flags.items() if name != "permissions.allow"}

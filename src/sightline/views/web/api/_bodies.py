@@ -67,7 +67,7 @@ class SessionHits(msgspec.Struct, frozen=True):
 
 
 class JobList(msgspec.Struct, frozen=True):
-    """Jobs, the newest first; `more` says whether there are older ones."""
+    """Jobs, the newest first; `more`: there are older ones."""
 
     jobs: list[JobBody]
     more: bool = False
@@ -105,7 +105,7 @@ class DownloadBody(msgspec.Struct, frozen=True):
 
 
 class RowsBody(msgspec.Struct, frozen=True):
-    """Rows by number. A row is a list of runs (text, and a style where there is one), or says what it stands for."""
+    """Rows by number. A row is a list of runs (text, and a style where there is one), or has what it stands for."""
 
     total: int
     first: int
@@ -187,7 +187,7 @@ class ArchiveBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AgentBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A session to start, with an agent in it. What is empty is as the settings of the folder say."""
+    """A session to start, with an agent in it. What is empty is as in the settings of the folder."""
 
     cwd: str = ""  # an absolute path, or from ~; empty: the folder of the server
     provider: str = ""  # empty: sightline's own agent
