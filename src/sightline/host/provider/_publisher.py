@@ -75,7 +75,8 @@ class RunPublisher:
         error = problem or outcome.error
         if translation.is_running:
             reason = "cancelled" if stopped or outcome.cancelled else "timeout" if outcome.timed_out else ""
-            self._actor.publish(RunEnded(None, None, reason, error is not None, outcome.native_exit_code))
+            code = outcome.exit_code if reason else outcome.native_exit_code
+            self._actor.publish(RunEnded(None, None, reason, error is not None, code))
         masked = self._actor.secrets.masked
         self._memory.answered(
             masked(outcome.text),
