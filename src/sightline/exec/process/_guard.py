@@ -55,7 +55,10 @@ everybody() {
 living() { for pid in $known; do kill -0 "$pid" 2>/dev/null && echo "$pid"; done; }
 look() {
     table=$(everybody)
-    new=$(echo $(printf '%s\n' $known $(marked) | sort -u)) known=
+    new= listed=$known known=
+    for pid in $listed $(marked); do
+        case " $new " in *" $pid "*) ;; *) new="$new $pid" ;; esac
+    done
     while [ -n "$new" ]; do
         known="$known $new" next=
         while read -r pid parent group; do
