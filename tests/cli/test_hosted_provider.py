@@ -15,7 +15,21 @@ from urllib.request import Request, urlopen
 import pytest
 
 from sightline.events import Event, RunEnded, RunStarted, Text, ToolResult, User
-from sightline.host import Abort, Attach, Command, CommandReply, Prompt, SetApproval, SetModel, Shell, connect
+from sightline.host import (
+    Abort,
+    AnswerRequest,
+    AskAside,
+    Attach,
+    CancelCall,
+    Command,
+    CommandReply,
+    Compact,
+    Prompt,
+    SetApproval,
+    SetModel,
+    Shell,
+    connect,
+)
 from sightline.journal import SessionReader, Store
 from tests.cli.fake_claude import DONE, INIT, FakeClaude, called, returned, said
 from tests.cli.support import is_alive, running_sessions, sightline, until
@@ -297,6 +311,7 @@ def test_lines_that_nobody_reads_are_no_reason_not_to_stop(program: FakeClaude) 
         (Prompt("And this.", how="steer"), "prompt"),
         (Prompt("And this.", how="follow_up"), "prompt"),
         (Attach("a.txt", b"a"), "prompt"),
+        (AskAside("What is this?"), "prompt"),
         (SetModel("other"), "model"),
         (SetApproval("full"), "approval level"),
     ],
@@ -315,6 +330,27 @@ def test_another_prompt_is_refused(program: FakeClaude, command: Command, what: 
     assert process.returncode == 0
     assert [event.text for event in of(User, stored())] == ["one"]
     assert len(program.starts) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "error"),
+    [
+        (Abort(agent="Explore-1"), "Claude Code has subagents of its own"),
+        (CancelCall("c1"), "Claude Code cannot stop one call alone"),
+        (AnswerRequest("request-1", "once"), "this question is no longer open"),
+        (Compact(), "Claude Code has no compact"),
+    ],
+)
+def test_what_it_does_not_have_is_named(program: FakeClaude, command: Command, error: str) -> None:
+    """And nothing happens to the run."""
+    program.plays(*WAITS)
+    process = program.started()
+    read_until(process, b"Words first.")
+    reply = submitted(session(), command)
+    assert (reply.ok, reply.error) == (False, error)
+    program.go()
+    assert process.communicate(timeout=60)[0] == b"\nDone.\n"
+    assert process.returncode == 0
 
 
 def test_a_user_runs_commands_beside_it(program: FakeClaude) -> None:

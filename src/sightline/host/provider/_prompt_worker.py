@@ -55,7 +55,7 @@ class PromptWorker:
 
     async def _taken(self, command: AgentCommand) -> CommandReply:
         match command:
-            case commands.Prompt() | commands.Attach():
+            case commands.Prompt() | commands.Attach() | commands.AskAside():
                 return self._refusal("prompt")
             case commands.SetModel(model="", thinking=""):
                 return CommandReply(True, data={"model": "", "thinking": ""})
@@ -66,7 +66,10 @@ class PromptWorker:
                 return CommandReply(True, data=data)
             case commands.SetApproval():
                 return self._refusal("approval level")
-            case commands.Abort(agent=""):
+            case commands.Abort() if command.agent:
+                error = f"{self._provider.title} has subagents of its own"
+                return CommandReply(False, error=error, hint="escape in the prompt stops all of its work")
+            case commands.Abort():
                 self._session.track(self._cancel())
                 return CommandReply(True, data=_NOTHING_QUEUED)
             case commands.Unqueue():
