@@ -159,8 +159,12 @@ def test_the_page_shows_and_stops_it(program: FakeClaude) -> None:
 
     (listed,) = api("sessions")[1]["sessions"]
     assert (listed["id"], listed["state"], listed["busy"], listed["title"]) == (id, "running", True, "one")
-    entries = api(f"sessions/{id}")[1]["entries"]
-    assert [entry["text"] for entry in entries if entry["type"] in ("message", "words")] == ["one", "Words first."]
+
+    def texts() -> list[str]:
+        entries = api(f"sessions/{id}")[1]["entries"]
+        return [entry["text"] for entry in entries if entry["type"] in ("message", "words")]
+
+    until(lambda: texts() == ["one", "Words first."], "its words")
     code, refused = api(f"sessions/{id}/prompt", {"text": "And this."})
     assert (code, refused["error"]) == (409, "this run was started with -p and takes no other prompt")
     assert api(f"sessions/{id}/abort", {})[0] == 202

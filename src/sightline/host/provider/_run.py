@@ -195,8 +195,10 @@ class ProviderRun:
 
     async def _pass_run(self, it: _Opened) -> None:
         translation, words = it.publisher.begin(self._ask.prompt), ProviderWords()
-        source = self._provider.source
-        stream = EventStream(source()) if source is not None and isinstance(it.log, HostSession) else None
+        stream: EventStream | None = None
+        with _reported():
+            if self._provider.source is not None and isinstance(it.log, HostSession):
+                stream = EventStream(self._provider.source())
 
         def publish(events: list[Event]) -> None:
             for event in events:
