@@ -70,6 +70,7 @@ class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str = ""
     timeout: float = 0.0
     options: dict[str, object] = {}  # of its provider
+    is_review: bool = False  # as its record has it
 
 
 class Delivery(msgspec.Struct, frozen=True):
@@ -189,6 +190,7 @@ class AgentDirectory:
             context=self._stored(request.context),
             isolated=isolated,
             created=time.time(),
+            is_review=request.is_review,
             is_step=request.definition is not None,
             cwd=request.cwd,
             timeout=request.timeout,

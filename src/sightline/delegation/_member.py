@@ -12,22 +12,21 @@ from sightline.delegation._driver import Driver
 from sightline.delegation._isolation import CopyCounts, HandedIn, Isolation
 from sightline.delegation._mailboxes import Mailbox
 from sightline.delegation._record import AgentRecord, Lifecycle
-from sightline.events import AgentState, Event, RunEnded, RunStarted, Text, ToolResult, ToolUse, TurnEnded, Usage
+from sightline.events import (
+    AgentState,
+    Event,
+    ReviewFinding,
+    RunEnded,
+    RunStarted,
+    Text,
+    ToolResult,
+    ToolUse,
+    TurnEnded,
+    Usage,
+)
 from sightline.text import clean_line, clean_text, cut_graphemes
 
 _LINE = 200  # characters of the last line
-
-
-class ReviewFinding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a reviewer reports: a place, and what is wrong there."""
-
-    title: str
-    body: str = ""
-    file: str = ""
-    first_line: int = 0
-    last_line: int = 0
-    priority: int = 2  # 0: must be fixed; 3: a nit
-    confidence: float = 1.0
 
 
 class Yielded(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,6 +157,7 @@ class Member:
             added=self._copied.added,
             removed=self._copied.removed,
             failed=self.failed,
+            is_review=self.record.is_review,
         )
         if now != self._published:
             self._published = now

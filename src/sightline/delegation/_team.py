@@ -408,7 +408,7 @@ class Team:
             tools.append(task)
         if member is not None and not member.record.is_step:
             tools.append(YieldTool(member))
-            if "report_finding" in (member.record.definition.tools or ()):
+            if member.record.is_review or ReportFindingTool.name in (member.record.definition.tools or ()):
                 tools.append(ReportFindingTool(member))
         return tools
 

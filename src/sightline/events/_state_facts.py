@@ -211,6 +211,7 @@ class AgentState(StateFact, frozen=True):
     added: int = 0  # lines
     removed: int = 0
     failed: bool = False  # its last task; a run of it may have ended well, and its task not
+    is_review: bool = False  # it reviews a change for the user
 
     @property
     def is_over(self) -> bool:
@@ -267,6 +268,13 @@ class JobsState(RowsFact, frozen=True):
     KEY: ClassVar[str] = "jobs"
     ROW: ClassVar[type] = SessionJob
     jobs: list[SessionJob]
+
+
+class DismissedFindings(BareFact, frozen=True):
+    """Findings of reviews that the user does not want to see: their numbers, from 1, by the id of the review's call."""
+
+    KEY: ClassVar[str] = "dismissed_findings"
+    by_review: dict[str, list[int]]
 
 
 class ExtensionCommand(msgspec.Struct, frozen=True):

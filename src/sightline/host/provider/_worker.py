@@ -175,6 +175,8 @@ class ProviderWorker:
                 return self._refusal("subagents of its own", "write to the agent of the session")
             case commands.AskAside():
                 return self._refusal("no side questions", "/btw works only in sessions of Sightline's own agent")
+            case commands.Review() | commands.ReviewChoices():
+                return self._refusal("no /review", "/review works only in sessions of Sightline's own agent")
             case commands.Prompt():
                 return await self._prompt(command)
             case commands.Attach():

@@ -377,7 +377,7 @@ class SessionSwitch:
     def _works(self) -> bool:
         state, facts = self._desk.state, Facts(self._desk.state)
         typed = facts.typed is not None or self._current.running or self._current.unsent
-        return bool(state.running or facts.jobs or facts.activity or state.requests or typed)
+        return bool(state.running or facts.jobs or facts.activity or state.requests or typed or facts.review)
 
     def _what_works(self) -> str:
         facts = Facts(self._desk.state)
@@ -386,6 +386,8 @@ class SessionSwitch:
             parts.append("your command is running")
         if facts.jobs:
             parts.append(f"{len(facts.jobs)} jobs are running" if len(facts.jobs) > 1 else "1 job is running")
+        if facts.review is not None:
+            parts.append("a review is running")
         return ", ".join(parts)
 
     @property

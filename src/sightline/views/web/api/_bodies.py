@@ -136,6 +136,28 @@ class QuestionBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: str
 
 
+class ReviewBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What to review: a branch, `A..B` or a commit, empty for what is not committed; after ` -- ` what to look at above
+    all."""
+
+    text: str = ""
+
+
+class ReviewBegun(msgspec.Struct, frozen=True):
+    """`id`: of the review's call, `agent`: the path of the reviewer."""
+
+    id: str
+    agent: str
+
+
+class DismissBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A finding by its number, from 1; `review`: the id of its call."""
+
+    review: str
+    finding: int
+    dismissed: bool = True
+
+
 class AbortBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`agent`: the path of a subagent to stop, with those below it; empty: the agent of the session."""
 

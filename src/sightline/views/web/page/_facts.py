@@ -37,6 +37,7 @@ _FORWARDED: tuple[type[events.StateFact], ...] = (
     events.StatusTextsState,
     events.WidgetsState,
     events.TitleState,
+    events.DismissedFindings,
 )
 
 
