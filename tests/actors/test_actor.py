@@ -15,6 +15,7 @@ from sightline.events import (
     AgentEnded,
     AgentStarted,
     Event,
+    MailReader,
     Reasoning,
     Request,
     RequestResolved,
@@ -62,11 +63,13 @@ def with_key(kind: type[Any]) -> Event:
     """An event of this kind with the secret in every field of text or data, but for ids of ours."""
     made: dict[str, Any] = {}
     for field in msgspec.structs.fields(kind):
-        value = {str: f"x {KEY} y", list[str]: [KEY], Any: {KEY: [f"a {KEY} b"]}}.get(field.type)
+        readers = [MailReader(f"x {KEY}", "failed", f"{KEY} y")]
+        values = {str: f"x {KEY} y", list[str]: [KEY], Any: {KEY: [f"a {KEY} b"]}, list[MailReader]: readers}
+        value = values.get(field.type)
         if value is not None and field.name not in OWN_IDS:
             made[field.name] = value
         elif field.required:
-            made[field.name] = {"verdict": "refused", "what": "question"}.get(
+            made[field.name] = {"verdict": "refused", "what": "question", "now": "read"}.get(
                 field.name, 1 if field.type is int else "i"
             )
     event: Event = kind(**made)

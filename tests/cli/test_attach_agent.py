@@ -118,6 +118,43 @@ def test_it_is_shown_as_it_grows_and_ends_with_the_agent(work: Path) -> None:
     assert b"Root" not in stored.stdout
 
 
+def test_messages_are_in_it_once_live_and_stored(work: Path) -> None:
+    """Whether one is read by a call that waits for it or in the conversation; those of others are not in it."""
+
+    def irc(**args: Any) -> dict[str, Any]:
+        return {"tool": "irc", "args": args}
+
+    scripts = {
+        "Asker": [
+            [irc(op="send", to="Counter", message="How many?")],
+            [irc(op="send", to="Main", message="I asked.")],
+            [bash("until test -e ../late; do sleep 0.05; done")],
+            [irc(op="send", to="Counter", message="And now?")],
+            [done("asked")],
+        ],
+        "Counter": [[bash(WAITING)], [irc(op="wait", timeoutMs=60000)], [done("12")]],
+    }
+    tasks = [{"id": id, "description": "does", "assignment": "Do."} for id in scripts]
+    both = {"tool": "task", "args": {"agent": "task", "context": "All.", "tasks": tasks}, "agents": scripts}
+    run = started(work, [[both], [{"text": "Done."}]])
+    watched = watching("Counter")
+    before = read_until(watched, b"waits\n")
+    journal = Store(Path(os.environ["SIGHTLINE_HOME"])).folder(session()) / "journal.jsonl"
+    until(lambda: b'"mail_sent","id":"m2"' in journal.read_bytes(), "both messages")
+    (work.parent / "go").touch()
+    before += read_until(watched, b"irc wait\n")
+    (work.parent / "late").touch()
+    rest, _ = watched.communicate(timeout=60)
+    assert run.wait(60) == 0
+    stored = sightline("attach", session(), "--agent", "Counter")
+    for text in ((before + rest).decode(), stored.stdout.decode()):
+        assert text.count("← m1 from Asker: How many?\n") == text.count("← m3 from Asker: And now?\n") == 1
+        assert "I asked." not in text
+    whole = sightline("attach", session()).stdout.decode()
+    for line in ("← m1 from Asker: How many?\n", "← m2 from Asker: I asked.\n", "← m3 from Asker: And now?\n"):
+        assert whole.count(line) == 1
+
+
 def test_leaving_it_ends_nothing(work: Path) -> None:
     """Ctrl+C detaches, and the line says how to come back."""
     run = started(work, [[task("Counter", [bash(WAITING)], [done("12")])], [{"text": "Done."}]])

@@ -22,7 +22,7 @@ RECORDINGS: dict[str, list[str]] = json.loads((HERE / "recordings.json").read_te
 # Fields that events and agents have gained since, and what they are where nothing set them.
 NEW_FIELDS: dict[str, Any] = {
     "job": ("", False), "is_job": (False,), "masked": (False,), "left_out_lines": (0,), "state": ({},), "runs": ([],),
-    "aside": (False,), "command": ("",),
+    "aside": (False,), "command": ("",), "mail": ("", []), "sender": ("",), "reply_to": ("",), "unread": ({},),
 }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from sightline.delegation._member import AgentResult, Member
 from sightline.delegation._record import AgentShelf
 from sightline.delegation.definitions._definition import AgentDefinition
 from sightline.delegation.definitions._discovery import AgentCatalogue
-from sightline.events import AgentState, Event, State, state_fact
+from sightline.events import AgentState, Event, State, User, state_fact
 from sightline.exceptions import SightlineError
 from sightline.secrets import Secrets
 from sightline.settings import Settings
@@ -55,13 +55,15 @@ class FakeDriver:
     def __init__(self, member: Member, read: Counter[str]) -> None:
         self.member, self._read = member, read
         self.model, self.busy, self.closed = "fake", False, False
-        self._queue: list[tuple[str, Callable[[], bool], Callable[[], object]]] = []
+        self._queue: list[tuple[str, str, Callable[[], bool], Callable[[], object], Callable[[], object]]] = []
         self._over: asyncio.Future[str] | None = None
 
-    async def run(self, text: str, *, origin: str, force_tool: str = "") -> DriverOutcome:
+    async def run(
+        self, text: str, *, origin: str, force_tool: str = "", mail: str = "", on_dropped: Any = None
+    ) -> DriverOutcome:
         assert not self.busy, "two runs at once"
         assert not self.closed, "a run after its end"
-        self._note(text)
+        self._note(text, mail)
         self.busy, self._over = True, asyncio.get_running_loop().create_future()
         try:
             stopped = await self._over
@@ -72,10 +74,10 @@ class FakeDriver:
     def step(self) -> None:
         """It reads what waits for it."""
         queue, self._queue = self._queue, []
-        for text, unless, on_read in queue:
+        for text, mail, unless, on_read, _ in queue:
             if not unless():
+                self._note(text, mail)
                 on_read()
-                self._note(text)
 
     def finish(self) -> None:
         if self._over is not None and not self._over.done():
@@ -83,15 +85,23 @@ class FakeDriver:
             self._over.set_result("")
 
     def inform(
-        self, text: str, *, unless: Callable[[], bool], on_read: Callable[[], object], on_answer: Any = None
+        self,
+        text: str,
+        *,
+        mail: str,
+        unless: Callable[[], bool],
+        on_read: Callable[[], object],
+        on_answer: Any = None,
     ) -> None:
         assert self.busy, "nothing is announced to one that does not work"
-        self._queue.append((text, unless, on_read))
+        self._queue.append((text, mail, unless, on_read, _nothing))
 
-    async def prompt(self, text: str, *, how: str) -> None: ...
+    async def prompt(self, text: str, *, how: str, mail: str, on_dropped: Callable[[], object]) -> None:
+        assert self.busy, "nothing is given to one that does not work"
+        self._queue.append((text, mail, lambda: False, _nothing, on_dropped))
 
     def stop(self, reason: str) -> None:
-        self._queue.clear()
+        self._drop()
         if self._over is not None and not self._over.done():
             self._over.set_result(reason)
 
@@ -107,10 +117,52 @@ class FakeDriver:
     async def close(self) -> None:
         assert not self.busy
         self.closed = True
+        self._drop()
 
-    def _note(self, text: str) -> None:
+    def _drop(self) -> None:
+        queue, self._queue = self._queue, []
+        for *_, on_dropped in queue:
+            on_dropped()
+
+    def _note(self, text: str, mail: str) -> None:
+        if mail and self.member.actor is not None:
+            self.member.actor.observed_by("irc").publish(User(text, mail=mail))
         if found := re.match(r"\[message (m\d+) ", text):
             self._read[found[1]] += 1
+
+
+class FakeMain:
+    """The agent of the session: it works all the time, and reads at its steps."""
+
+    busy = True
+
+    def __init__(self, actor: Actor) -> None:
+        self._actor = actor
+        self._queue: list[tuple[str, str, Callable[[], bool], Callable[[], object]]] = []
+
+    def inform(
+        self,
+        text: str,
+        *,
+        mail: str,
+        unless: Callable[[], bool],
+        on_read: Callable[[], object],
+        on_answer: Any = None,
+    ) -> None:
+        self._queue.append((text, mail, unless, on_read))
+
+    async def prompt(self, text: str, *, how: str, mail: str, on_dropped: Callable[[], object]) -> None:
+        self._queue.append((text, mail, lambda: False, _nothing))
+
+    def step(self) -> None:
+        queue, self._queue = self._queue, []
+        for text, mail, unless, on_read in queue:
+            if not unless():
+                self._actor.observed_by("irc").publish(User(text, mail=mail))
+                on_read()
+
+
+def _nothing() -> None: ...
 
 
 class Room:
@@ -120,7 +172,7 @@ class Room:
         raise AssertionError("no agent here is isolated")
 
     def __init__(self, folder: Path, limit: int) -> None:
-        self.log, self.read, self.root_read = FakeLog(), Counter[str](), Counter[str]()
+        self.log, self.read = FakeLog(), Counter[str]()
         definition = AgentDefinition(name="a", description="d", prompt="p", spawns=("b",), source="bundled")
         other = AgentDefinition(name="b", description="d", prompt="p", spawns=("a",), source="bundled")
         catalogue = AgentCatalogue(agents={"a": definition, "b": other})
@@ -128,15 +180,17 @@ class Room:
 
         base = Settings()
         given = replace(base, task=replace(base.task, max_concurrency=limit, idle_seconds=0, max_depth=3))
+        root = Actor(self.log, "agent", Secrets({}))  # type: ignore[arg-type]
+        self.main = FakeMain(root)
         self.directory = AgentDirectory(
-            Actor(self.log, "agent", Secrets({})),  # type: ignore[arg-type]
+            root,
             AgentShelf(folder),
             settings=lambda: given,
             catalogue=lambda: catalogue,
             isolate=self._never,
             hand_in=self._never,
             open_driver=self._open,
-            send_to_root=self._send_to_root,
+            root_reader=self.main,
         )
         self.tasks: list[asyncio.Task[AgentResult]] = []
         self.sent: dict[str, str] = {}  # by message, its reader
@@ -144,11 +198,6 @@ class Room:
     async def _open(self, member: Member, resumed: bool) -> FakeDriver:
         await asyncio.sleep(0)
         return FakeDriver(member, self.read)
-
-    def _send_to_root(self, mail: Any, known: Callable[[], bool], read: Callable[[], object]) -> Any:
-        read()
-        self.root_read[mail.id] += 1
-        return "injected"
 
     def spawn(self, parent: Member | None) -> None:
         agent = "b" if parent is not None and parent.record.definition.name == "a" else "a"
@@ -159,9 +208,9 @@ class Room:
         self.tasks.append(asyncio.ensure_future(self.directory.work(member, _carried_out, "c1")))
 
     def send(self, sender: Member | None, to: str) -> None:
-        delivery = self.directory.send(sender, to, "hello")
-        if delivery.outcome != "failed":
-            self.sent[f"m{self.directory._mails}"] = delivery.to
+        sent = self.directory.send_to(sender, [to], "hello")
+        if sent.receipts[0].outcome != "failed":
+            self.sent[sent.id] = sent.receipts[0].to
 
     def published(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}

@@ -97,7 +97,7 @@ async def test_a_message_to_all_reaches_those_that_live(tmp_path: Path) -> None:
         directory = here.running.worker.team.directory
         await directory.park(directory.get("Two"))
         await here.run("again")
-        assert result_of(here, 1).content == "One: woken"
+        assert result_of(here, 1).content == "One: woken (m1)"
         await here.until(lambda: "One heard." in "".join(event.text for event in of_agent(here, "One", Text)))
         assert directory.get("Two").state == "parked"
 
@@ -157,7 +157,7 @@ async def test_an_agent_writes_to_the_agent_of_the_session(tmp_path: Path) -> No
     turns = [[started({"One": one})], [text("So.")]]
     async with lab(tmp_path, turns) as here:
         await here.run()
-        assert results(here, "One")[0].content == "Main: injected"
+        assert results(here, "One")[0].content == "Main: injected (m1)"
         told = [event for event in here.of(User) if not event.agent and event.source == "irc"]
         assert [event.text.split("\n")[1] for event in told] == ["Halfway."]
 

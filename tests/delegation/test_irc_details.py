@@ -55,8 +55,8 @@ async def test_the_parent_of_an_agent_is_listed(tmp_path: Path) -> None:
 
 async def test_the_inbox_is_emptied_and_peeking_leaves_it(tmp_path: Path) -> None:
     """In the order they came; the second look finds nothing."""
-    looks = [[call("irc", op="inbox", peek=True)], [call("irc", op="inbox")], [call("irc", op="inbox")]]
-    async with lab(tmp_path, [*looks, [text("So.")]]) as here:
+    looks = [call("irc", op="inbox", peek=True), call("irc", op="inbox"), call("irc", op="inbox")]
+    async with lab(tmp_path, [looks, [text("So.")]]) as here:
         box = directory_of(here).root_mail
         box.put(mail(1))
         box.put(mail(2))
@@ -118,7 +118,7 @@ async def test_no_answer_in_time_is_no_error(tmp_path: Path) -> None:
         await here.run()
         result = result_of(here, 1)
         assert not result.is_error
-        assert result.content == "One: woken\nNo message within 0.01 s. Look with inbox later, or wait."
+        assert result.content == "One: woken (m1)\nNo message within 0.01 s. Look with inbox later, or wait."
         assert result.details["receipts"] == [{"to": "One", "outcome": "woken", "error": ""}]
         assert result.details["waited"] is None
 

@@ -45,7 +45,7 @@ async def revived(here: Lab) -> list[Any]:
     """The messages the agent has, once it has answered a prompt."""
     directory = here.running.worker.team.directory
     one = directory.get("One")
-    await directory.prompt(one, "Are you there?", "prompt")
+    await directory.write([one], "Are you there?")
     await here.until(lambda: "I am back." in "".join(event.text for event in of_agent(here, "One", Text)))
     await here.until(lambda: states(here, "One")[-1:] == ["idle"])
     return one.driver.agent.memory.messages  # type: ignore[union-attr]

@@ -358,7 +358,7 @@ async def test_idle_agents_are_parked_and_revived(tmp_path: Path) -> None:
         await here.until(lambda: states(here, "One")[-1:] == ["parked"])
         one = directory.get("One")
         assert one.driver is None
-        await directory.prompt(one, "Are you there?", "prompt")
+        await directory.write([one], "Are you there?")
         await here.until(lambda: "I am back." in "".join(event.text for event in of_agent(here, "One", Text)))
         await here.until(lambda: states(here, "One")[-1:] == ["idle"])
         assert states(here, "One") == ["running", "idle", "parked", "running", "idle"]
@@ -376,7 +376,7 @@ async def test_a_resumed_session_knows_its_agents(tmp_path: Path) -> None:
         one = directory.get("One")
         assert one.state == "parked"
         assert "Do the part of One." in (here.running.worker.team.transcript("One") or "")
-        await directory.prompt(one, "Go on.", "prompt")
+        await directory.write([one], "Go on.")
         await here.until(lambda: "After." in "".join(event.text for event in of_agent(here, "One", Text)))
 
 
@@ -417,7 +417,7 @@ async def test_a_revived_agent_has_no_more_than_the_one_it_is_below(tmp_path: Pa
         for name in ("Outer.Inner", "Outer"):
             await directory.park(directory.get(name))
         inner_one = directory.get("Outer.Inner")
-        await directory.prompt(inner_one, "Write it.", "prompt")
+        await directory.write([inner_one], "Write it.")
         await here.until(lambda: "Tried." in "".join(event.text for event in of_agent(here, "Outer/Inner", Text)))
         agent = inner_one.driver.agent  # type: ignore[union-attr]
         assert agent.permissions.level == "plan"
@@ -438,7 +438,7 @@ async def test_a_torn_conversation_is_continued_behind_what_is_whole(tmp_path: P
     for words in ("After.", "Again."):
         async with lab(tmp_path, script, resume=session) as here:
             directory = here.running.worker.team.directory
-            await directory.prompt(directory.get("One"), f"Say {words}", "prompt")
+            await directory.write([directory.get("One")], f"Say {words}")
             await here.until(lambda: words in "".join(event.text for event in of_agent(here, "One", Text)))  # noqa: B023
             await here.until(lambda: states(here, "One")[-1:] == ["idle"])
             remembered = here.running.worker.team.transcript("One") or ""

@@ -154,7 +154,7 @@ async def test_one_that_failed_can_still_be_asked(tmp_path: Path) -> None:
         assert "no such key" in result_of(here).content
         assert "message it with irc" in result_of(here).content
         assert states(here, "One")[-1] == "idle"
-        await team(here).directory.prompt(team(here).directory.get("One"), "Again.", "prompt")
+        await team(here).directory.write([team(here).directory.get("One")], "Again.")
         await here.until(lambda: "I am back." in "".join(event.text for event in of_agent(here, "One", Text)))
 
 
@@ -382,7 +382,7 @@ async def test_a_failed_task_is_shown_by_its_agent_too(tmp_path: Path) -> None:
         await here.run()
         one = here.session.snapshot().agents["One"]
         assert (one.standing, one.is_error, one.runs[-1].is_error) == ("idle", True, True)
-        await team(here).directory.prompt(team(here).directory.get("One"), "Again.", "prompt")
+        await team(here).directory.write([team(here).directory.get("One")], "Again.")
         await here.until(lambda: states(here, "One") == ["running", "idle"] * 2)
         again = here.session.snapshot().agents["One"]
         assert (again.standing, again.is_error, [run.is_error for run in again.runs]) == ("idle", False, [True, False])
@@ -396,12 +396,12 @@ async def test_a_woken_agent_over_its_budget_is_aborted(tmp_path: Path) -> None:
     ) as here:
         await here.run()
         one = team(here).directory.get("One")
-        await team(here).directory.prompt(one, "Go on.", "prompt")
+        await team(here).directory.write([one], "Go on.")
         await here.until(lambda: states(here, "One")[-1] == "aborted")
         await until(lambda: not team(here).directory.busy)
         assert (one.reason, one.record.aborted) == ("it made more requests than its budget allows", True)
         with pytest.raises(UserMistake, match="was stopped"):
-            await team(here).directory.prompt(one, "And again.", "prompt")
+            await team(here).directory.write([one], "And again.")
 
 
 async def test_one_whose_journal_is_in_use_is_parked_with_the_reason(tmp_path: Path) -> None:
@@ -414,12 +414,12 @@ async def test_one_whose_journal_is_in_use_is_parked_with_the_reason(tmp_path: P
         descriptor = os.open(here.session.folder / "agents/One/journal.jsonl", os.O_RDWR)
         try:
             assert locks.acquire(descriptor, "exclusive", seconds=0.0)
-            directory.wake(one, "Again.")
+            await directory.write([one], "Again.")
             await until(lambda: one.state == "parked" and not directory.busy)
             assert one.reason == "its journal is in use by another process"
         finally:
             os.close(descriptor)
-        directory.wake(one, "Again.")
+        await directory.write([one], "Again.")
         await here.until(lambda: "Back." in "".join(event.text for event in of_agent(here, "One", Text)))
 
 

@@ -13,6 +13,8 @@ from sightline.events.stamping import stamp
 SAMPLES = {
     "text": {"text": "x"},
     "user": {"text": "x"},
+    "mail_sent": {"id": "m1", "text": "x", "readers": [events.MailReader("a-1", "injected")]},
+    "mail_changed": {"ids": ["m1"], "now": "read"},
     "reasoning": {"text": "x"},
     "tool_use": {"id": "1", "name": "Read"},
     "tool_args": {"id": "1", "name": "Read"},
@@ -34,7 +36,7 @@ SAMPLES = {
 def test_the_kinds_are_those_of_the_design():
     """The names on the wire are a promise; this pins them."""
     assert list(KINDS) == [
-        "user", "text", "reasoning", "tool_use", "tool_args", "tool_output", "tool_update",
+        "user", "mail_sent", "mail_changed", "text", "reasoning", "tool_use", "tool_args", "tool_output", "tool_update",
         "tool_connection", "tool_result",
         "run_started", "turn_started", "turn_ended", "run_ended", "agent_started", "agent_ended",
         "request", "request_resolved", "state", "notice", "error", "unknown",

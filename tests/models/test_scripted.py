@@ -275,7 +275,9 @@ def test_an_agent_of_another_program_has_a_recording(tmp_path: Path) -> None:
     assert load_recording(str(path)) is None
 
 
-@pytest.mark.parametrize("name", ["../codex.jsonl", "/etc/passwd", "below/codex.jsonl", "..", ".", "", "a\0b"])
+@pytest.mark.parametrize(
+    "name", ["../codex.jsonl", "/etc/passwd", "below/codex.jsonl", "..", ".", "", "a\0b", "\ud800"]
+)
 def test_a_recording_is_beside_its_script(tmp_path: Path, name: str) -> None:
     path = with_recording(tmp_path, name)
     with pytest.raises(UserMistake, match="not the name of a recording"):

@@ -10,6 +10,9 @@ from sightline.events import (
     Delegation,
     DelegationItem,
     Error,
+    MailChanged,
+    MailReader,
+    MailSent,
     Notice,
     Reasoning,
     RetryState,
@@ -24,10 +27,10 @@ from sightline.events import (
     ToolUpdate,
     ToolUse,
     Unknown,
+    User,
 )
-from sightline.views.plain import VERBOSE, WORDS, Detail, PlainRenderer
+from sightline.views.plain import EVERYTHING, VERBOSE, WORDS, Detail, PlainRenderer
 from sightline.views.plain._palette import COLOUR
-from sightline.views.plain._renderer import EVERYTHING
 
 
 def shown(events, detail=WORDS, **options) -> str:
@@ -110,10 +113,41 @@ def test_every_kind_is_survived():
     """An event a view does not know is ignored, not an error."""
     needed = {"text": "x", "id": "1", "name": "n", "content": "c", "path": "p", "key": "k", "raw": "r", "length": 1}
     needed |= {"connection": 1, "host": "h", "port": 443, "verdict": "allowed"}
+    needed |= {"readers": [MailReader("a", "woken")], "ids": ["1"], "now": "read"}
     for kind in KINDS.values():
         fields = {f: needed[f] for f in kind.__struct_fields__ if f in needed}
         extra = {"what": "approval"} if "what" in kind.__struct_fields__ else {}
         shown([kind(**fields, **extra)], Detail(calls=True, agents=True, steps=True, output=True))
+
+
+def test_a_message_between_agents_is_one_line_where_it_is_read():
+    """However it is read, and once for each reader; where it was sent it is a call. Without -v there is none."""
+    unread = [MailReader("A", "injected", unread=True), MailReader("", "injected")]
+    events = [
+        ToolUse("1", "irc", arg="send all Done.", agent="B"),
+        MailSent(
+            "m2", "Done.\nAll of it.", unread, True, "m1", agent="B", source="irc"
+        ),  # a call of Main waited for it
+        User("[message m2 from B]\nDone.", mail="m2", agent="A", source="irc"),
+        MailChanged(["m2"], "read", agent="A"),
+        MailSent("m3", "And you?", [MailReader("A", "injected", unread=True)], source="person"),
+        MailChanged(["m3"], "read", agent="A"),
+        MailChanged(["m3"], "unread", agent="A"),
+        User("And you?", mail="m3", agent="A", source="person"),
+        User("[message m9 from B]\nUnknown.", mail="m9", source="irc"),
+    ]
+    lines = [
+        "◆ B", "● irc send all Done.",
+        "◆ Main", "← m2 from B, in reply to m1: Done. All of it.",
+        "◆ A", "← m2 from B, in reply to m1: Done. All of it.",
+        "← m3 from you: And you?",
+        "◆ Main", "← m9: [message m9 from B] Unknown.",
+    ]  # fmt: skip
+    assert shown(events, VERBOSE).splitlines() == lines
+    assert "m2 from B, in reply to m1: Done.\n  All of it.\n" in shown(events, EVERYTHING)
+    assert shown(events, WORDS) == ""
+    long = [MailSent("m1", "x" * 65536, [MailReader("A", "injected")], agent="B")]
+    assert len(shown(long, VERBOSE)) < 500
 
 
 def test_states_of_a_subagent_write_nothing():

@@ -36,6 +36,7 @@ from sightline.events import (
     CallEnding,
     Error,
     Event,
+    MailSent,
     Notice,
     Reasoning,
     Request,
@@ -333,6 +334,13 @@ class Actor:
     def _prepare_user(self, event: User) -> Event:
         text, left_out = bounded_prompt(self.secrets.masked(clean_text(event.text)))
         return replace(event, text=text, left_out_lines=left_out or event.left_out_lines)
+
+    def _prepare_mail_sent(self, event: MailSent) -> Event:
+        readers = [
+            replace(each, agent=self._line(each.agent, _LINE_AT_MOST), error=self._line(each.error, _LINE_AT_MOST))
+            for each in event.readers
+        ]
+        return replace(event, text=self._text(event.text), readers=readers)
 
     def _prepare_notice(self, event: Notice | Error) -> Event:
         text = without_credentials(self._text(event.text, _MESSAGE_AT_MOST))

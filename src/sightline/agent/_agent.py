@@ -74,6 +74,7 @@ class Agent:
         self._rearranging: asyncio.Task[object] | None = None  # a compaction or a move the user requested
         self._closed = False
         self._when_idle: list[Callable[[], None]] = []
+        self._when_begun: list[Callable[[], None]] = []
         self.commands: dict[str, Callable[[str], Awaitable[object]]] = {}  # of extensions
         self.notices: list[str] = []  # about what was read for its start, to be published with it
 
@@ -90,6 +91,10 @@ class Agent:
         """Call this each time the agent has nothing more to do."""
         self._when_idle.append(callback)
 
+    def when_begun(self, callback: Callable[[], None]) -> None:
+        """Call this each time a run has begun, before it does anything: what is added then joins it."""
+        self._when_begun.append(callback)
+
     async def prompt(
         self,
         text: str,
@@ -98,20 +103,27 @@ class Agent:
         images: tuple[ImagePart, ...] = (),
         files: tuple[str, ...] = (),
         origin: str = "",
+        mail: str = "",
+        on_dropped: Callable[[], object] | None = None,
     ) -> None:
-        """Start a run with this, or add it to the current one. `files`: artifact URLs of what is no image."""
+        """Start a run with this, or add it to the current one. `files`: artifact URLs of what is no image. `mail`: the
+        id of the message that it is, which is no command. `on_dropped`: called when it will not be read."""
         self._refuse_when_closed()
         if not text.strip() and not images and not files:
             raise UserMistake("the prompt is empty", "write what the agent should do")
         _refuse_long(text)
-        if self.commands and not origin and self._is_command(text):
+        if self.commands and not origin and not mail and self._is_command(text):
             self._begin(CommandRun(self.actor, self.workplace.cwd, text, self.invoke))
             return
         if self.hooks and not origin:
             text = await self.hooks.prompt(text)
         if self.busy and how == "prompt":
             how = "steer"
-        self._accept(QueuedPrompt(text=text, how=how, images=images, files=files, origin=origin))
+        self._accept(
+            QueuedPrompt(
+                text=text, how=how, images=images, files=files, origin=origin, mail=mail, on_dropped=on_dropped
+            )
+        )
 
     def side_question(self, text: str, actor: Actor) -> SideQuestion:
         """A question beside the conversation, at any time; it changes nothing of the agent. `actor`: of the answer."""
@@ -160,9 +172,12 @@ class Agent:
             known = None if jobs is None else partial(jobs.acknowledged, job.id)
             self._accept(QueuedPrompt(text=text, how="follow_up", origin="job", job=job.id, unless=known))
 
-    def inform(self, text: str, origin: str, *, unless: Callable[[], bool], on_read: Callable[[], object]) -> None:
-        """A message of another agent: added at the next step of the run, or a run of its own."""
-        self._accept(QueuedPrompt(text=text, how="steer", origin=origin, unless=unless, on_read=on_read))
+    def inform(
+        self, text: str, origin: str, *, mail: str, unless: Callable[[], bool], on_read: Callable[[], object]
+    ) -> None:
+        """A message of another agent, and its id: added at the next step of the run, or a run of its own."""
+        queued = QueuedPrompt(text=text, how="steer", origin=origin, mail=mail, unless=unless, on_read=on_read)
+        self._accept(queued)
 
     async def compact(self, instructions: str = "") -> bool:
         """Compact the conversation; false when there is nothing to gain."""
@@ -272,6 +287,8 @@ class Agent:
         self._inbox.begin_run()
         self._task = asyncio.get_running_loop().create_task(self._run.run())
         self._task.add_done_callback(self._ended)
+        for callback in self._when_begun if isinstance(self._run, AgentRun) else ():
+            callback()
 
     def _ended(self, task: "asyncio.Task[RunOutcome]") -> None:
         if self._task is not task:

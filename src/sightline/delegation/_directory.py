@@ -15,7 +15,7 @@ Rules:
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable, Collection, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from functools import partial
 from itertools import islice
@@ -27,20 +27,30 @@ from sightline.actors import Actor
 from sightline.agent import LEVELS
 from sightline.agent._bugs import log_bug
 from sightline.delegation._bound import Bound
-from sightline.delegation._driver import Driver, How
+from sightline.delegation._driver import Driver, DriverOutcome, How, Reader
 from sightline.delegation._excerpt import excerpt
 from sightline.delegation._isolation import Isolation
-from sightline.delegation._mailboxes import MESSAGE_AT_MOST, Mail, Mailbox, mail_text
+from sightline.delegation._mail_publisher import MailPublisher
+from sightline.delegation._mailboxes import (
+    MESSAGE_AT_MOST,
+    Mail,
+    Mailbox,
+    MailNow,
+    UserWords,
+    mail_text,
+    user_text,
+)
 from sightline.delegation._member import AgentResult, Member, failed_result, stopped_result
 from sightline.delegation._names import ROOT, as_name, generated_name, unique_name
 from sightline.delegation._record import AgentRecord, AgentShelf, Lifecycle
 from sightline.delegation.definitions._definition import AgentDefinition
 from sightline.delegation.definitions._discovery import AgentCatalogue
-from sightline.events import Event, Notice, RunStarted, Usage
+from sightline.events import Event, MailReader, Notice, RunStarted, Usage
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.journal import Busy
 from sightline.settings import Approval, Settings
 from sightline.text import clean_line, clean_text, cut_graphemes
+from sightline.transcript import TranscriptMail
 
 T = TypeVar("T")
 Receipt = Literal["injected", "woken", "revived", "failed"]
@@ -81,6 +91,13 @@ class Delivery(msgspec.Struct, frozen=True):
     error: str = ""
 
 
+class SentMail(msgspec.Struct, frozen=True):
+    """A message that was sent. Without an id there was no agent to send it to."""
+
+    id: str = ""
+    receipts: list[Delivery] = []
+
+
 class AgentDirectory:
     """Used in the session's event loop only."""
 
@@ -94,10 +111,10 @@ class AgentDirectory:
         open_driver: OpenDriver,
         isolate: Callable[[Member], Awaitable[Isolation]],
         hand_in: Callable[[Member, AgentResult], Awaitable[AgentResult]],
-        send_to_root: Callable[[Mail, Callable[[], bool], Callable[[], object]], Receipt],
+        root_reader: Reader,
     ) -> None:
         """`isolate`: opens the working copy of an agent. `hand_in`: merges it, when nothing of the agent runs any more.
-        `send_to_root`: gives a message to the agent of the session."""
+        `root_reader`: gives words to the agent of the session."""
         self._root = root
         self._shelf = shelf
         self._settings = settings
@@ -105,16 +122,17 @@ class AgentDirectory:
         self._open_driver = open_driver
         self._isolate = isolate
         self._hand_in = hand_in
-        self._send_to_root = send_to_root
+        self._root_reader = root_reader
         self.bound = Bound(lambda: settings().task.max_concurrency)
-        self.root_mail = Mailbox()
+        self._publisher = MailPublisher(root)
+        self.root_mail = Mailbox(lambda mails, now: self._mail_changed(None, mails, now))
+        self._announced_to_root: set[str] = set()  # messages that wait to join its run
         self._members: dict[str, Member] = {}
         self._listeners: list[Callable[[Member], object]] = []
         self._tasks: set[asyncio.Task[object]] = set()
         self._working: dict[str, asyncio.Task[AgentResult]] = {}
         self._waking: dict[str, asyncio.Task[None]] = {}  # those that wait for a place, or are being revived
         self._parking: dict[str, asyncio.TimerHandle] = {}
-        self._mails = 0
         self._saving = asyncio.Lock()
         self._closed = self._reported = False
 
@@ -167,6 +185,20 @@ class AgentDirectory:
                 if record.path in paths:
                     self._members[record.id] = self._member(record, "aborted" if record.aborted else "parked")
 
+    def load_mail(self, thread: Sequence[TranscriptMail]) -> None:
+        """The messages of a session that is resumed. What was unread is unread again."""
+        self._publisher.continue_after(thread)
+        for mail in thread:
+            for receipt in mail.receipts if not mail.by_user else ():
+                if receipt.now != "unread":
+                    continue
+                reader, to = self._members.get(receipt.agent.replace("/", ".")), _name_of(receipt.agent)
+                unread = Mail(mail.id, _name_of(mail.sender), to, mail.text, mail.reply_to, mail.time, mail.to_all)
+                if reader is not None or not receipt.agent:
+                    (self.root_mail if reader is None else reader.mailbox).restore(unread)
+                else:  # it had not begun
+                    self._publisher.changed(receipt.agent, [mail.id], "dropped")
+
     # Starting
 
     def allocate(self, request: SpawnRequest, parent: Member | None) -> Member:
@@ -208,7 +240,10 @@ class AgentDirectory:
         return text
 
     def _member(self, record: AgentRecord, state: Lifecycle) -> Member:
-        return Member(record, state, self._changed, lambda member: self._track(background(self._save(member))))
+        def save(member: Member) -> None:
+            self._track(background(self._save(member)))
+
+        return Member(record, state, self._changed, save, self._mail_changed)
 
     def _allowed(self, name: str, parent: Member | None) -> AgentDefinition:
         settings = self._settings().task
@@ -316,6 +351,7 @@ class AgentDirectory:
     async def _settle(self, member: Member, result: AgentResult) -> None:
         if result.handed_in is not None and not member.reason:
             member.become("parked", failed=result.failed)
+            _drop_words(member)
         elif member.reason or member.driver is None:  # without one it could not be started
             await self._end(member, result.aborted or result.failure)
         else:
@@ -325,6 +361,7 @@ class AgentDirectory:
 
     async def _end(self, member: Member, reason: str) -> None:
         """It takes no prompts any more, and for the views nothing more comes of it."""
+        _drop_words(member)
         await self._release(member)
         member.record = msgspec.structs.replace(member.record, aborted=True)
         member.become("aborted", reason)
@@ -343,8 +380,13 @@ class AgentDirectory:
         member.stopping = False
         member.become("idle" if member.driver is not None else "parked", failed=failed)
         member.announced.clear()
+        if stopped or self._closed:
+            _drop_words(member)
+        elif member.words:
+            self.wake(member, member.words.pop(0))
+            return
         if member.mailbox.peek() and not stopped and not self._closed:
-            self.wake(member, mail=member.mailbox.take(member.mailbox.peek()[0].id))
+            self.wake(member, member.mailbox.take(member.mailbox.peek()[0].id))
             return
         if stopped and member.is_program and not self._closed:
             self._track(background(self.park(member)))  # nothing of another program is left when it was stopped
@@ -367,41 +409,44 @@ class AgentDirectory:
             member.become("parked", failed=member.failed)
             await self._release(member)
 
-    def wake(self, member: Member, text: str = "", *, mail: Mail | None = None) -> Receipt:
-        """Give an agent that rests something to do, in the background: the user's words, or a message."""
+    def wake(self, member: Member, given: Mail | UserWords | None = None) -> Receipt:
+        """Give an agent that rests something to do, in the background: the user's words, or a message. None: it has
+        something already."""
+        self._refuse_over(member)
+        revived = member.state == "parked"
+        self._unpark_later(member)
+        member.become("running")
+        task = self._waking[member.id] = background(self._woken(member, given))
+        task.add_done_callback(lambda task: self._never_woke(member, given) if task.cancelled() else None)
+        self._track(task)
+        return "revived" if revived else "woken"
+
+    def _refuse_over(self, member: Member) -> None:
+        """UserMistake for one that takes nothing any more."""
         if member.state == "aborted":
             raise UserMistake(f"{member.id} was stopped: {member.reason or 'cancelled'}", "start another agent")
         if member.is_over:
             raise UserMistake(f"{member.id} worked in its own copy of the files, which is gone", "start another agent")
         if self._closed:
             raise UserMistake("the session is ending", "resume it when it has ended")
-        revived = member.state == "parked"
-        self._unpark_later(member)
-        member.become("running")
-        task = self._waking[member.id] = background(self._woken(member, text, mail))
-        task.add_done_callback(lambda task: self._never_woke(member, mail) if task.cancelled() else None)
-        self._track(task)
-        return "revived" if revived else "woken"
 
-    def _never_woke(self, member: Member, mail: Mail | None) -> None:
+    def _never_woke(self, member: Member, given: Mail | UserWords | None) -> None:
         """As `_never_began`: it was stopped before it had begun to wake."""
         self._waking.pop(member.id, None)
-        if mail is not None:
-            member.mailbox.put_back(mail)
+        _return(member, given)
         if member.reason:
             self._track(background(self._settle_woken(member)))
         else:
             self._rest(member, stopped=True)
 
-    async def _woken(self, member: Member, text: str, mail: Mail | None) -> None:
-        began = False
+    async def _woken(self, member: Member, given: Mail | UserWords | None) -> None:
+        began, mail = False, given if isinstance(given, Mail) else None
         try:
             async with self.bound.place() as member.place:
                 driver = member.driver or await self._revive(member)
                 self._waking.pop(member.id, None)
                 began = True
-                given = text if mail is None else _mail_text_for(member, mail)
-                running = asyncio.ensure_future(driver.run(given, origin="" if mail is None else "irc"))
+                running = asyncio.ensure_future(_begun(driver, member, given))
                 await asyncio.sleep(0)  # it works from here on
                 self._announce(member)
                 outcome = await running
@@ -411,6 +456,7 @@ class AgentDirectory:
         except Exception as error:
             why = clean_line(_why(error, "an agent could not be woken"))
             member.become("parked", why, failed=True)
+            _drop_words(member)
             await self._release(member)
             self._answer_mail(member, mail, why)
         else:
@@ -419,8 +465,8 @@ class AgentDirectory:
         finally:
             if self._waking.get(member.id) is asyncio.current_task():  # it may have been woken again by now
                 del self._waking[member.id]
-            if not began and mail is not None:
-                member.mailbox.put_back(mail)
+            if not began:
+                _return(member, given)
 
     async def _settle_woken(self, member: Member, *, stopped: bool = True, failed: bool = False) -> None:
         """As `_settle`, for one that had no task."""
@@ -448,21 +494,8 @@ class AgentDirectory:
         """Of another program: it works again by itself. False: what it does is not going to be read now."""
         if self._closed or member.state != "idle":
             return False
-        self.wake(member, "")
+        self.wake(member)
         return True
-
-    async def prompt(self, member: Member, text: str, how: How) -> None:
-        """The user's words for one agent."""
-        if not text.strip():
-            raise UserMistake("the prompt is empty", "write what the agent should do")
-        if member.state == "running" and member.driver is not None and member.driver.busy:
-            await member.driver.prompt(text, how="steer" if how == "prompt" else how)
-        elif member.state in ("idle", "parked"):
-            self.wake(member, text)
-        elif member.state == "aborted":
-            raise UserMistake(f"{member.id} was stopped", "start another agent")
-        else:
-            raise UserMistake(f"{member.id} has not begun yet", "wait until it works")
 
     def stop(self, member: Member) -> bool:
         """Stop what it does and those below it; it stays, and takes more prompts. False: it does nothing."""
@@ -525,7 +558,29 @@ class AgentDirectory:
 
     def send(self, sender: Member | None, to: str, text: str, reply_to: str = "") -> Delivery:
         """Give a message to one agent. It never waits for what that does with it."""
-        own = ROOT if sender is None else sender.id
+        return self.send_to(sender, [to], text, reply_to).receipts[0]
+
+    def send_to(
+        self, sender: Member | None, names: Sequence[str], text: str, reply_to: str = "", *, to_all: bool = False
+    ) -> SentMail:
+        """The same for one message to several. `to_all`: its readers read that it is."""
+        if not names:
+            return SentMail()
+        whole = "the sender has it" if sender is None else f"history://{sender.id}"
+        text, reply_to = excerpt(clean_text(text), MESSAGE_AT_MOST, whole), _mail_id(reply_to)
+        receipts: list[Delivery] = []
+        readers: list[MailReader] = []
+        with self._publisher.sending() as id:
+            mail = Mail(id, ROOT if sender is None else sender.id, "", text, reply_to, time.time(), to_all)
+            for name in names:
+                receipt, reader = self._sent(mail, sender, name)
+                receipts.append(receipt)
+                readers.append(reader)
+        path = "" if sender is None else sender.path
+        self._publisher.sent(id, path, text, readers, to_all=to_all, reply_to=reply_to)
+        return SentMail(id, receipts)
+
+    def _sent(self, mail: Mail, sender: Member | None, to: str) -> tuple[Delivery, MailReader]:
         try:
             reader = None if to.lower() == ROOT.lower() else self.get(to)
             if reader is sender:
@@ -534,25 +589,94 @@ class AgentDirectory:
                 raise UserMistake(f"{reader.id} was stopped: {reader.reason or 'cancelled'}")
             if reader is not None and reader.is_over:
                 raise UserMistake(f"{reader.id} worked in its own copy of the files, which is gone")
-            self._mails += 1
-            whole = "the sender has it" if sender is None else f"history://{sender.id}"
-            text = excerpt(clean_text(text), MESSAGE_AT_MOST, whole)
-            reply_to = reply_to if _is_mail_id(reply_to) else ""
-            mail = Mail(f"m{self._mails}", own, ROOT if reader is None else reader.id, text, reply_to, time.time())
-            return Delivery(mail.to, self._deliver(mail, reader))
+            name, path, box = (ROOT, "", self.root_mail) if reader is None else (reader.id, reader.path, reader.mailbox)
+            outcome = self._deliver(msgspec.structs.replace(mail, to=name), reader)
+            return Delivery(name, outcome), MailReader(path, outcome, unread=box.is_unread(mail.id))
         except SightlineError as error:
-            return Delivery(to, "failed", error.message)
+            called = cut_graphemes(clean_line(to), _DESCRIPTION_AT_MOST)
+            return Delivery(to, "failed", error.message), MailReader(called, "failed", error.message)
 
     def _deliver(self, mail: Mail, reader: Member | None) -> Receipt:
         box = self.root_mail if reader is None else reader.mailbox
         if box.put(mail):
             return "injected"  # a call of it waited for this
         if reader is None:
-            return self._send_to_root(mail, lambda: not box.is_unread(mail.id), lambda: box.take(mail.id))
+            outcome: Receipt = "injected" if self._root_reader.busy else "woken"
+            self._announce_to_root()
+            return outcome
         if reader.state in ("idle", "parked"):
-            return self.wake(reader, mail=box.take(mail.id))
+            return self.wake(reader, box.take(mail.id))
         self._announce(reader)
         return "injected"
+
+    def _mail_changed(self, reader: Member | None, mails: Sequence[Mail], now: MailNow) -> None:
+        self._publisher.changed("" if reader is None else reader.path, [mail.id for mail in mails], now)
+
+    async def write(
+        self,
+        readers: Sequence[Member | None],
+        text: str,
+        how: How = "prompt",
+        *,
+        reply_to: str = "",
+        to_all: bool = False,
+    ) -> SentMail:
+        """The user's words, as a message to these; None is the agent of the session. To one that takes none it is a
+        UserMistake; of several only that one fails."""
+        if not text.strip():
+            raise UserMistake("the prompt is empty", "write what the agent should do")
+        reply_to = _mail_id(reply_to)
+        taking: list[Member | None] = []
+        seen: list[MailReader] = []
+        for reader in readers:
+            path = "" if reader is None else reader.path
+            try:
+                seen.append(MailReader(path, self._takes_words(reader), unread=True))
+                taking.append(reader)
+            except UserMistake as mistake:
+                if not to_all:
+                    raise
+                seen.append(MailReader(path, "failed", mistake.message))
+        with self._publisher.sending() as id:
+            self._publisher.written(id, clean_text(text), seen, to_all=to_all, reply_to=reply_to)
+        words = user_text(text, reply_to, to_all=to_all)
+        for reader in taking:
+            dropped = partial(self._publisher.changed, "" if reader is None else reader.path, [id], "dropped")
+            try:
+                await self._give(reader, UserWords(words, id, how, dropped))
+            except SightlineError:
+                dropped()
+                if not to_all:
+                    raise
+        return SentMail(id, [Delivery(_name_of(each.agent), each.outcome, each.error) for each in seen])
+
+    def _takes_words(self, reader: Member | None) -> Receipt:
+        """What becomes of the user's words; UserMistake where it takes none."""
+        if reader is None:
+            return "injected" if self._root_reader.busy else "woken"
+        if reader.state in ("pending", "running"):
+            return "injected"
+        self._refuse_over(reader)
+        return "revived" if reader.state == "parked" else "woken"
+
+    async def _give(self, reader: Member | None, words: UserWords) -> None:
+        if reader is None:
+            await self._root_reader.prompt(words.text, how=words.how, mail=words.mail, on_dropped=words.on_dropped)
+        elif self._takes_words(reader) != "injected":
+            self.wake(reader, words)
+        elif reader.driver is not None and reader.driver.busy:
+            how: How = "steer" if words.how == "prompt" else words.how
+            await reader.driver.prompt(words.text, how=how, mail=words.mail, on_dropped=words.on_dropped)
+        else:  # its run is about to begin
+            reader.words.append(words)
+
+    async def _give_all(self, reader: Member, words: list[UserWords]) -> None:
+        """A run has begun for which these waited; it may be over by now."""
+        for each in words:
+            try:
+                await self._give(reader, each)
+            except SightlineError:
+                each.on_dropped()
 
     def _see(self, member: Member, event: Event) -> None:
         member.see(event)
@@ -564,14 +688,40 @@ class AgentDirectory:
         driver, box = member.driver, member.mailbox
         if driver is None or not driver.busy or member.stopping:  # a message must not start it again
             return
+        if member.words:
+            words, member.words = member.words, []
+            self._track(background(self._give_all(member, words)))
         for mail in box.peek():
             if mail.id not in member.announced:
                 member.announced.add(mail.id)
                 driver.inform(
                     _mail_text_for(member, mail),
+                    mail=mail.id,
                     unless=partial(_is_read, box, mail.id),
                     on_read=partial(box.take, mail.id),
                     on_answer=partial(self._send_answer, member, mail),
+                )
+
+    def root_begun(self) -> None:
+        """The agent of the session works: what it has not read joins its run."""
+        if self.root_mail.peek():
+            self._announce_to_root()
+
+    def root_rests(self) -> None:
+        """What had not joined the run by its end is announced with the next one."""
+        self._announced_to_root.clear()
+
+    def _announce_to_root(self) -> None:
+        box = self.root_mail
+        for mail in box.peek():
+            if mail.id not in self._announced_to_root:
+                self._announced_to_root.add(mail.id)
+                self._root_reader.inform(
+                    mail_text(mail),
+                    mail=mail.id,
+                    unless=partial(_is_read, box, mail.id),
+                    on_read=partial(box.take, mail.id),
+                    on_answer=lambda answer: None,
                 )
 
     def _send_answer(self, member: Member, mail: Mail, text: str) -> None:
@@ -656,6 +806,41 @@ def given_away(member: Member | None) -> AbstractAsyncContextManager[None]:
 
 def background(work: Coroutine[object, object, T]) -> "asyncio.Task[T]":
     return asyncio.get_running_loop().create_task(work)
+
+
+def _begun(driver: Driver, member: Member, given: Mail | UserWords | None) -> Awaitable[DriverOutcome]:
+    match given:
+        case Mail():
+            return driver.run(_mail_text_for(member, given), origin="irc", mail=given.id)
+        case UserWords():
+            return driver.run(given.text, origin="", mail=given.mail, on_dropped=given.on_dropped)
+        case None:
+            return driver.run("", origin="")
+
+
+def _drop_words(member: Member) -> None:
+    """No run is going to begin for which these waited."""
+    words, member.words = member.words, []
+    for each in words:
+        each.on_dropped()
+
+
+def _return(member: Member, given: Mail | UserWords | None) -> None:
+    """It was not read."""
+    if isinstance(given, Mail):
+        member.mailbox.put_back(given)
+    elif given is not None:
+        given.on_dropped()
+
+
+def _name_of(path: str) -> str:
+    """How messages name the agent at a path."""
+    return path.replace("/", ".") or ROOT
+
+
+def _mail_id(text: str) -> str:
+    """What a message answers, where it is the id of one."""
+    return text if _is_mail_id(text) else ""
 
 
 def _is_read(box: Mailbox, id: str) -> bool:

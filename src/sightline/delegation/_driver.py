@@ -45,32 +45,45 @@ class DriverOutcome(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.error}; {self.hint}" if self.error and self.hint else self.error
 
 
-class Driver(Protocol):
-    """One agent at work. Used in the session's event loop only."""
+class Reader(Protocol):
+    """An agent that takes words, of the user and of other agents. `mail`: the id of the message that they are."""
 
     @property
     def busy(self) -> bool: ...
 
-    @property
-    def model(self) -> str: ...
-
-    async def run(self, text: str, *, origin: str, force_tool: str = "") -> DriverOutcome:
-        """Give it a prompt and wait until it has nothing more to do. Empty: it has something to do already.
-        `force_tool`: it must call this one first."""
-
-    async def prompt(self, text: str, *, how: How) -> None:
-        """The user's words, during a run."""
+    async def prompt(self, text: str, *, how: How, mail: str, on_dropped: Callable[[], object]) -> None:
+        """The user's words. `on_dropped`: called when they will never be read."""
 
     def inform(
         self,
         text: str,
         *,
+        mail: str,
         unless: Callable[[], bool],
         on_read: Callable[[], object],
         on_answer: Callable[[str], object],
     ) -> None:
         """A message of another agent: read at its next step, unless it was read before; else in a run of its own.
         `on_answer`: called with what it writes about that, where it cannot send messages by itself."""
+
+
+class Driver(Reader, Protocol):
+    """One agent at work. Used in the session's event loop only."""
+
+    @property
+    def model(self) -> str: ...
+
+    async def run(
+        self,
+        text: str,
+        *,
+        origin: str,
+        force_tool: str = "",
+        mail: str = "",
+        on_dropped: Callable[[], object] | None = None,
+    ) -> DriverOutcome:
+        """Give it a prompt and wait until it has nothing more to do. Empty: it has something to do already.
+        `force_tool`: it must call this one first."""
 
     def stop(self, reason: str) -> None:
         """End the run soon."""

@@ -11,17 +11,23 @@ Rules:
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 import msgspec
+
+from sightline.delegation._driver import How
 
 MAILBOX_AT_MOST = 100  # unread messages
 MESSAGE_AT_MOST = 64 * 1024  # characters
 UNREAD_AT_MOST = 128 * 1024  # characters of all that is unread
 
 
+MailNow = Literal["read", "unread", "dropped"]
+
+
 class Mail(msgspec.Struct, frozen=True):
-    """One message of one agent to another, or to all."""
+    """One message of one agent to another, or to all: then each of its readers has it under the same id."""
 
     id: str
     sender: str
@@ -29,6 +35,16 @@ class Mail(msgspec.Struct, frozen=True):
     text: str
     reply_to: str = ""
     time: float = 0.0
+    to_all: bool = False
+
+
+class UserWords(msgspec.Struct, frozen=True):
+    """The user's words for one agent. `mail`: the id of the message that they are."""
+
+    text: str
+    mail: str
+    how: How
+    on_dropped: Callable[[], object]  # called when they will never be read
 
 
 class _Waiter:
@@ -41,9 +57,9 @@ class _Waiter:
 
 
 class Mailbox:
-    """What one agent was sent and has not read. `changed` is called when the number of those changes."""
+    """What one agent was sent and has not read. `changed` is called with what became of which messages."""
 
-    def __init__(self, changed: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, changed: Callable[[Sequence[Mail], MailNow], object] = lambda mails, now: None) -> None:
         self._unread: deque[Mail] = deque()
         self._waiters: list[_Waiter] = []
         self._changed = changed
@@ -57,12 +73,16 @@ class Mailbox:
         for waiter in self._waiters:
             if waiter.takes(mail):
                 waiter.future.set_result(mail)
+                self._changed([mail], "read")
                 return True
         self._unread.append(mail)
+        dropped = []
         while len(self._unread) > MAILBOX_AT_MOST or self._size > UNREAD_AT_MOST:
-            self._unread.popleft()
-            self.dropped += 1
-        self._changed()
+            dropped.append(self._unread.popleft())
+        self.dropped += len(dropped)
+        if dropped:
+            self._changed(dropped, "dropped")
+        self._changed([mail], "unread")
         return False
 
     @property
@@ -72,7 +92,11 @@ class Mailbox:
     def put_back(self, mail: Mail) -> None:
         """It was taken, and is unread after all."""
         self._unread.appendleft(mail)
-        self._changed()
+        self._changed([mail], "unread")
+
+    def restore(self, mail: Mail) -> None:
+        """It was unread when the session ended."""
+        self._unread.append(mail)
 
     def is_unread(self, id: str) -> bool:
         return any(mail.id == id for mail in self._unread)
@@ -82,7 +106,7 @@ class Mailbox:
         found = next((mail for mail in self._unread if mail.id == id), None)
         if found is not None:
             self._unread.remove(found)
-            self._changed()
+            self._changed([found], "read")
         return found
 
     def take_all(self) -> list[Mail]:
@@ -91,7 +115,7 @@ class Mailbox:
         self._unread.clear()
         self.dropped = 0
         if found:
-            self._changed()
+            self._changed(found, "read")
         return found
 
     def peek(self) -> list[Mail]:
@@ -119,8 +143,14 @@ class Mailbox:
 
 def mail_text(mail: Mail, how_to_answer: str = "") -> str:
     """A message as its reader reads it."""
-    about = f" in reply to {mail.reply_to}" if mail.reply_to else ""
+    about = (" to all agents" if mail.to_all else "") + (f" in reply to {mail.reply_to}" if mail.reply_to else "")
     how = (
         how_to_answer or f'answer with irc, op "send", to "{mail.sender}", replyTo "{mail.id}", if an answer is needed'
     )
     return f"[message {mail.id} from {mail.sender}{about}]\n{mail.text}\n\n[{how}]"
+
+
+def user_text(text: str, reply_to: str, *, to_all: bool) -> str:
+    """Words of the user, as each of their readers reads them."""
+    about = ["to all agents"] * to_all + [f"in reply to message {reply_to}"] * bool(reply_to)
+    return f"[{', '.join(about)}]\n{text}" if about else text

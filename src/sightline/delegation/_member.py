@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -10,7 +10,7 @@ from sightline.actors import Actor
 from sightline.delegation._bound import Place
 from sightline.delegation._driver import Driver
 from sightline.delegation._isolation import CopyCounts, HandedIn, Isolation
-from sightline.delegation._mailboxes import Mailbox
+from sightline.delegation._mailboxes import Mail, Mailbox, MailNow, UserWords
 from sightline.delegation._record import AgentRecord, Lifecycle
 from sightline.events import (
     AgentState,
@@ -68,7 +68,7 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
 
 class Member:
     """Used in the session's event loop only. `changed`: called when something of it that is shown has changed. `save`:
-    has its record stored soon."""
+    has its record stored soon. `mail_changed`: called with what became of messages in its mailbox."""
 
     def __init__(
         self,
@@ -76,6 +76,7 @@ class Member:
         state: Lifecycle,
         changed: Callable[["Member"], object],
         save: Callable[["Member"], object],
+        mail_changed: Callable[["Member", Sequence[Mail], MailNow], object],
     ) -> None:
         self.record = record
         self.state: Lifecycle = state
@@ -90,6 +91,7 @@ class Member:
         self.may_continue: Callable[[], bool] = lambda: False  # another program works again, without a prompt
         self.mailbox = Mailbox(self._mail_changed)
         self.announced: set[str] = set()  # messages that wait to join its run
+        self.words: list[UserWords] = []  # of the user, for a run that is about to begin
         self.yielded: Yielded | None = None
         self.findings: list[ReviewFinding] = []
         self.last_line = ""
@@ -103,6 +105,7 @@ class Member:
         self.failed = False  # what it did last
         self._changed = changed
         self._save = save
+        self._report_mail = mail_changed
         self._counted = self._priced = False  # the turns of the current run reported their tokens, and their cost
         self._published: AgentState | None = None
         self._copied = CopyCounts()  # what it changed in its working copy
@@ -207,7 +210,8 @@ class Member:
             self.cost = (self.cost or 0.0) + cost
         self._changed(self)
 
-    def _mail_changed(self) -> None:
+    def _mail_changed(self, mails: Sequence[Mail], now: MailNow) -> None:
+        self._report_mail(self, mails, now)
         self.publish()
         self._changed(self)
 

@@ -7,36 +7,52 @@ from sightline.delegation._driver import DriverOutcome, How
 from sightline.journal import JournalWriter
 
 
-class NativeDriver:
-    def __init__(self, agent: Agent, writer: JournalWriter) -> None:
+class NativeReader:
+    """Gives words to an agent of ours."""
+
+    def __init__(self, agent: Agent) -> None:
         self.agent = agent
-        self._writer = writer
 
     @property
     def busy(self) -> bool:
         return self.agent.busy
 
-    @property
-    def model(self) -> str:
-        return self.agent.model.name
-
-    async def run(self, text: str, *, origin: str, force_tool: str = "") -> DriverOutcome:
-        self.agent.model_requests.force_tool = force_tool
-        await self.agent.prompt(text, origin=origin)
-        return await self._end()
-
-    async def prompt(self, text: str, *, how: How) -> None:
-        await self.agent.prompt(text, how=how)
+    async def prompt(self, text: str, *, how: How, mail: str, on_dropped: Callable[[], object]) -> None:
+        await self.agent.prompt(text, how=how, mail=mail, on_dropped=on_dropped)
 
     def inform(
         self,
         text: str,
         *,
+        mail: str,
         unless: Callable[[], bool],
         on_read: Callable[[], object],
         on_answer: Callable[[str], object],
     ) -> None:
-        self.agent.inform(text, "irc", unless=unless, on_read=on_read)
+        self.agent.inform(text, "irc", mail=mail, unless=unless, on_read=on_read)
+
+
+class NativeDriver(NativeReader):
+    def __init__(self, agent: Agent, writer: JournalWriter) -> None:
+        super().__init__(agent)
+        self._writer = writer
+
+    @property
+    def model(self) -> str:
+        return self.agent.model.name
+
+    async def run(
+        self,
+        text: str,
+        *,
+        origin: str,
+        force_tool: str = "",
+        mail: str = "",
+        on_dropped: Callable[[], object] | None = None,
+    ) -> DriverOutcome:
+        self.agent.model_requests.force_tool = force_tool
+        await self.agent.prompt(text, origin=origin, mail=mail, on_dropped=on_dropped)
+        return await self._end()
 
     def stop(self, reason: str) -> None:
         self.agent.stop(reason)

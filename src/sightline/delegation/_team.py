@@ -15,12 +15,11 @@ import msgspec
 
 from sightline.actors import Log
 from sightline.agent import LEVELS, NOT_FOR_SUBAGENTS, Agent, AgentSpec, build, missing_messages
-from sightline.delegation._directory import AgentDirectory, Receipt, SpawnRequest, background
+from sightline.delegation._directory import AgentDirectory, SpawnRequest, background
 from sightline.delegation._driver import Driver, OwnProgram, ProgramStart
 from sightline.delegation._isolation import Isolation
-from sightline.delegation._mailboxes import Mail, mail_text
 from sightline.delegation._member import AgentResult, Member
-from sightline.delegation._native import NativeDriver
+from sightline.delegation._native import NativeDriver, NativeReader
 from sightline.delegation._other_program import level_for
 from sightline.delegation._record import FOLDER, AgentShelf
 from sightline.delegation._task_run import Budget, TaskRun
@@ -39,12 +38,14 @@ from sightline.journal import (
     SessionReader,
     SessionTree,
     agent_states,
+    mail_events,
     readable,
     readable_events,
 )
 from sightline.settings import Approval, Settings
 from sightline.text import first_line
 from sightline.tools import AnyTool, Need, StoredHistory, builtin_tools
+from sightline.transcript import fold
 
 if TYPE_CHECKING:
     from sightline.working_copies import CopyRecord, StoredPatch
@@ -107,10 +108,13 @@ class Team:
             open_driver=self._open_driver,
             isolate=self._isolate,
             hand_in=self._hand_in,
-            send_to_root=self._send_to_root,
+            root_reader=NativeReader(root),
         )
         self._run = TaskRun(self._shelf, self._settings, self.directory.abort, root.secrets)
         self.directory.load(lambda: {state.agent for state in agent_states(folder)})
+        self.directory.load_mail(fold(mail_events(folder)).mail)
+        root.when_begun(self.directory.root_begun)
+        root.when_idle(self.directory.root_rests)
         self._collecting: asyncio.Task[None] | None = None
         if any(member.record.isolated for member in self.directory.members):
             self._collecting = background(self._collect_leftovers())
@@ -164,11 +168,6 @@ class Team:
 
     def _settings(self) -> Settings:
         return self._root.workplace.settings
-
-    def _send_to_root(self, mail: Mail, known: Callable[[], bool], read: Callable[[], object]) -> Receipt:
-        busy = self._root.busy
-        self._root.inform(mail_text(mail), "irc", unless=known, on_read=read)
-        return "injected" if busy else "woken"
 
     # Agents of ours
 

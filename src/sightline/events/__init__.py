@@ -19,6 +19,7 @@ from sightline.events._state_facts import ExtensionWidget as ExtensionWidget
 from sightline.events._state_facts import JobsState as JobsState
 from sightline.events._state_facts import LabelState as LabelState
 from sightline.events._state_facts import ModelState as ModelState
+from sightline.events._state_facts import NativeSessionState as NativeSessionState
 from sightline.events._state_facts import ProviderState as ProviderState
 from sightline.events._state_facts import QueuedMessage as QueuedMessage
 from sightline.events._state_facts import QueueState as QueueState
@@ -77,6 +78,9 @@ from sightline.events._vocabulary import AgentStarted as AgentStarted
 from sightline.events._vocabulary import Envelope as Envelope
 from sightline.events._vocabulary import Error as Error
 from sightline.events._vocabulary import Event as Event
+from sightline.events._vocabulary import MailChanged as MailChanged
+from sightline.events._vocabulary import MailReader as MailReader
+from sightline.events._vocabulary import MailSent as MailSent
 from sightline.events._vocabulary import Notice as Notice
 from sightline.events._vocabulary import Reasoning as Reasoning
 from sightline.events._vocabulary import Request as Request

@@ -97,6 +97,13 @@ class ProviderState(BareFact, frozen=True):
     name: str
 
 
+class NativeSessionState(BareFact, frozen=True):
+    """What another provider calls the conversation, as its own program does; empty: not known yet."""
+
+    KEY: ClassVar[str] = "native_session"
+    id: str
+
+
 class ModelState(BareFact, frozen=True):
     """Which model answers; empty: our own agent has none, or the other agent chooses."""
 

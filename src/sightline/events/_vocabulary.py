@@ -46,6 +46,37 @@ class User(Envelope, frozen=True, gc=False, tag="user"):
     how: Literal["prompt", "steer", "follow_up"] = "prompt"
     left_out_lines: int = 0  # of a very long text: the agent received them; the last line of `text` has a note
     job: str = ""  # the job whose end it reports
+    mail: str = ""  # the id of the `mail_sent` that is read here; `text` also has its sender and how to answer
+
+
+class MailReader(msgspec.Struct, frozen=True, gc=False):
+    """What became of a message when it was sent, for one of its readers."""
+
+    agent: str  # its path, empty for the root; of one that there is not, what the sender called it
+    outcome: Literal["injected", "woken", "revived", "failed"]
+    error: str = ""  # why it failed
+    unread: bool = False  # it waits to be read
+
+
+class MailSent(Envelope, frozen=True, gc=False, tag="mail_sent"):
+    """A message to other agents was sent, by the agent whose path the event has, or (`source` is `person`) by the user.
+
+    A reader has it as a `user` event with its id in `mail`, or in the result of a call. Words of the user are read with
+    that event; of any other message the reader's mailbox has what becomes of it (`mail_changed`).
+    """
+
+    id: str
+    text: str
+    readers: list[MailReader]
+    to_all: bool = False
+    reply_to: str = ""  # the id of the message it answers
+
+
+class MailChanged(Envelope, frozen=True, gc=False, tag="mail_changed"):
+    """Messages to the agent whose path the event has were read, are unread again, or will never be read."""
+
+    ids: list[str]
+    now: Literal["read", "unread", "dropped"]
 
 
 class Text(Envelope, frozen=True, gc=False, tag="text"):
@@ -152,7 +183,8 @@ class ToolResult(Envelope, frozen=True, gc=False, tag="tool_result"):
 
 
 class RunStarted(Envelope, frozen=True, gc=False, tag="run_started"):
-    """Work on one prompt begins. `session` is the provider's id, with which the conversation can be resumed."""
+    """Work on one prompt begins. `session` is the id with which the conversation can be resumed: in a session of ours
+    its own, in a provider's stream the provider's."""
 
     session: str = ""
     model: str = ""
@@ -255,6 +287,8 @@ class Unknown(Envelope, frozen=True, gc=False, tag="unknown"):
 
 Event = Union[
     User,
+    MailSent,
+    MailChanged,
     Text,
     Reasoning,
     ToolUse,

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from sightline.host.session._commands import Reload as Reload
     from sightline.host.session._commands import Review as Review
     from sightline.host.session._commands import ReviewChoices as ReviewChoices
+    from sightline.host.session._commands import SendMail as SendMail
     from sightline.host.session._commands import SetApproval as SetApproval
     from sightline.host.session._commands import SetModel as SetModel
     from sightline.host.session._commands import Shell as Shell

@@ -23,6 +23,7 @@ from sightline.journal._repair import agent_states as agent_states
 from sightline.journal._repair import agents_started as agents_started
 from sightline.journal._repair import append_branch as append_branch
 from sightline.journal._repair import events_since_message as events_since_message
+from sightline.journal._repair import mail_events as mail_events
 from sightline.journal._shelf import artifact_file as artifact_file
 from sightline.journal._shelf import is_private as is_private
 from sightline.journal._shelf import store_file as store_file

@@ -9,7 +9,19 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from sightline.events import AgentStarted, AgentState, BranchState, Event, RunEnded, RunStarted, State, ToolResult
+from sightline.events import (
+    AgentStarted,
+    AgentState,
+    BranchState,
+    Event,
+    MailChanged,
+    MailSent,
+    RunEnded,
+    RunStarted,
+    State,
+    ToolResult,
+    User,
+)
 from sightline.events.stamping import of_source, stamp
 from sightline.journal._reader import SessionReader
 from sightline.journal._record import decode_record
@@ -20,6 +32,7 @@ from sightline.transcript import LeftOpen, StoredCall
 
 _STARTED = b'{"kind":"agent_started"'
 _STATE, _AGENT = b'{"kind":"state"', b'"key":"%s"' % AgentState.KEY.encode()
+_MAIL, _OF_MAIL = b'"mail', (b'{"kind":"mail_', b'{"kind":"user"')
 
 
 def repair(
@@ -69,6 +82,17 @@ def agent_states(folder: Path) -> list[State]:
     finally:
         os.close(fd)
     return list(last.values())
+
+
+def mail_events(folder: Path) -> list[Event]:
+    """Everything about messages between agents, and of the user to agents."""
+    fd = os.open(folder / "journal.jsonl", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        lines = lines_with(fd, _MAIL, end_of_lines(fd))
+        found = [decode_record(line, _no_output) for line in lines if line.startswith(_OF_MAIL)]
+    finally:
+        os.close(fd)
+    return [event for event in found if isinstance(event, MailSent | MailChanged | User)]
 
 
 def agents_started(folder: Path) -> set[str]:

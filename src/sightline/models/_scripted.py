@@ -261,7 +261,7 @@ def load_recording(source: str) -> AgentRecording | None:
     if not isinstance(found, RecordedAgent):
         return None
     name = found.recording
-    if "/" in name or "\0" in name or name in ("", ".", ".."):
+    if "/" in name or not name.isprintable() or name in ("", ".", ".."):  # half of a character is no name, either
         raise UserMistake(f"{source}: not the name of a recording: {name}", "name a file beside the script")
     try:
         descriptor = open_exactly(os.path.join(real_path(os.path.dirname(os.path.abspath(file))), name))

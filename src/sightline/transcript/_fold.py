@@ -7,9 +7,10 @@ publishes nothing, only its start and its end.
 
 from collections.abc import Iterable
 from copy import copy
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from sightline.events import (
     AgentEnded,
@@ -20,6 +21,8 @@ from sightline.events import (
     Error,
     Event,
     JobsState,
+    MailChanged,
+    MailSent,
     ModelState,
     Notice,
     QueueState,
@@ -49,12 +52,14 @@ from sightline.transcript._state import (
     HOSTS,
     OUTPUT_TAIL,
     Entry,
+    MailReceipt,
     Reached,
     Remark,
     Snapshot,
     Total,
     TranscriptAgent,
     TranscriptCall,
+    TranscriptMail,
     TranscriptMessage,
     TranscriptPiece,
     TranscriptRun,
@@ -81,6 +86,7 @@ class Transcript:
         self._calls: dict[str, TranscriptCall] = {}
         self._held: dict[str, int] = {}  # characters in the tails of running calls
         self._waiting: dict[str, TranscriptCall] = {}  # by the request whose answer they wait for
+        self._mail = {mail.id: number for number, mail in enumerate(snapshot.mail)}
         for entry in self.now.entries:
             self._index(entry)
 
@@ -98,7 +104,7 @@ class Transcript:
         """A copy that later events do not change. What they replace, but never change, is shared: a copy of a long
         session must not hold up the loop."""
         now = self.now
-        return msgspec.structs.replace(
+        return replace(
             now,
             entries=[copied(entry) for entry in now.entries],
             agents={path: copied(agent) for path, agent in now.agents.items()},
@@ -106,6 +112,8 @@ class Transcript:
             requests=dict(now.requests),
             state=dict(now.state),
             ranges=list(now.ranges),
+            mail=list(now.mail),
+            unread=dict(now.unread),
         )
 
     def catch_up(self, later: Snapshot) -> list[Entry] | None:
@@ -120,7 +128,7 @@ class Transcript:
         missed = [_updated(known.get(_key(entry)), entry) for entry in later.entries]
         now.agents.clear()
         now.agents.update(later.agents)
-        merged = msgspec.structs.replace(later, entries=[entry for entry, _ in missed], agents=now.agents)
+        merged = replace(later, entries=[entry for entry, _ in missed], agents=now.agents)
         self._begin_with(merged)
         return [entry for entry, changed in missed if changed]
 
@@ -178,7 +186,59 @@ class Transcript:
         source = "" if event.source == "person" else event.source
         message = TranscriptMessage(event.agent, event.text, event.how, event.seq, event.attachments, source)
         message.left_out_lines, message.job = event.left_out_lines, event.job
+        if event.mail:
+            self._on_mail_read(event, message)
         return self._add(message)
+
+    def _on_mail_read(self, event: User, message: TranscriptMessage) -> None:
+        """A message is in the conversation of a reader: it shows what was sent, not what is around it."""
+        message.mail = event.mail
+        if event.mail in self._mail:
+            mail = self.now.mail[self._mail[event.mail]]
+            message.text, message.sender, message.reply_to = mail.text, mail.sender, mail.reply_to
+            self._mail_became(event.mail, event.agent, "read", event.seq)
+
+    def _on_mail_sent(self, event: MailSent) -> None:
+        mail = TranscriptMail(
+            event.id,
+            event.seq,
+            event.time,
+            event.agent,
+            event.source == "person",
+            event.text,
+            tuple(MailReceipt.of(reader, event.seq) for reader in event.readers),
+            event.to_all,
+            event.reply_to,
+        )
+        self._mail[event.id] = len(self.now.mail)
+        self.now.mail.append(mail)
+        for receipt in mail.receipts if not mail.by_user else ():
+            self._count_unread(receipt.agent, receipt.now == "unread")
+
+    def _count_unread(self, reader: str, more: int) -> None:
+        """The user's words are not among them: they wait for the next step of their reader, not in its mailbox."""
+        count = self.now.unread.get(reader, 0) + more
+        self.now.unread[reader] = count
+        if not count:
+            del self.now.unread[reader]
+
+    def _on_mail_changed(self, event: MailChanged) -> None:
+        for id in event.ids:
+            self._mail_became(id, event.agent, event.now, event.seq)
+
+    def _mail_became(self, id: str, reader: str, now: Literal["unread", "read", "dropped"], seq: int) -> None:
+        """One that is not known here changes nothing."""
+        if (at := self._mail.get(id)) is None:
+            return
+        mail = self.now.mail[at]
+        receipts = []
+        for each in mail.receipts:
+            if each.agent == reader and each.now not in ("failed", now):
+                if not mail.by_user:
+                    self._count_unread(reader, (now == "unread") - (each.now == "unread"))
+                each = replace(each, now=now, seq=seq)
+            receipts.append(each)
+        self.now.mail[at] = replace(mail, receipts=tuple(receipts))
 
     def _on_tool_use(self, event: ToolUse) -> TranscriptCall:
         call = self._call(event, event.name)

@@ -1,12 +1,12 @@
 """The state of a session as a view draws it: entries in the order they began, and a few facts about the whole."""
 
 from bisect import bisect_right
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 import msgspec
 from msgspec import structs
 
-from sightline.events import AgentState, ModelState, Usage
+from sightline.events import AgentState, MailReader, ModelState, Usage
 
 OUTPUT_TAIL = 50 * 1024  # characters of a running call's output for drawing; all of it is in the artifact
 ENDED_TAIL = 2 * 1024  # of a call that ended: enough for the rows a folded block shows; a session may have thousands
@@ -68,6 +68,9 @@ class TranscriptMessage(msgspec.Struct, tag="message"):
     source: str = ""  # where it comes from, if not from the user: a job that ended, an extension
     left_out_lines: int = 0  # as `user` has it
     job: str = ""  # whose end it reports
+    mail: str = ""  # the id of the message of an agent, or of the user, that was read here; then the text is that one's
+    sender: str = ""  # of that message: the path of the agent that sent it; empty: the root, or the user
+    reply_to: str = ""  # the id of the message it answers
 
 
 class TranscriptText(msgspec.Struct, tag="words"):
@@ -163,6 +166,36 @@ class Remark(msgspec.Struct, tag="remark"):
 
 
 Entry = Union[TranscriptMessage, TranscriptText, TranscriptCall, Remark]
+
+
+class MailReceipt(msgspec.Struct, frozen=True, gc=False):
+    """What has become of a message, for one of its readers."""
+
+    agent: str  # its path, empty for the root; of one that there is not, what the sender called it
+    outcome: Literal["injected", "woken", "revived", "failed"]
+    now: Literal["unread", "read", "dropped", "failed"]
+    error: str = ""  # why it failed
+    seq: int = 0  # of the event since which it is so
+
+    @classmethod
+    def of(cls, reader: MailReader, seq: int) -> "MailReceipt":
+        failed = reader.outcome == "failed"
+        now: Literal["unread", "read", "failed"] = "failed" if failed else "unread" if reader.unread else "read"
+        return cls(reader.agent, reader.outcome, now, reader.error, seq)
+
+
+class TranscriptMail(msgspec.Struct, frozen=True, gc=False):
+    """A message between agents, or of the user to agents. One that changes is replaced."""
+
+    id: str
+    seq: int
+    time: float  # when it was sent, in seconds since the epoch
+    sender: str  # its path, empty for the root, and for the user
+    by_user: bool
+    text: str
+    receipts: tuple[MailReceipt, ...]
+    to_all: bool = False
+    reply_to: str = ""  # the id of the message it answers
 
 
 class TranscriptRun(msgspec.Struct, frozen=True, gc=False):
@@ -263,6 +296,8 @@ class Snapshot(msgspec.Struct):
     state: dict[str, Any] = {}  # of the root, by key
     ranges: list[tuple[int, int]] = []  # first and last events of the branch up to here; empty: everything
     branched: int = 0  # the event that set them; what came after it is of the branch, too
+    mail: list[TranscriptMail] = []  # messages between agents, and of the user to agents, in order
+    unread: dict[str, int] = {}  # by path, how many messages of others an agent has not read; none without any
 
     @property
     def waiting_since(self) -> float:

@@ -56,7 +56,7 @@ class AgentConversation:
         if not queued.shown:
             self.memory.add_custom(queued.origin, message)
             return
-        event = User(text, queued.attachments, queued.how, job=queued.job)
+        event = User(text, queued.attachments, queued.how, job=queued.job, mail=queued.mail)
         self._actor.observed_by(queued.origin or "person").publish(event)
         self.memory.add(message)
 

@@ -23,8 +23,10 @@ class QueuedPrompt(msgspec.Struct, frozen=True, kw_only=True):
     origin: str = ""  # empty: the user
     job: str = ""  # whose end it reports
     shown: bool = True  # as a message; what is not shown, views see in some other way
+    mail: str = ""  # the id of the message that it is
     unless: Callable[[], bool] | None = None  # dropped where this holds: the model has read of it meanwhile
     on_read: Callable[[], object] | None = None  # called when it is in the conversation
+    on_dropped: Callable[[], object] | None = None  # called when it never will be: the run was stopped
 
     @property
     def attachments(self) -> list[str]:
@@ -73,12 +75,15 @@ class PromptQueue:
     def take_back(self) -> ReturnedPrompts:
         """What the user had queued; the rest stays."""
         taken = self._take([item for item in self._items if not item.origin])
+        _report_dropped(taken)
         return ReturnedPrompts([item.text for item in taken], [url for item in taken for url in item.attachments])
 
     def clear(self) -> None:
         """Drop all but the texts that are not shown: what they report has happened, whatever becomes of the run."""
+        dropped = [item for item in self._items if item.shown]
         self._items = self.unshown
         self._publish()
+        _report_dropped(dropped)
 
     def drop_known(self) -> None:
         """Drop what the model has read itself meanwhile: the end of a job, a message of another agent."""
@@ -94,10 +99,17 @@ class PromptQueue:
         return taken
 
     def _publish(self) -> None:
-        waiting = [QueuedMessage(q.text[:_SHOWN], q.how) for q in self._items if q.how != "prompt" and q.shown]
+        shown = (q for q in self._items if q.how != "prompt" and q.shown and not (q.mail and q.origin))
+        waiting = [QueuedMessage(q.text[:_SHOWN], q.how) for q in shown]
         if waiting != self._published.messages:
             self._published = QueueState(waiting)
             self._actor.publish(self._published.as_state())
+
+
+def _report_dropped(items: list[QueuedPrompt]) -> None:
+    for item in items:
+        if item.on_dropped is not None:
+            item.on_dropped()
 
 
 class Inbox:

@@ -107,8 +107,9 @@ immediate: do not send the same again."""
         names = [to] if not everyone else [peer.id for peer in self._directory.peers(self._caller, live=True)]
         if everyone and self._caller is not None:
             names.append(ROOT)
-        receipts = [self._directory.send(self._caller, name, text, params.reply_to) for name in names]
-        lines = [_receipt(receipt) for receipt in receipts] or ["No other agents."]
+        sent = self._directory.send_to(self._caller, names, text, params.reply_to, to_all=everyone)
+        receipts = sent.receipts
+        lines = [_receipt(sent.id, receipt) for receipt in receipts] or ["No other agents."]
         failed = all(receipt.outcome == "failed" for receipt in receipts)
         waited: Mail | None = None
         if params.wait_for and not failed:
@@ -118,7 +119,8 @@ immediate: do not send the same again."""
                 if waited
                 else f"{_none_within(self._seconds(params, context))} Look with inbox later, or wait."
             )
-        outcome = _outcome("send", "\n".join(lines), receipts=msgspec.to_builtins(receipts), waited=_plain(waited))
+        facts = {"id": sent.id, "receipts": msgspec.to_builtins(receipts), "waited": _plain(waited)}
+        outcome = _outcome("send", "\n".join(lines), **facts)
         return msgspec.structs.replace(outcome, is_error=failed)
 
     def _inbox(self, peek: bool) -> Outcome:
@@ -174,8 +176,10 @@ def _row(peer: Member) -> str:
     )
 
 
-def _receipt(receipt: Delivery) -> str:
-    return f"{receipt.to}: {receipt.outcome}" + (f": {clean_line(receipt.error)}" if receipt.error else "")
+def _receipt(id: str, receipt: Delivery) -> str:
+    """With the id, which an answer names."""
+    more = f": {clean_line(receipt.error)}" if receipt.outcome == "failed" else f" ({id})"
+    return f"{receipt.to}: {receipt.outcome}{more}"
 
 
 def _shown_mail(mail: Mail) -> str:

@@ -15,6 +15,7 @@ class FlowWorker:
         self._agents = agents
         self._flow = flow
         self._cancelling: asyncio.Task[None] | None = None
+        agents.root_takes_mail = lambda: not flow.is_running
 
     @property
     def busy(self) -> bool:
@@ -27,7 +28,13 @@ class FlowWorker:
     async def submit(self, command: AgentCommand) -> CommandReply:
         if self._flow.is_running:
             match command:
-                case commands.Prompt(agent="") | commands.AskAside() | commands.MoveTo() | commands.Compact():
+                case (
+                    commands.Prompt(agent="")
+                    | commands.SendMail(agent="", to_all=False)
+                    | commands.AskAside()
+                    | commands.MoveTo()
+                    | commands.Compact()
+                ):
                     hint = "write to one of its steps, or wait for its end"
                     return CommandReply(False, error="a flow runs in this session", hint=hint)
                 case commands.Abort(agent=""):

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable
 from typing import get_args
 
+from msgspec import to_builtins
+
 from sightline.actors import bounded_value
 from sightline.agent import Agent, AgentSpec, ReturnedPrompts, take_settings
 from sightline.agent._bugs import log_bug
@@ -29,6 +31,7 @@ class AgentWorker:
         self.agent = agent
         self.team = team
         self.reload_settings: Callable[[], AgentSpec] | None = None
+        self.root_takes_mail: Callable[[], bool] = lambda: True
         self._session = session
         self._attachments = Attachments(agent, agent.workplace.artifacts)
         self._side_questions = SideQuestions(session, agent)
@@ -77,6 +80,8 @@ class AgentWorker:
                 await self.reviews.dismiss(command.review, command.finding, dismissed=command.dismissed)
             case commands.Prompt() if command.agent:
                 await self._prompt_subagent(command)
+            case commands.SendMail():
+                return await self._send_mail(command)
             case commands.Abort() if self._side_questions.knows(command.agent):
                 if not self._side_questions.stop(command.agent):
                     return CommandReply(False, error=f"{command.agent} has answered")
@@ -111,13 +116,23 @@ class AgentWorker:
         return CommandReply(True)
 
     async def _prompt_subagent(self, command: commands.Prompt) -> None:
-        if self._side_questions.knows(command.agent):
-            raise UserMistake(f"{command.agent} answers one question", "ask the next one with /btw")
         if command.attachments:
             raise UserMistake("a subagent takes no attachments", "name the file in the text")
-        await self.team.directory.prompt(self._member(command.agent), command.text, command.how)
+        await self.team.directory.write([self._member(command.agent)], command.text, command.how)
+
+    async def _send_mail(self, command: commands.SendMail) -> CommandReply:
+        directory = self.team.directory
+        readers: list[Member | None] = [None]
+        if command.to_all:
+            readers = [*directory.peers(None, live=True), *([None] if self.root_takes_mail() else [])]
+        elif command.agent:
+            readers = [self._member(command.agent)]
+        sent = await directory.write(readers, command.text, reply_to=command.reply_to, to_all=command.to_all)
+        return CommandReply(True, sent.id, data={"receipts": to_builtins(sent.receipts)})
 
     def _member(self, path: str) -> Member:
+        if self._side_questions.knows(path):
+            raise UserMistake(f"{path} answers one question", "ask the next one with /btw")
         member = self.team.directory.at(path)
         if member is None:
             raise UserMistake(f"there is no agent {clean_line(path)} to talk to")

@@ -100,9 +100,11 @@ class _Prompt(msgspec.Struct, frozen=True):
     text: str = ""
     run: Run | None = None
     origin: str = ""  # empty: the user
+    mail: str = ""  # the id of the message that it is
     unless: Callable[[], bool] | None = None
     on_read: Callable[[], object] | None = None
     on_answer: Callable[[str], object] | None = None
+    on_dropped: Callable[[], object] | None = None
 
 
 class ProviderDriver:
@@ -142,10 +144,18 @@ class ProviderDriver:
     def model(self) -> str:
         return self._model or self._provider.title
 
-    async def run(self, text: str, *, origin: str, force_tool: str = "") -> DriverOutcome:
+    async def run(
+        self,
+        text: str,
+        *,
+        origin: str,
+        force_tool: str = "",
+        mail: str = "",
+        on_dropped: Callable[[], object] | None = None,
+    ) -> DriverOutcome:
         self._busy, self._stopped, self._reason = True, False, ""
         try:
-            outcome = await self._one(_Prompt(text, origin=origin)) if text else DriverOutcome()
+            outcome = await self._one(_Prompt(text, origin=origin, mail=mail)) if text else DriverOutcome()
             while (waiting := await self._next()) is not None:
                 later = await self._one(waiting)
                 if waiting.on_answer is not None:
@@ -158,31 +168,32 @@ class ProviderDriver:
             self._busy = False
             self._publish_queue()
 
-    async def prompt(self, text: str, *, how: str) -> None:
+    async def prompt(self, text: str, *, how: str, mail: str, on_dropped: Callable[[], object]) -> None:
         async with self._steering:
             translation = self._translation
             if how == "steer" and translation is not None and await self._connection.steer(text):
-                translation.add_user_message(User(clean_text(self._secrets.masked(text)), [], "steer"))
+                translation.add_user_message(User(clean_text(self._secrets.masked(text)), [], "steer", mail=mail))
             else:
-                self._waiting.append(_Prompt(text))
+                self._waiting.append(_Prompt(text, mail=mail, on_dropped=on_dropped))
             self._publish_queue()
 
     def inform(
         self,
         text: str,
         *,
+        mail: str,
         unless: Callable[[], bool],
         on_read: Callable[[], object],
         on_answer: Callable[[str], object],
     ) -> None:
-        self._waiting.append(_Prompt(text, None, "irc", unless, on_read, on_answer))
+        self._waiting.append(_Prompt(text, None, "irc", mail, unless, on_read, on_answer))
 
     def stop(self, reason: str) -> None:
         self._stopped, self._reason = True, reason
         for waiting in self._waiting:
             if waiting.run is not None:
                 self._begin(waiting.run.cancel())
-        self._waiting.clear()
+        self._drop_waiting()
         self._cancel_run()
 
     def answer(self, request: str, answer: object) -> bool:
@@ -208,9 +219,16 @@ class ProviderDriver:
             self._begin(self._end_wider())
 
     async def close(self) -> None:
+        self._drop_waiting()
         await self._connection.close()
         if self._ending:
             await asyncio.wait(list(self._ending))
+
+    def _drop_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, deque()
+        for prompt in waiting:
+            if prompt.on_dropped is not None:
+                prompt.on_dropped()
 
     def _allowed(self) -> Approval:
         """The level of the next prompt; where the program does not have it, the next lower one that it has."""
@@ -239,7 +257,7 @@ class ProviderDriver:
         if prompt.run is None:
             sent = self._with_instructions(prompt.text)
             shown = clean_text(self._secrets.masked(prompt.text))
-            self._actor.observed_by(prompt.origin or "person").publish(User(shown, [], "prompt"))
+            self._actor.observed_by(prompt.origin or "person").publish(User(shown, [], "prompt", mail=prompt.mail))
         session = self._member.record.provider_session
         self._actor.publish(RunStarted(clean_line(session), clean_line(self._model), clean_line(self._ask.cwd)))
         translation = self._translation = Translation(self._actor, clean_text(sent), self._on_run, is_running=True)

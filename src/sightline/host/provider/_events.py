@@ -18,6 +18,8 @@ from sightline.events import (
     AgentEnded,
     AgentStarted,
     Event,
+    MailChanged,
+    MailSent,
     Reasoning,
     Request,
     RequestResolved,
@@ -123,7 +125,10 @@ class Translation:
 
     def _on_user(self, event: User) -> Event | None:
         """Some repeat the prompt, which was published before."""
-        return None if not event.agent and event.text.strip() == self._prompt else event
+        return None if not event.agent and event.text.strip() == self._prompt else replace(event, mail="")
+
+    def _on_mail(self, event: MailSent | MailChanged) -> None:
+        """The messages of a session are this one's own: a program sends none by itself."""
 
     def _on_words(self, event: Text | Reasoning) -> Event:
         theirs, ours = self._blocks.get(event.agent, (-1, 0))
@@ -201,6 +206,8 @@ class Translation:
 
 _HANDLERS: dict[type, Callable[[Translation, Any], Event | None]] = {
     User: Translation._on_user,
+    MailSent: Translation._on_mail,
+    MailChanged: Translation._on_mail,
     Text: Translation._on_words,
     Reasoning: Translation._on_words,
     ToolUse: Translation._on_call,

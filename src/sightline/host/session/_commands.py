@@ -35,6 +35,16 @@ class Prompt(msgspec.Struct, frozen=True, tag_field="kind", tag="prompt"):
     agent: str = ""  # the path of a subagent it is for; empty: the agent of the session
 
 
+class SendMail(msgspec.Struct, frozen=True, tag_field="kind", tag="send_mail"):
+    """The user's words as a message to agents: each reads them at its next step, or is woken or revived by them. The
+    reply has the message's id, and in its data a `receipt` for each reader."""
+
+    text: str
+    agent: str = ""  # the path of a subagent; empty: the agent of the session
+    to_all: bool = False  # to all that work or rest, and the agent of the session; parked ones are left alone
+    reply_to: str = ""  # the id of the message it answers
+
+
 class AskAside(msgspec.Struct, frozen=True, tag_field="kind", tag="ask_aside"):
     """A question beside the conversation: a copy of the agent answers, under a path of its own. That is the reply's id.
     Neither the question nor the answer is in the conversation."""
@@ -171,7 +181,7 @@ class Invoke(msgspec.Struct, frozen=True, tag_field="kind", tag="invoke"):
     args: str = ""
 
 
-_WorkCommand = Prompt | AskAside | Attach | Unqueue | Shell | Cell | Abort | CancelCall | AnswerRequest
+_WorkCommand = Prompt | SendMail | AskAside | Attach | Unqueue | Shell | Cell | Abort | CancelCall | AnswerRequest
 _ReviewCommand = Review | ReviewChoices | DismissFinding
 _ConversationCommand = Outline | EditTodo | Reload | MoveTo | Label | Compact | SetModel | SetApproval | Invoke
 AgentCommand = Union[_WorkCommand, _ReviewCommand, _ConversationCommand]

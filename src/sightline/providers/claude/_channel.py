@@ -134,7 +134,8 @@ class ClaudeChannel(ProgramChannel):
     async def _interrupt(self) -> None:
         self._turns.stopping = True
         if self._source.has_background:
-            return await self._end_program()  # an interrupt ends the round, not the subagents beside it
+            await self._end_program()  # an interrupt ends the round, not the subagents beside it
+            return
         try:
             unread = {uuid: text for uuid, text in list(self._sent.items()) if await self._withdrawn(uuid)}
             # Before the interrupt: the end of the run may be read before we see the answer to it.
@@ -143,7 +144,8 @@ class ClaudeChannel(ProgramChannel):
             )
             await self._call("interrupt")
         except Unreachable:
-            return await self._end_program()
+            await self._end_program()
+            return
         if not self._turns.begun and next(iter(self._sent), "") in unread:
             await self._forward(self._turns.given_up())  # the prompt was never begun: nothing of it will end
 

@@ -202,6 +202,7 @@ _ALL = (
         "alt+a",
         args="[PATH|new NAME]",
     ),
+    _action("mail", _WORK, "the messages between agents; read them, write and answer"),
     _action("files", _WORK, "files changed in this session", "", "alt+g"),
     _action(
         "review",
@@ -263,6 +264,7 @@ ACTIONS: dict[str, Binding] = {
         ),
         list_rename=("f2 alt+r", "another title for a session"),
         list_archive=("f3 alt+a", "hide a session from the lists"),
+        list_mail=("ctrl+t", "the messages between agents"),
         list_edit=("ctrl+e", "open a file in your editor"),
         list_add=("ctrl+a", "add a key for an action"),
         list_fix_all=("ctrl+a", "a prompt that fixes all findings of a review"),
@@ -286,6 +288,8 @@ ACTIONS: dict[str, Binding] = {
         view_before=("left [", "the previous block"),
         view_after=("right ]", "the next block"),
         view_close=("q", "leave"),
+        mail_write=("m", "write a message"),
+        mail_open=("o", "all of a message, and who has read it"),
     ),
     **bindings_in(
         "approval",

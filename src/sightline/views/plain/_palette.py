@@ -10,6 +10,7 @@ import msgspec
 
 CALL = "●"
 AGENT = "◆"
+MAIL = "←"
 STEP = {"pending": "○", "running": "◌", "ok": "✓", "error": "✕", None: "·"}
 NEVER = "–"  # neither done nor to be done
 

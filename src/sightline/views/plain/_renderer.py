@@ -4,11 +4,13 @@
 - Markers (a call), labels (who speaks) and steps (of a delegation) are lines of their own, written only on request.
 - The report of a review that the user requested is words, too.
 - What a command prints is set off from words by an indent, and its marker has the whole command; on a terminal one row.
+- A message between agents is one line where its reader reads it, with the calls; where it was sent it is a call.
 - Everything else a stream may carry leaves this output unchanged. Notices and errors go to the other channel.
 """
 
 import re
 from collections.abc import Iterable
+from typing import TypeVar
 
 import msgspec
 
@@ -18,6 +20,8 @@ from sightline.events import (
     DelegationItem,
     Error,
     Event,
+    MailChanged,
+    MailSent,
     Notice,
     RetryState,
     ReviewFact,
@@ -29,19 +33,23 @@ from sightline.events import (
     ToolUpdate,
     ToolUse,
     Unknown,
+    User,
     call_ending,
     delegation_from_args,
     delegation_from_details,
     state_fact,
 )
 from sightline.text import clean_line, clean_text, cut_graphemes, first_line
+from sightline.views._mail import mail_from
 from sightline.views.plain._figures import size_words, wait_words
-from sightline.views.plain._palette import AGENT, CALL, NEVER, PLAIN, STEP, Palette
+from sightline.views.plain._palette import AGENT, CALL, MAIL, NEVER, PLAIN, STEP, Palette
 
-_AGENT_CAP, _TASK_CAP, _PREVIEW_CAP, _FAILURE_CAP = 24, 80, 120, 2000
+T = TypeVar("T")
+_AGENT_CAP, _TASK_CAP, _PREVIEW_CAP, _FAILURE_CAP, _MAIL_CAP = 24, 80, 120, 2000, 400
 _STEPS_AT_MOST = 50
 _LISTS_AT_MOST = 256
 _HOSTS_AT_MOST = 20  # of a call
+_MAIL_AT_MOST = 64  # messages that are remembered until they are read
 _OUTPUT = -1  # the block of what commands print; texts count from 1
 _INDENT = "  "
 _NEVER_RAN = ("skipped", "not run")
@@ -64,6 +72,15 @@ VERBOSE = Detail(calls=True, agents=True, steps=True)
 EVERYTHING = Detail(calls=True, agents=True, steps=True, output=True, failures=True)  # of our own agent
 
 
+class _KnownMail:
+    """A message that was sent, and who has it in the transcript already."""
+
+    def __init__(self, sent: MailSent) -> None:
+        self.head = mail_from(sent.id, sent.agent, sent.reply_to, by_user=sent.source == "person")
+        self.text = sent.text
+        self.readers: set[str] = set()
+
+
 class PlainRenderer:
     """Turns batches of events into text for stdout (`render`) and for stderr (`messages`)."""
 
@@ -80,6 +97,7 @@ class PlainRenderer:
         self._steps: dict[str, dict[str, str | None]] = {}  # call → step → status written last
         self._calls: dict[str, str] = {}  # running calls whose end is shown
         self._marked = ""  # the call whose marker was written last
+        self._mail: dict[str, _KnownMail] = {}  # by id, the last ones
         self._connected: dict[str, set[str]] = {}  # by call, the connections that were shown
         self._messages: list[str] = []
         self.unreadable = 0
@@ -199,8 +217,37 @@ class PlainRenderer:
                 # The retry of another provider comes with a notice.
                 if event.key == ApprovalState.KEY or (event.key == RetryState.KEY and event.source == "agent"):
                     self._fact(event)
+            case MailSent() if self._detail.agents:
+                _bound(self._mail, _MAIL_AT_MOST)
+                sent = self._mail[event.id] = _KnownMail(event)
+                for each in event.readers:
+                    if each.outcome == "injected" and not each.unread:  # a call waited for it
+                        self._read(sent, each.agent, parts)
+            case User() if event.mail and self._detail.agents:
+                known = self._mail.get(event.mail)
+                if known is None:  # it was sent before this was watched
+                    self._mail_line(event.mail, event.text, event.agent, parts)
+                elif event.agent not in known.readers:
+                    self._read(known, event.agent, parts)
+            case MailChanged(now="read"):
+                for known in [self._mail[id] for id in event.ids if id in self._mail]:
+                    if event.agent not in known.readers:
+                        self._read(known, event.agent, parts)
             case Unknown():
                 self.unreadable += 1
+
+    def _read(self, known: _KnownMail, reader: str, parts: list[str]) -> None:
+        """A message is read by one of its readers; by a call it may be before it is in its conversation."""
+        known.readers.add(reader)
+        self._mail_line(known.head, known.text, reader, parts)
+
+    def _mail_line(self, head: str, text: str, reader: str, parts: list[str]) -> None:
+        """All of it where output is shown, too; else its beginning in one line."""
+        if reader != self._speaker:
+            self._label(reader, parts)
+        whole = clean_text(text).strip() if self._detail.output else ""
+        shown = whole.replace("\n", f"\n{_INDENT}") or cut_graphemes(clean_line(text[: 4 * _MAIL_CAP]), _MAIL_CAP)
+        self._line(f"{self._palette.dim}{MAIL}{self._palette.reset} {head}: {shown}", parts)
 
     def _fact(self, event: State) -> None:
         """Report an approval level that is not the provider's own default, and that our own agent waits for a retry."""
@@ -246,8 +293,8 @@ class PlainRenderer:
             self._line(row, parts)
 
     def _known_steps(self, call: str) -> dict[str, str | None]:
-        if call not in self._steps and len(self._steps) >= _LISTS_AT_MOST:
-            del self._steps[next(iter(self._steps))]
+        if call not in self._steps:
+            _bound(self._steps, _LISTS_AT_MOST)
         return self._steps.setdefault(call, {})
 
     def _step(self, item: DelegationItem) -> str:
@@ -305,7 +352,14 @@ class PlainRenderer:
         return start
 
 
-_RARE = frozenset((ToolUpdate, ToolConnection, ToolResult, ToolOutput, State, Notice, Error, Unknown))
+_MAIL = (User, MailSent, MailChanged)
+_RARE = frozenset((ToolUpdate, ToolConnection, ToolResult, ToolOutput, State, Notice, Error, Unknown, *_MAIL))
+
+
+def _bound(known: dict[str, T], most: int) -> None:
+    """Make room for one more."""
+    if len(known) >= most:
+        del known[next(iter(known))]
 
 
 def _named(event: Notice | Error) -> str:

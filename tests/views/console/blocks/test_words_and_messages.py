@@ -44,6 +44,24 @@ def test_rows_of_words_become_history_as_they_settle() -> None:
     assert list(block.render(60)) == rows
 
 
+def test_a_message_of_an_agent_is_one_row_that_names_it() -> None:
+    """From whom it is and what it answers; unfolded, all of it. One of the user is like every other of the user."""
+    message = TranscriptMessage(
+        "", "Halfway.\nMore of it.", "steer", 7, [], "irc", mail="m2", sender="A/B", reply_to="m1"
+    )
+    assert list(block_for(message, drawing(), {}).render(70)) == [
+        "· m2 from A/B, in reply to m1: Halfway. … 1 more line (alt+o)"
+    ]
+    assert list(block_for(message, drawing(unfolded=True), {}).render(70)) == [
+        "· m2 from A/B, in reply to m1: Halfway.",
+        "  More of it.",
+    ]
+    hostile = TranscriptMessage("", HOSTILE[1], source="irc", mail=HOSTILE[4], sender=HOSTILE[1], reply_to=HOSTILE[2])
+    fits(block_for(hostile, drawing(), {}))
+    user = TranscriptMessage("", "Stop.", "prompt", mail="m3")
+    assert list(block_for(user, drawing(), {}).render(70)) == ["› Stop."]
+
+
 def test_text_after_the_end_is_no_error() -> None:
     """A block that is closed stays as it is, whatever a source still says."""
     words = TranscriptText("", 1, "done")

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from sightline.host import Abort, CancelCall, CancelJob, CommandReply, Reload, SetApproval, SetModel
+from sightline.host import Abort, CancelCall, CancelJob, CommandReply, Reload, SendMail, SetApproval, SetModel
 from sightline.settings import load
 from sightline.tty import Key
 from sightline.views.console._actions import ACTIONS
@@ -16,6 +16,7 @@ from sightline.views.console.selectors import (
     _files,
     _jobs,
     _keys,
+    _mail,
     _model,
     _resume,
     _settings,
@@ -25,9 +26,24 @@ from sightline.views.console.selectors import (
 )
 from tests.journal.conversations import Talk, assistant, user
 from tests.views.console.selectors.support import HOSTILE, WIDTHS, Desk, HostOf, key, new_store
+from tests.views.console.selectors.test_mail import with_mail
 from tests.views.console.selectors.test_work import A, diff, edit, running, with_agents
 
-MODULES = [_agents, _approvals, _branch, _files, _jobs, _keys, _model, _resume, _settings, _theme, _thinking, _tree]
+MODULES = [
+    _agents,
+    _approvals,
+    _branch,
+    _files,
+    _jobs,
+    _keys,
+    _mail,
+    _model,
+    _resume,
+    _settings,
+    _theme,
+    _thinking,
+    _tree,
+]
 NAMES = sorted({spec for action in ACTIONS.values() for spec in action.keys if spec not in ("ctrl+c", "ctrl+z")})
 
 
@@ -95,8 +111,11 @@ def _desk(tmp_path, linear):
         desk.answers[command] = lambda command: CommandReply(True, data={"queued": ["x"], "later": []})
     rules = [{"rule": f"exec({HOSTILE})", "verdict": "allow", "origin": origin} for origin in ("session", "settings")]
     held = {"level": "auto", "levels": ["plan", "edit", "auto", "full"], "rules": rules}
+    receipts = {"receipts": [{"to": HOSTILE, "outcome": "woken"}]}
+    desk.answers[SendMail] = lambda command: CommandReply(bool(command.reply_to), "m9", HOSTILE, "", receipts)
     desk.answers[SetApproval] = lambda command: CommandReply(True, data=held)
     with_agents(desk)
+    with_mail(desk, *[(sender, HOSTILE * 20) for sender in ("a", "", "a/b", None) * 5])
     running(desk, f"{talk.id}-1", f"{talk.id}-2")
     desk.state.entries += [edit(str(number), diff(f"{number}.py", A)) for number in range(3)]
     return desk

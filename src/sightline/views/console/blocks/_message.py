@@ -1,6 +1,6 @@
-"""Messages to the model: the user's own, and automatic ones (a todo reminder, the end of a job).
+"""Messages to the model: the user's own, those of other agents, and automatic ones (a todo reminder, the end of a job).
 
-A long text is shown by its first rows, an automatic message by one row. Unfolded, both are shown whole.
+A long text is shown by its first rows, any other message by one row. Unfolded, all are shown whole.
 """
 
 import re
@@ -10,6 +10,8 @@ from itertools import islice
 from sightline.text import clean_line, clean_text
 from sightline.transcript import TranscriptMessage
 from sightline.tty import expand_tabs, truncate
+from sightline.views._mail import mail_from
+from sightline.views.console._agent_names import agent_role
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.blocks._gradual import GradualBlock, wrapped_lazily
 from sightline.views.console.shapes._output import job_name
@@ -73,8 +75,9 @@ class MessageBlock(GradualBlock):
         return [self._drawing.theme.style("muted", truncate(f"{mark} {name}", width)) for name in names]
 
     def _automatic(self, width: int) -> Iterator[str]:
-        """The source and the first line; unfolded, all lines."""
+        """The source and the first line; unfolded, all lines. The mark of an agent's message has its colour."""
         theme, drawing = self._drawing.theme, self._drawing
+        role = agent_role(self._message.sender) if self._message.sender else "dim"
         mark = "" if drawing.linear else _MARK
         room = width - len(mark)
         first, *rest = automatic_lines(self._message)
@@ -83,7 +86,7 @@ class MessageBlock(GradualBlock):
         else:
             whole = wrapped_lazily("\n".join((first, *rest)), room)
             rows = (theme.style("dim", row) if row else "" for row in whole)
-        return _beside(theme.style("dim", mark), " " * len(mark), rows, self._attached(room))
+        return _beside(theme.style(role, mark), " " * len(mark), rows, self._attached(room))
 
 
 def _beside(mark: str, indent: str, rows: Iterable[str], below: Iterable[str]) -> Iterator[str]:
@@ -119,6 +122,8 @@ def is_from_user(message: TranscriptMessage) -> bool:
 def automatic_lines(message: TranscriptMessage) -> list[str]:
     """The lines of an automatic message, without marks for the model; the first names its source."""
     first, *rest = _without_tags(clean_text(message.text)).strip().split("\n")
+    if message.mail:
+        return [f"{mail_from(message.mail, message.sender, message.reply_to)}: {first}", *rest]
     if message.source == _TODO:
         return [_REMINDER, first, *rest]
     if message.job:  # the text has the full id, which the model uses

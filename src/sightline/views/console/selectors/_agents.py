@@ -1,5 +1,5 @@
-"""`/agents`: the agents of this session: what each is doing, its transcript, and stopping it. `/agents PATH` opens the
-view of one, `/agents new NAME` writes the definition of another kind.
+"""`/agents`: the agents of this session: what each is doing, its transcript, stopping it, and the messages between all
+of them. `/agents PATH` opens the view of one, `/agents new NAME` writes the definition of another kind.
 
 Of each are shown, as far as they are known: its state, how many messages it has not read, the time it worked, the
 model, tokens and cost (of an agent with others below it also of all of them), and the last line of what it did. A row
@@ -27,9 +27,11 @@ from sightline.transcript import (
 )
 from sightline.tty import Rows
 from sightline.tty.components import Item, TextComponent
+from sightline.views._mail import mail_from
 from sightline.views._working_copies import copy_words
 from sightline.views.console._agent_names import agent_model, agent_name, agent_role
 from sightline.views.console._desk import Desk, reply_data, report_error
+from sightline.views.console.selectors import _mail
 from sightline.views.console.selectors._agent_viewer import SEARCH, AgentViewer, is_stopped_by_path
 from sightline.views.console.selectors._pager import WHOLE, PagerDocument, show
 from sightline.views.console.selectors._pages import ChangingText
@@ -37,13 +39,14 @@ from sightline.views.console.selectors._panel import LivePanel
 from sightline.views.console.shapes._shape import seconds_words, short
 from sightline.views.console.status._facts import Facts, count
 
-_STOP = "list_remove"
+_STOP, _LIST_MAIL = "list_remove", "list_mail"
 _LOOKED_AT = 2000  # entries, from the end, for the last line of each agent
 _LINE = 120
 _LISTED = 20  # agents that a hint names
 _LOOKS_AT_MOST, _LOOKS_APART = 600, 0.05  # seconds apart
 _TALL, _WIDE = 20, 60  # rows and columns from which there is room below the list
 _ROOT = "\0"  # no path of an agent, and not the empty value of a list
+_MAIL = "\0mail"
 
 
 async def open(desk: Desk, args: str) -> None:
@@ -61,7 +64,11 @@ async def open(desk: Desk, args: str) -> None:
         at = await desk.ask(panel)
         if at is None:
             return
-        await _show(desk, _path(at))
+        if at == _MAIL:
+            await _mail.open(desk, "")
+            at = ""
+        else:
+            await _show(desk, _path(at))
 
 
 async def _write_definition(desk: Desk, name: str) -> None:
@@ -107,11 +114,12 @@ async def _show(desk: Desk, path: str) -> None:
 
 
 class AgentsPanel(LivePanel):
-    """Answers with the agent whose transcript is to be shown."""
+    """Answers with the agent whose transcript is to be shown, or that messages are."""
 
     def __init__(self, desk: Desk, at: str) -> None:
         self._offered: bool | None = None
-        super().__init__(desk, "Agents", at, keys={_STOP: self._remove})
+        mail = {_LIST_MAIL: lambda item: self.finish(_MAIL)}
+        super().__init__(desk, "Agents", at, keys={_STOP: self._remove, **mail})
         self._about = TextComponent("", "muted", padding_x=2, theme=self.theme)
         self.body.children = [self.list, self._about]
 
@@ -121,7 +129,7 @@ class AgentsPanel(LivePanel):
     def render(self, width: int) -> Rows:
         if (offered := self._can_stop()) != self._offered:
             self._offered = offered
-            self.offer(((_STOP, "stop"),) if offered else ())
+            self.offer((*([(_STOP, "stop")] if offered else []), (_LIST_MAIL, "messages")))
         marked, has_room = self.list.highlighted, self.desk.height >= _TALL and width >= _WIDE
         self._about.set_text(marked.description if marked is not None and has_room else "")
         return super().render(width)
@@ -184,7 +192,8 @@ def _below(state: Snapshot, parent: str, depth: int, now: float, last: dict[str,
 def _facts(state: Snapshot, agent: TranscriptAgent | None, now: float, last: dict[str, str]) -> str:
     path = "" if agent is None else agent.path
     fact = None if agent is None else agent.fact
-    facts = [_standing(state, agent), *([f"{fact.unread} unread"] if fact is not None and fact.unread else [])]
+    unread = fact.unread if fact is not None else state.unread.get("", 0) if agent is None else 0
+    facts = [_standing(state, agent), *([f"{unread} unread"] if unread else [])]
     if agent is not None and (worked := agent.worked(now)):
         facts.append(seconds_words(worked))
     if agent is not None and (model := agent_model(agent)):
@@ -273,7 +282,9 @@ def transcript_of(state: Snapshot, path: str) -> str:
 def _entry_text(entry: Entry) -> str:
     match entry:
         case TranscriptMessage():
-            return "\n".join(f"> {line}" for line in clean_text(entry.text).splitlines())
+            by_user = not entry.source
+            head = [mail_from(entry.mail, entry.sender, entry.reply_to, by_user=by_user)] if entry.mail else []
+            return "\n".join(f"> {line}" for line in (*head, *clean_text(entry.text).splitlines()))
         case TranscriptText():
             return "" if entry.reasoning else clean_text(entry.text).strip()
         case TranscriptCall():

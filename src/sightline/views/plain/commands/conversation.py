@@ -17,6 +17,8 @@ from sightline.events import (
     AgentState,
     Error,
     Event,
+    MailChanged,
+    MailSent,
     Notice,
     RunEnded,
     State,
@@ -26,12 +28,20 @@ from sightline.events import (
     ToolUse,
     User,
 )
-from sightline.events.stamping import in_place_of, of_agent, stamp
+from sightline.events.stamping import in_place_of, of_agent, of_source, stamp
 from sightline.exceptions import UserMistake
 from sightline.host import Frame, follow
 from sightline.journal import Store
 from sightline.text import clean_line
-from sightline.transcript import Entry, Remark, Snapshot, TranscriptCall, TranscriptMessage, TranscriptText
+from sightline.transcript import (
+    Entry,
+    Remark,
+    Snapshot,
+    TranscriptCall,
+    TranscriptMail,
+    TranscriptMessage,
+    TranscriptText,
+)
 from sightline.views.plain._output import columns_of, write_text
 from sightline.views.plain._palette import Palette
 from sightline.views.plain._renderer import EVERYTHING, PlainRenderer
@@ -107,7 +117,11 @@ class _Watching:
                 await self._show(part)
         else:
             entries = [entry for entry in frame.shown if self._is_of(entry.agent)]
-            await self._channels.write([_quoted(event) for entry in entries for event in _events_of(entry)])
+            parts = [(entry.seq, _events_of(entry)) for entry in entries]
+            parts += [(seq, events) for seq, reader, events in _read_by_calls(frame) if self._is_of(reader)]
+            parts.sort(key=lambda part: part[0])
+            parts.append((frame.seq, _unread(frame)))
+            await self._channels.write([_quoted(event) for _, events in parts for event in events])
             self._last, self.code = frame.seq, _CODES.get(frame.stop_reason, 0)
             if self._agent:
                 agent = frame.agents.get(self._agent)
@@ -121,7 +135,8 @@ class _Watching:
                 self.code = event.exit_code if event.exit_code is not None else int(event.is_error)
             if self._agent:
                 self._note_end(event)
-        await self._channels.write([_quoted(event) for event in events if self._is_of(event.agent)])
+        shown = [event for event in events if isinstance(event, MailSent) or self._is_of(event.agent)]
+        await self._channels.write([_quoted(event) for event in shown])
 
     def _is_of(self, path: str) -> bool:
         """Whether this agent is watched: the one that was asked for, or one below it."""
@@ -152,7 +167,7 @@ class _Watching:
 
 def _quoted(event: Event) -> Event:
     """The user's message as a text of its own, set off from the agent's words; any other event as it is."""
-    if not isinstance(event, User):
+    if not isinstance(event, User) or event.mail:
         return event
     words = "\n".join([f"> {line}" for line in event.text.split("\n")])
     return in_place_of(event, Text(f"{words}\n", -event.seq - 2))
@@ -162,7 +177,8 @@ def _events_of(entry: Entry) -> list[Event]:
     """The events a view would have received of it."""
     match entry:
         case TranscriptMessage():
-            return of_agent(entry.agent, [stamp(User(entry.text), entry.seq, 0.0)])
+            read = of_agent(entry.agent, [stamp(User(entry.text, mail=entry.mail), entry.seq, 0.0)])
+            return [*_sent(entry), *read]
         case TranscriptText():
             return [] if entry.reasoning else of_agent(entry.agent, [Text(entry.text, entry.block)])
         case TranscriptCall():
@@ -172,6 +188,38 @@ def _events_of(entry: Entry) -> list[Event]:
             if entry.level in ("info", "warning"):
                 return [Notice(entry.text, "warning" if entry.level == "warning" else "info", entry.hint)]
             return [Error(entry.text, entry.hint)]
+
+
+def _sent(message: TranscriptMessage) -> list[Event]:
+    """What it is known by, where it is a message between agents or of the user to one."""
+    if not message.mail:
+        return []
+    sent = of_agent(message.sender, [MailSent(message.mail, message.text, [], reply_to=message.reply_to)])
+    return sent if message.source else of_source("person", sent)
+
+
+def _unread(frame: Snapshot) -> list[Event]:
+    """What is known of messages that are unread."""
+    unread = [mail for mail in frame.mail if any(receipt.now == "unread" for receipt in mail.receipts)]
+    return [event for mail in unread for event in _of_mail(mail)]
+
+
+def _of_mail(mail: TranscriptMail) -> list[Event]:
+    sent = of_agent(mail.sender, [MailSent(mail.id, mail.text, [], reply_to=mail.reply_to)])
+    return of_source("person", sent) if mail.by_user else sent
+
+
+def _read_by_calls(frame: Snapshot) -> Iterator[tuple[int, str, list[Event]]]:
+    """Messages that are in no conversation, since a call read them: when, and by whom."""
+    shown = {
+        (entry.mail, entry.agent) for entry in frame.entries if isinstance(entry, TranscriptMessage) and entry.mail
+    }
+    for mail in frame.mail:
+        for receipt in mail.receipts:
+            is_read = (receipt.outcome, receipt.now) == ("injected", "read")
+            if is_read and (mail.id, receipt.agent) not in shown:
+                read = of_agent(receipt.agent, [MailChanged([mail.id], "read")])
+                yield receipt.seq, receipt.agent, [*_of_mail(mail), *read]
 
 
 def _printed(call: TranscriptCall) -> Iterator[Event]:

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from sightline.host import CancelCall, CancelJob
 from sightline.journal import JobRecord, Store, artifact_file, is_job_id, is_session_id, session_of
 from sightline.secrets import Secrets
+from sightline.text import clean_line
 from sightline.views.web._sse import EventStreamResponse
 from sightline.views.web.api._agents import AgentApi
 from sightline.views.web.api._bodies import CancelBody, CancelledBody, JobList, StartBody, Started
@@ -19,6 +20,7 @@ from sightline.views.web.api._reading import RequestRefused, after, body, json_a
 from sightline.views.web.api._session_commands import SessionCommands
 from sightline.views.web.api._start import spec_of, start_in, start_session, submit
 from sightline.views.web.page._catalog import LISTED, Catalog
+from sightline.views.web.page._mail import last_mail, whole_mail
 from sightline.views.web.page._page import PageTab, list_only, recording_page
 from sightline.views.web.page._recordings import Recording
 from sightline.views.web.page._watch import Watches
@@ -70,6 +72,21 @@ class Api:
             return json_answer(self._recordings[id].snapshot)
         async with self._watches.known(self._known_session(id)) as watch:
             return json_answer(watch.now)
+
+    async def mail(self, request: Request) -> Response:
+        """The last messages between its agents, or those before one."""
+        given = request.query_params.get("before")
+        before = None if given is None else number(request, "before", 0)
+        async with self._watches.known(self._known_session(request.path_params["id"])) as watch:
+            return json_answer(last_mail(watch.now, before))
+
+    async def one_mail(self, request: Request) -> Response:
+        session, id = self._known_session(request.path_params["id"]), request.path_params["mail"]
+        async with self._watches.known(session) as watch:
+            found = whole_mail(watch.now, id)
+        if found is None:
+            raise RequestRefused(404, f"no message {clean_line(id)} in session {session}")
+        return json_answer(found)
 
     async def events(self, request: Request) -> Response:
         id = request.path_params["id"]

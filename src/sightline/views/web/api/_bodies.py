@@ -130,6 +130,43 @@ class PromptBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     agent: str = ""
 
 
+class SendMailBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The user's words as a message to an agent. `agent`: the path of a subagent; empty: the agent of the session.
+    `to_all`: to all that work or rest. `reply_to`: the id of the message that is answered."""
+
+    text: str
+    agent: str = ""
+    to_all: bool = False
+    reply_to: str = ""
+
+
+class MailBody(msgspec.Struct, frozen=True, rename={"sent_by": "from"}):
+    """A message between agents, or of the user to agents."""
+
+    n: int  # its place, from 0
+    id: str
+    time: float  # seconds since the epoch
+    sender: str  # path of the agent; empty for that of the session, and for the user
+    by_user: bool
+    sent_by: str  # how the sender is called; empty: the user
+    to: list[str]
+    to_all: bool
+    paths: list[str]  # of its readers, the first of them
+    readers: list[str]  # what became of it for each of them
+    standing: str  # the same in a word, or counted
+    reply_to: str
+    text: str  # its beginning, or all of it
+    length: int  # characters of the whole
+    whole: bool
+
+
+class MailList(msgspec.Struct, frozen=True):
+    """Messages, the last one last, and how many there are in the session."""
+
+    total: int
+    messages: list[MailBody]
+
+
 class QuestionBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A side question, outside the conversation."""
 

@@ -49,6 +49,7 @@ _SUBMIT = {**_BAD, **_UNKNOWN, **_REFUSED, **_TOO_LONG}
 _REQUIRED = (
     bodies.StartBody,
     bodies.PromptBody,
+    bodies.SendMailBody,
     bodies.QuestionBody,
     bodies.DismissBody,
     bodies.ShellBody,
@@ -59,6 +60,11 @@ _ROW = {"first": ("integer", "number of the first row; rows are counted from 0")
 
 _COMMANDS: list[tuple[str, object, str]] = [
     ("prompt", bodies.PromptBody, "Send a prompt to the agent of a running session."),
+    (
+        "mail",
+        bodies.SendMailBody,
+        "Write a message to an agent, or to all. `id` is that of the message; `data` has a receipt for each reader.",
+    ),
     (
         "btw",
         bodies.QuestionBody,
@@ -86,7 +92,7 @@ _OPERATIONS = [
     _Operation("/api/openapi.json", "This document.", dict),
     _Operation(
         "/api/page",
-        "What one tab shows, as events: list, facts, entries, rows, status, gone.",
+        "What one tab shows, as events: list, facts, entries, mail, rows, status, gone.",
         query={"session": ("string", "id of the session that is shown"), "after": ("integer", "the last id seen")},
         also=_UNKNOWN,
         media=_EVENTS,
@@ -160,6 +166,19 @@ _OPERATIONS = [
         bodies.ReviewBegun,
         _SUBMIT,
         202,
+    ),
+    _Operation(
+        "/api/sessions/{id}/mail",
+        "Messages between the agents of a session: the last 100, or the 100 before one.",
+        bodies.MailList,
+        {"before": ("integer", "the place of a message, from 0")},
+        {**_BAD, **_UNKNOWN},
+    ),
+    _Operation(
+        "/api/sessions/{id}/mail/{mail}",
+        "One message, with all of its text and readers.",
+        bodies.MailBody,
+        also=_UNKNOWN,
     ),
     _Operation(
         "/api/sessions/{id}/requests/{request}",

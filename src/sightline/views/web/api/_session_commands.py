@@ -39,6 +39,11 @@ class SessionCommands:
         given = await body(request, bodies.PromptBody)
         return await self._submitted(request, host.Prompt(_nonempty(given.text), given.how, agent=given.agent))
 
+    async def send_mail(self, request: Request) -> Response:
+        given = await body(request, bodies.SendMailBody)
+        mail = host.SendMail(_nonempty(given.text), given.agent, given.to_all, given.reply_to)
+        return await self._submitted(request, mail)
+
     async def ask_aside(self, request: Request) -> Response:
         given = await body(request, bodies.QuestionBody)
         return await self._submitted(request, host.AskAside(_nonempty(given.text)))

@@ -8,6 +8,7 @@ import msgspec
 from sightline.events import call_ending
 from sightline.text import clean_line
 from sightline.transcript import Entry, Remark, TranscriptCall, TranscriptMessage, TranscriptText
+from sightline.views._mail import mail_from
 from sightline.views._network import network_words
 from sightline.views.web.page._shapes import shape_of
 
@@ -41,6 +42,9 @@ def entry_body(number: int, entry: Entry, outputs: Outputs, *, live: bool) -> En
         case TranscriptMessage():
             source = "" if entry.source in _PERSON else entry.source
             words = {"text": entry.text, "how": entry.how, "source": source, "attachments": entry.attachments}
+            if entry.mail:
+                head = mail_from(entry.mail, entry.sender, entry.reply_to, by_user=not source)
+                words |= {"mail": head, "sender": entry.sender}
             return {"n": number, "kind": "message", "agent": entry.agent, **words}
         case TranscriptText():
             kind = "reasoning" if entry.reasoning else "words"

@@ -18,6 +18,8 @@ _OF_AGENTS = ("path", "parent", "name", "task", "running", "is_error", "call", "
 _FACT_EVENTS = (
     events.AgentEnded,
     events.AgentStarted,
+    events.MailChanged,
+    events.MailSent,
     events.Request,
     events.RequestResolved,
     events.RunEnded,
@@ -71,6 +73,7 @@ def facts_of(now: Snapshot, *, live: bool, killed: bool = False, last: float = 0
         "cost": now.cost,
         "totals": msgspec.to_builtins(now.totals),
         "agents": [_agent_facts(agent) for agent in list(now.agents.values())[-_MOST_AGENTS:]],
+        "mail": {"messages": len(now.mail), "unread": sum(now.unread.values())},
         "requests": list(waiting),
         **{fact.KEY.replace(".", "_"): fact.value for fact in forwarded},
     }

@@ -21,6 +21,7 @@ from sightline.views.web._sse import KEEP_ALIVE, KEEP_ALIVE_SECONDS, event, rows
 from sightline.views.web.page._catalog import Catalog
 from sightline.views.web.page._entries import Outputs, entry_body
 from sightline.views.web.page._facts import facts_of
+from sightline.views.web.page._mail import changed_mail, last_mail
 from sightline.views.web.page._pending import MissedEvents, PendingUpdates
 from sightline.views.web.page._recordings import Recording
 from sightline.views.web.page._watch import Watch, Watches
@@ -138,6 +139,8 @@ class PageTab:
             parts.append(event("facts", _encode(facts)))
         if pending.whole or pending.entries:
             parts.append(self._entries())
+        if pending.all_mail or pending.mail:
+            parts.append(self._mail())
         if pending.gone:
             pending.gone = False
             parts.append(event("gone", b"{}"))
@@ -159,6 +162,13 @@ class PageTab:
         bodies = [entry_body(entry.seq, entry, self._outputs, live=self._watch.live) for entry in entries]
         self._sent_totals.update({body["id"]: body["total"] for body in bodies if body["kind"] == "call"})
         return event("entries", _encode({"reset": whole, "entries": bodies}), self._sent_up_to())
+
+    def _mail(self) -> bytes:
+        pending, now = self._pending, self._watch.now
+        all_mail, ids = pending.all_mail, pending.mail
+        pending.all_mail, pending.mail = False, set()
+        mail = last_mail(now) if all_mail else changed_mail(now, ids)
+        return event("mail", _encode({"reset": all_mail, "total": mail.total, "messages": mail.messages}))
 
     async def _rows(self) -> AsyncGenerator[bytes, None]:
         """The rows that are due, those of many calls together."""

@@ -20,6 +20,7 @@ from sightline.events import (
 )
 from sightline.transcript import Entry, Snapshot, TranscriptCall, TranscriptText
 from sightline.views.web.page._facts import changes_facts
+from sightline.views.web.page._mail import mail_of
 
 
 class MissedEvents(msgspec.Struct, frozen=True):
@@ -46,6 +47,8 @@ class PendingUpdates:
         self.whole = False  # all entries
         self.facts = True  # about the session as a whole
         self.entries: dict[int, Entry] = {}  # by the event they began with
+        self.all_mail = False  # the last messages between agents
+        self.mail: set[str] = set()  # those that changed, by id
         self.rows: set[str] = set()  # calls with new output
         self.statuses: dict[str, str] = {}
         self.ended: list[str] = []  # calls that ended and whose rows are to be counted
@@ -63,6 +66,7 @@ class PendingUpdates:
         self._notice_work()
         for event in events:
             self.facts = self.facts or changes_facts(event)
+            self.mail.update(mail_of(event))
             if isinstance(event, ToolOutput):
                 self._output(event)
             elif isinstance(event, Text | Reasoning):
@@ -85,7 +89,7 @@ class PendingUpdates:
         self._forget_places()
         self._place_new()
         self._notice_work()
-        self.facts = True
+        self.facts = self.all_mail = True
         self.whole = missed is None
         new = [] if missed is None else [entry for entry in self._now().entries if entry.seq > missed.after]
         self.entries = {entry.seq: entry for entry in new}

@@ -14,9 +14,14 @@ let made = 0;
 // The address of an agent on this page, and the other way round.
 export const addressOf = (session, path) => `#${encodeURIComponent(session)}&agent=${encodeURIComponent(path)}`;
 
+// That of a message between agents; without an id, of all of them.
+export const addressOfMail = (session, id = "") => `#${encodeURIComponent(session)}&mail${id && `=${encodeURIComponent(id)}`}`;
+
+// `mail`: the id of a message, empty for all of them; null where the address is about something else.
 export function namedIn(hash) {
   const [named, agent = ""] = hash.slice(1).split("&agent=");
-  return { named: decodeURIComponent(named), agent: decodeURIComponent(agent) };
+  const [session, mail = null] = named.split(/&mail(?:=|$)/);
+  return { named: decodeURIComponent(session), agent: decodeURIComponent(agent), mail: mail && decodeURIComponent(mail) };
 }
 
 class Group {

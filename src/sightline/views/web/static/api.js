@@ -102,6 +102,13 @@ export const answer = (session, request, value) => post(talk(session, `requests/
 export const requestDetails = async (session, request) =>
   (await ask(talk(session, `requests/${encodeURIComponent(request)}`))).json();
 
+// The messages between agents before one, by its place, and one with all of its text.
+export const mail = async (session, before) => (await ask(talk(session, `mail?before=${before}`))).json();
+
+export const oneMail = async (session, id) => (await ask(talk(session, `mail/${encodeURIComponent(id)}`))).json();
+
+export const sendMail = async (session, body) => (await post(talk(session, "mail"), body)).json();
+
 export const askAside = (session, text) => post(talk(session, "btw"), { text });
 
 export const review = (session, text) => post(talk(session, "review"), { text });

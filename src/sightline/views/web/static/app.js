@@ -1,5 +1,5 @@
 // Puts the page together: the stream brings, the list and the transcript show, the address names what is chosen
-// (#session, #job, or #session&agent=path).
+// (#session, #job, #session&agent=path, #session&mail, or #session&mail=m3).
 
 import { namedIn } from "./agents.js";
 import * as api from "./api.js";
@@ -9,6 +9,7 @@ import { reasoningIsShown, showReasoning } from "./entries.js";
 import { count, when } from "./format.js";
 import { Keys } from "./keys.js";
 import { List, titleOf } from "./list.js";
+import { Mail } from "./mail.js";
 import { NewSession } from "./newsession.js";
 import { Notices } from "./notify.js";
 import { takeDismissed } from "./findings.js";
@@ -35,11 +36,12 @@ const start = new StartForm(({ job }) => { location.hash = job; });
 const review = new ReviewDialog();
 const talk = new Talk({
   sent: () => transcript.follow(), create: () => { location.hash = NEW; }, sessions: searchSessions,
-  review: (about) => review.open(chosen, about),
+  review: (about) => review.open(chosen, about), mail: () => mail.reveal(""),
 });
 const newSession = new NewSession(started);
 const notices = new Notices((session) => { location.hash = session; });
 const status = new Status();
+const mail = new Mail();
 const requests = new Requests(() => talk.focus());
 let facts = {};
 let running = 0;
@@ -55,6 +57,7 @@ const stream = new Stream({
   list: takeList,
   facts: takeFacts,
   entries: (message) => transcript.take(message),
+  mail: (message) => mail.take(message),
   rows: (message) => transcript.takeRows(message),
   status: (message) => transcript.takeStatus(message),
   gone: () => { gone = true; showEmptiness(); },
@@ -150,6 +153,7 @@ function takeFacts(message) {
   const talking = Boolean(chosen && facts.talks);
   talk.take(facts);
   status.take(facts);
+  mail.know(facts);
   requests.take(chosen, facts.requests ?? []);
   list.know(facts);
   transcript.know(facts);
@@ -176,7 +180,7 @@ function chooseFirst(sessions) {
 
 // A job's id is its session's with a number: `k3m9qz-1`. Recordings may be named otherwise, and the list knows them.
 function fromAddress() {
-  const { named, agent } = namedIn(location.hash);
+  const { named, agent, mail: message } = namedIn(location.hash);
   const before = list.find(chosen);
   if (named === NEW) {
     if (chosen) choose(null);
@@ -190,6 +194,7 @@ function fromAddress() {
   if (session !== chosen) choose(session || null);
   if (call) transcript.reveal(call);
   if (agent) transcript.revealAgent(agent);
+  if (message !== null) mail.reveal(message);
 }
 
 function choose(session) {
@@ -199,6 +204,7 @@ function choose(session) {
   transcript.clear(chosen ?? "");
   talk.choose(chosen);
   status.choose(chosen);
+  mail.choose(chosen);
   list.choose(chosen);
   takeFacts({});
   stream.watch(chosen);

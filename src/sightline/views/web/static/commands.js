@@ -95,6 +95,7 @@ const COMMANDS = {
       await api.review(session, text);
     },
   },
+  mail: { about: "the messages between agents; read them, write and answer", run: ({ actions }) => actions.mail() },
 };
 
 const NAMES = Object.keys(COMMANDS).map((name) => `/${name}`).join(", ");

@@ -12,7 +12,7 @@ const REASONING = "sightline.reasoning";
 const MAKERS = { message, words, reasoning, remark };
 
 export function makeSaying(entry) {
-  if (entry.kind === "message" && entry.source) return automatic();
+  if (entry.kind === "message" && entry.source) return automatic(entry);
   return (MAKERS[entry.kind] ?? words)();
 }
 
@@ -23,7 +23,7 @@ function message() {
   return {
     element: make("section", { className: "saying message" }, who, text, attached),
     update(entry) {
-      setText(who, entry.agent ? `To ${entry.agent}` : `You${HOW[entry.how] ?? ""}`);
+      setText(who, entry.mail ? `Message ${entry.mail}` : entry.agent ? `To ${entry.agent}` : `You${HOW[entry.how] ?? ""}`);
       setText(text, entry.text ?? "");
       const urls = entry.attachments ?? [];
       if (attached.childElementCount !== urls.length) attached.replaceChildren(...urls.map(attachment));
@@ -31,14 +31,14 @@ function message() {
   };
 }
 
-// A reminder, a job that ended: the program's words to the model, never the user's. Folded.
-function automatic() {
+// A reminder, a job that ended: the program's words to the model, never the user's. Folded, but for those of another agent.
+function automatic({ mail }) {
   const summary = make("summary");
   const text = make("div", { className: "text" });
   return {
-    element: make("details", { className: "saying automatic" }, summary, text),
+    element: make("details", { className: "saying automatic", open: Boolean(mail) }, summary, text),
     update(entry) {
-      setText(summary, AUTOMATIC[entry.source] ?? `Automatic message of ${entry.source}`);
+      setText(summary, entry.mail ? `Message ${entry.mail}` : AUTOMATIC[entry.source] ?? `Automatic message of ${entry.source}`);
       setText(text, entry.text ?? "");
     },
   };
