@@ -47,11 +47,11 @@ async def test_messages_are_read_and_written(served, tmp_path):
     path = f"/api/sessions/{session}/mail"
     async with served.stream(f"/api/page?session={session}") as said:
         await _post(served, f"/api/sessions/{session}/prompt", {"text": "go"})
-        first = await said.until("mail", lambda data: data["messages"])
-        assert (first["total"], first["messages"][0]["id"], first["messages"][0]["from"]) == (1, "m1", "Scout")
-        assert len(first["messages"][0]["text"]) <= 1000
         facts = await said.until("facts", lambda data: any(agent["state"] == "idle" for agent in data["agents"]))
         assert facts["mail"]["messages"] == 1
+        (first,) = served.get(path).json()["messages"]
+        assert (first["id"], first["from"], first["to"], first["whole"]) == ("m1", "Scout", ["Main"], False)
+        assert len(first["text"]) <= 1000
         reply = await _post(served, path, {"text": "Look again.", "agent": "Scout", "reply_to": "m1"})
         assert reply.status_code == 202, reply.text
         assert reply.json()["id"] == "m2"
