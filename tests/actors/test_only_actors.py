@@ -13,7 +13,6 @@ EVENTS = {kind.__name__ for kind in KINDS.values()}
 ALLOWED = {"actors/_actor.py", "transcript/_repair.py"}
 # Outside of a session: streams and runs of providers, journals without a host, what is shown again.
 STAMPING = {
-    "host/provider/_run.py",
     "host/session/_session.py",
     "journal/_record.py",
     "journal/_repair.py",

@@ -367,4 +367,4 @@ def test_an_answer_of_another_program_that_never_fits_fails_the_run(program: Pat
     else:
         written = [json.loads(line) for line in done.stdout.splitlines()]
         assert [line["text"] for line in written if line["kind"] == "error"] == [problem]
-        assert [line["source"] for line in written if line["kind"] == "user"] == ["schema"]
+        assert [line["source"] for line in written if line["kind"] == "user"] == ["person", "schema"]

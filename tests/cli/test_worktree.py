@@ -11,6 +11,7 @@ import pytest
 
 from sightline.events import State
 from sightline.journal import Store
+from sightline.settings import remember_rule
 from tests.cli.support import SIGHTLINE, running_sessions, sightline, until
 
 pytestmark = [pytest.mark.usefixtures("hosts"), pytest.mark.needs("git")]
@@ -122,6 +123,15 @@ def test_a_conflict_leaves_both_sides(project: Path) -> None:
     assert trees() == []
 
 
+def test_a_merge_that_fails_says_once_that_the_worktree_stays(project: Path) -> None:
+    prompt(project, WRITES, "--worktree", "fix")
+    project.rename(project.parent / "moved")
+    project.mkdir()
+    done = sightline("worktree", "merge", "fix")
+    assert done.returncode == 1
+    assert done.stdout.count(b"worktree fix stays") == 1
+
+
 def test_a_session_is_resumed_in_its_worktree(project: Path, tmp_path: Path) -> None:
     """From wherever it is resumed. Once that is gone, it says how to go on; in the workspace it does, and says so; with
     --worktree it has a new one."""
@@ -206,6 +216,31 @@ def test_a_rule_that_denies_a_path_denies_it_in_the_worktree(project: Path) -> N
     done = prompt(project, read, "--worktree", "fix", "-v")
     assert "hidden" not in done.stdout.decode()
     store = Store(home)
+    assert "hidden" not in (store.folder(last_session()) / "journal.jsonl").read_text()
+
+
+def test_a_rule_of_a_subfolder_or_behind_a_link_denies_in_the_worktree(project: Path) -> None:
+    """What is remembered is remembered by folder, and a rule may name a path in many ways."""
+    (project / "sub" / "secret").write_text("hidden\n")
+    (project.parent / "link").symlink_to(project)
+    read = [[{"tool": "read", "args": {"path": "secret"}}], [{"text": "Done."}]]
+    os.chdir(project / "sub")
+    store = Store(Path(os.environ["SIGHTLINE_HOME"]))
+    named = [f"read({project.parent}/link/sub/secret)", f"read({project.parent}/*/sub/secret)"]
+    for words in [*(["--deny", rule] for rule in named), []]:
+        if not words:
+            remember_rule(project / "sub", "read(secret)", "deny")
+        prompt(project, read, "--worktree", "fix", *words)
+        assert "hidden" not in (store.folder(last_session()) / "journal.jsonl").read_text(), words
+
+
+def test_the_workspace_is_no_way_around_its_rules(project: Path) -> None:
+    """A relative rule is about the worktree there; the file it was made for can still be named."""
+    (project / "secret").write_text("hidden\n")
+    remember_rule(project, "read(secret)", "deny")
+    read = [[{"tool": "read", "args": {"path": str(project / "secret")}}], [{"text": "Done."}]]
+    prompt(project, read, "--worktree", "fix", "--approval", "full")
+    store = Store(Path(os.environ["SIGHTLINE_HOME"]))
     assert "hidden" not in (store.folder(last_session()) / "journal.jsonl").read_text()
 
 

@@ -14,6 +14,7 @@ from sightline.events import (
     CommandsState,
     CompactionState,
     ContextState,
+    DismissedFindings,
     EditorTextState,
     ExtensionCommand,
     ExtensionWidget,
@@ -118,6 +119,8 @@ STORED: list[tuple[str, Any, StateFact]] = [
         {"state": "running", "provider": "codex", "workplace": "worktree"},
         AgentState("running", provider="codex", workplace="worktree"),
     ),
+    ("agent", {"state": "running", "is_review": True}, AgentState("running", is_review=True)),
+    ("dismissed_findings", {"s-c1": [1, 3]}, DismissedFindings({"s-c1": [1, 3]})),
     ("ui.title", "mine", TitleState("mine")),
     ("ui.editor_text", {"text": "t", "number": 3}, EditorTextState(3, "t")),
 ]

@@ -1,6 +1,7 @@
 """Running a command for a test: what it kept in memory, what it told, and a check of what must always hold."""
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import sys
@@ -204,8 +205,19 @@ def wait_for(condition: Callable[[], object], what: str, seconds: float = 90.0) 
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
-            pytest.fail(f"{what}: not within {seconds:g} s")
+            pytest.fail(f"{what}: not within {seconds:g} s; below this process are:\n{_processes()}")
         time.sleep(0.005)
+
+
+def _processes() -> str:
+    """What each of them is and waits for: a process that is left over may be gone when somebody comes to look."""
+    rows = []
+    for process in descendants():
+        with contextlib.suppress(psutil.Error, OSError):
+            waits = Path(f"/proc/{process.pid}/wchan").read_text() if sys.platform == "linux" else ""
+            words = " ".join(process.cmdline())[:100].replace("\n", " ")
+            rows.append(f"{process.pid} below {process.ppid()}, {process.status()} {waits}: {words}")
+    return "\n".join(sorted(rows))
 
 
 def noted(folder: Path, name: str) -> int:

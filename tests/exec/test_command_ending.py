@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from shutil import which
 
 import psutil
 import pytest
@@ -304,6 +305,69 @@ def test_a_program_that_dies_takes_all_its_commands_along(tmp_path: Path, number
     program.send_signal(number)
     assert program.wait(10) == -number
     wait_for(lambda: all(is_gone(pid) for pid in pids), "all of them ended")
+
+
+_KILLED_WHEN_IT_WORKS = """
+import asyncio, os, signal, sys
+from sightline.events import ToolOutput
+from sightline.exec import Command, CommandSpec
+from tests.exec.running import Memory
+
+spec = CommandSpec(argv=("sh", "-c", "echo $$ > root; echo ready; exec sleep 600"), cwd=sys.argv[1])
+def on_event(event):
+    if isinstance(event, ToolOutput):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(Command("a-1", spec, Memory(), on_event).run())
+"""
+
+
+@pytest.mark.slow
+def test_a_guard_whose_tools_fail_still_ends_what_it_knows(tmp_path: Path):
+    """It looks for descendants with programs of the system; without them it has the first process of each run."""
+    few = tmp_path / "few"
+    few.mkdir()
+    for name in ("sh", "sleep"):
+        (few / name).symlink_to(str(which(name)))
+    program = subprocess.run(
+        [sys.executable, "-c", _KILLED_WHEN_IT_WORKS, str(tmp_path)],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "PATH": str(few)},
+        stdin=subprocess.DEVNULL,
+        timeout=90,
+        check=False,
+    )
+    assert program.returncode == -signal.SIGKILL
+    root = noted(tmp_path, "root")
+    wait_for(lambda: is_gone(root), "the first process ended")
+
+
+_GONE_WHILE_IT_STARTS_ONE = """
+import subprocess, sys
+from sightline.exec.process import _guard, _marks
+
+mark = _marks.new_mark()
+with _guard.starting(mark), _marks.limit(mark):
+    deaf = subprocess.Popen(["sh", "-c", sys.argv[1]], start_new_session=True, stdout=subprocess.PIPE)
+    deaf.stdout.readline()
+    _guard._shell.stdin.close()  # as the guard sees it when this program is killed here
+    print(deaf.wait(60), _guard._shell.wait(60))
+"""
+
+
+@linux_only
+@pytest.mark.slow
+def test_a_guard_is_none_of_those_it_ends(tmp_path: Path):
+    """A program that is killed while it starts a command has the limit by which that is found, and is its parent."""
+    program = subprocess.run(
+        [sys.executable, "-c", _GONE_WHILE_IT_STARTS_ONE, f"trap '' TERM; {FOREVER}"],
+        cwd=Path(__file__).parents[2],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        timeout=90,
+        check=False,
+    )
+    assert (program.returncode, program.stdout) == (0, b"-9 0\n")
 
 
 _KILLED_TOO_EARLY = """

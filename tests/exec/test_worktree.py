@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sightline.exec import SandboxSpec
+from sightline.exec.sandbox._seclusion import seclusion
 from sightline.settings import repository_of_worktree
 
 from .running import run_boxed
@@ -95,6 +96,18 @@ def test_a_git_file_that_a_command_wrote_shows_nothing(place: Path, worktree: Pa
     assert repository_of_worktree(str(worktree / "below")) == str(place / "repository" / ".git")
     assert repository_of_worktree(str(other)) == ""
     assert boxed(other, f"test -e {place}/repository/.git/config").returncode != 0
+
+
+def test_a_repository_that_a_command_made_up_is_not_bound(place: Path) -> None:
+    """In the workspace it is seen anyway; by the time it is bound, a link may be in its place."""
+    work = place / "work"
+    own = work / "made" / "worktrees" / "x"
+    own.mkdir(parents=True)
+    (work / ".git").write_text(f"gitdir: {own}\n")
+    (own / "commondir").write_text("../..\n")
+    (own / "gitdir").write_text(f"{work}/.git\n")
+    assert repository_of_worktree(str(work)) == str(work / "made")
+    assert str(work / "made") not in seclusion(str(work), (str(work),)).public
 
 
 @pytest.mark.parametrize("text", ["gitdir: /", "gitdir: ..", "gitdir: \0", "", "gitdir:", "x" * 10_000])

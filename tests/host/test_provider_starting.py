@@ -137,7 +137,8 @@ async def test_it_begins_once(store: Store, program: Path) -> None:
         begun, ended = it.of(RunStarted), it.of(RunEnded)
         assert (len(begun), len(ended)) == (2, 2)
         assert all(first.seq < last.seq for first, last in zip(begun, ended, strict=True))
-        assert [event.session for event in begun] == ["", "T1"]
+        assert [event.session for event in begun] == [it.session.id] * 2
+        assert it.session.snapshot().state["native_session"] == "T1"
         assert fold(it.events).began == begun[-1].time
         assert it.session.snapshot().state["model"] == "m-1"
         folder = it.session.folder

@@ -26,7 +26,7 @@ from sightline.events import (
 from sightline.host import Abort, AskAside, Compact, MoveTo, NativeRun, Prompt
 from sightline.journal import SessionTree
 from sightline.settings import Policy, StartOptions, load
-from sightline.transcript import fold
+from sightline.transcript import RECOVERY, fold
 from tests.agent.support import Lab, kept, lab, store_in, write_script
 from tests.agent.test_weather import assert_sound
 from tests.delegation.teamwork import handed_back, of_agent, started
@@ -291,7 +291,8 @@ async def test_what_it_costs_is_in_the_totals(tmp_path: Path) -> None:
 
 
 async def test_a_killed_host_leaves_the_conversation_as_it_was(tmp_path: Path) -> None:
-    """Killed at any moment: what was shown is there, has an end, and is in no conversation."""
+    """Killed at any moment: what was shown is there, has an end, and is in no conversation. An answer that was cut is
+    not taken for a whole one: it is reported."""
     turns = [[{"text": "one"}], aside({"text": "a b c", "chunk": 2}), [{"text": "two"}]]
     async with lab(tmp_path, turns) as here:
         await here.run("first")
@@ -299,6 +300,7 @@ async def test_a_killed_host_leaves_the_conversation_as_it_was(tmp_path: Path) -
         await asked(here, "QUESTION")
         session = here.session.id
         first = here.of(AgentStarted)[0].seq
+        began, ended = (next(e.seq for e in here.of(kind) if e.agent == "btw-1") for kind in (RunStarted, RunEnded))
     journal = here.store.folder(session) / "journal.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
     seqs = [msgspec.json.decode(line).get("seq", 0) for line in lines]
@@ -310,7 +312,10 @@ async def test_a_killed_host_leaves_the_conversation_as_it_was(tmp_path: Path) -
             shown = here.session.snapshot()
             assert not shown.agents["btw-1"].running
             assert shown.agents["btw-1"].is_error
-        assert_sound(kept(tmp_path, session))
+        events = kept(tmp_path, session)
+        assert_sound(events)
+        reports = [event for event in events if isinstance(event, Error) and event.source == RECOVERY]
+        assert len(reports) == (began <= cut < ended), cut
 
 
 async def test_a_session_with_nothing_else_is_not_removed(tmp_path: Path) -> None:

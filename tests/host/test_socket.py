@@ -116,6 +116,8 @@ async def test_garbage_is_answered_and_costs_nobody_anything(served):
     with contextlib.suppress(ConnectionError):
         assert await reader.read() == b""
     writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
     assert (await connect(session.id)).session == session.id
 
 

@@ -6,6 +6,8 @@ Events are compared with the script as *steps*: a text with its words, a call wi
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,20 @@ class Lab:
         with StandIn.in_thread(script) as server:
             argv = [program(), "-p", "Go.", "--provider", provider, *arguments]
             return self._execute(argv, provider, server.url, b"")
+
+    @contextmanager
+    def working(self, provider: str, script: Script) -> "Iterator[tuple[subprocess.Popen[bytes], dict[str, str]]]":
+        """The same while it works, and the environment it has."""
+        with StandIn.in_thread(script) as server:
+            self.place = place = prepare_place(self.folder, server.url, allow=self.allow)
+            environment = place.environment(provider)
+            argv, pipe = [program(), "-p", "Go.", "--provider", provider], subprocess.PIPE
+            options: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe}
+            with subprocess.Popen(argv, cwd=place.project, env=environment, **options) as process:
+                try:
+                    yield process, environment
+                finally:
+                    process.kill()
 
     def _execute(self, argv: list[str], provider: str, url: str, stdin: bytes) -> subprocess.CompletedProcess[bytes]:
         place = prepare_place(self.folder, url, allow=self.allow) if self.place is None else self.place.at(url)

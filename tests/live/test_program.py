@@ -1,10 +1,12 @@
 """The whole program around the real CLIs: `sightline -p … --provider …`."""
 
+import json
 import subprocess
 from pathlib import Path
 
 import pytest
-from lab import Lab, Script, program, scripted, steps
+from lab import TIMEOUT, Lab, Script, program, scripted, steps
+from tests.cli.support import is_alive, until
 
 from sightline.events import RunEnded, decode_event
 from sightline.testing.captures.chat import converse
@@ -81,3 +83,28 @@ def test_a_failed_run_exits_with_one(lab: Lab, provider: str) -> None:
     assert done.returncode == 1
     assert b"the request was rejected" in done.stderr
     assert done.stdout == b""
+
+
+def test_it_is_seen_and_stopped_from_elsewhere(lab: Lab, provider: str) -> None:
+    """`ps` lists it, `attach` has its words, `stop` ends it with the command it runs."""
+    command = "test -e began || { echo $$ > pid; mv pid began; sleep 300; }"
+    script: Script = [[{"text": "One moment."}, {"tool": "Bash", "args": {"command": command}}], [{"text": "Later."}]]
+    with lab.working(provider, script) as (process, environment):
+
+        def sightline(*words: str) -> subprocess.CompletedProcess[bytes]:
+            return subprocess.run([program(), *words], env=environment, capture_output=True, timeout=TIMEOUT)
+
+        began = lab.folder / "project/began"
+        until(began.exists, "the command")
+        (host,) = json.loads(sightline("ps", "--json").stdout)
+        assert (host["pid"], host["state"]) == (process.pid, "working")
+        watcher = subprocess.Popen([program(), "attach", host["id"]], env=environment, stdout=subprocess.PIPE)
+        assert sightline("stop", host["id"]).returncode == 0
+        seen, _ = watcher.communicate(timeout=TIMEOUT)
+        assert seen.count(b"One moment.") == 1 or provider == "opencode"  # which prints a text when a turn is over
+        out, err = process.communicate(timeout=TIMEOUT)
+        assert process.returncode == 130
+        assert out.count(b"One moment.") == seen.count(b"One moment.")
+        assert f"Resume with: sightline --resume {host['id']}".encode() in err
+        until(lambda: not is_alive(int(began.read_text())), "the end of the command")
+        assert json.loads(sightline("ps", "--json").stdout) == []

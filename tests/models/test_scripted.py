@@ -205,6 +205,26 @@ def test_a_script_that_is_too_large_is_refused(tmp_path: Path) -> None:
         load_script(path)
 
 
+async def test_a_script_has_those_of_agents_that_the_user_starts(tmp_path: Path) -> None:
+    """In place of a turn, which it does not count as; beside blocks, too."""
+    first = {"agents": {"Review": [[{"text": "I review."}]]}}
+    second = {"blocks": [{"text": "Two."}], "agents": {"Review-2": [[{"text": "So do I."}]]}}
+    path = tmp_path / "script.json"
+    path.write_text(json.dumps([first, [{"text": "One."}], second]))
+    own = ScriptedModel(str(path))
+    assert [(await done(own)).text for _ in range(3)] == ["One.", "Two.", OVER]
+    for id, words in (("Review", "I review."), ("Review-2", "So do I."), ("Review-3", OVER)):
+        assert (await done(ScriptedModel(f"{path}#{id}"))).text == words
+
+
+@pytest.mark.parametrize("turn", [{"agents": {}}, {"agents": []}, {"agents": {"A": "x"}}, {}])
+def test_agents_that_are_none_are_a_mistake(tmp_path: Path, turn: Any) -> None:
+    path = tmp_path / "script.json"
+    path.write_text(json.dumps([turn]))
+    with pytest.raises(UserMistake, match=r"script\.json: turn 1"):
+        ScriptedModel(str(path))
+
+
 async def test_a_script_has_those_of_its_agents(tmp_path: Path) -> None:
     """`FILE#ID` plays one, `FILE#PARENT.CHILD` one below another; without one the script is over."""
     inner = {"tool": "task", "args": {}, "agents": {"Inner": [[{"text": "I am below."}]]}}
@@ -255,7 +275,9 @@ def test_an_agent_of_another_program_has_a_recording(tmp_path: Path) -> None:
     assert load_recording(str(path)) is None
 
 
-@pytest.mark.parametrize("name", ["../codex.jsonl", "/etc/passwd", "below/codex.jsonl", "..", ".", "", "a\0b"])
+@pytest.mark.parametrize(
+    "name", ["../codex.jsonl", "/etc/passwd", "below/codex.jsonl", "..", ".", "", "a\0b", "\ud800"]
+)
 def test_a_recording_is_beside_its_script(tmp_path: Path, name: str) -> None:
     path = with_recording(tmp_path, name)
     with pytest.raises(UserMistake, match="not the name of a recording"):

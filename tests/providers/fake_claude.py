@@ -2,7 +2,8 @@
 
 It answers control requests as Claude Code does, and says the test's lines to each prompt. In the lines `CRASH` ends it,
 `WAIT` has it read what it is sent until an answer or an interrupt came, and `LATER` has it wait until there is a file
-`now`. What it was sent is in `sent.jsonl`.
+`now`. What it was sent is in `sent.jsonl`. A text that came while it waits can be withdrawn. The answer to an interrupt
+and the end that follows are one write.
 """
 
 import stat
@@ -20,9 +21,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def has(name):
     return os.path.exists(os.path.join(HERE, name))
 
-def out(message):
+def out(message, flush=True):
     sys.stdout.write(json.dumps(message) + "\\n")
-    sys.stdout.flush()
+    if flush:
+        sys.stdout.flush()
 
 with open(os.path.join(HERE, "arguments.txt"), "a") as log:
     log.write(" ".join(sys.argv[1:]) + "\\n")
@@ -38,9 +40,11 @@ def interrupted():
     if has("deaf"):
         return False
     text = "[Request interrupted by user]"
-    out({{"type": "user", "message": {{"content": [{{"type": "text", "text": text}}]}}}})
-    out({{"type": "result", "subtype": "error_during_execution", "is_error": True, "errors": ["aborted"]}})
+    out({{"type": "user", "message": {{"content": [{{"type": "text", "text": text}}]}}}}, flush=False)
+    out({{"type": "result", "subtype": "error_during_execution", "is_error": True, "errors": ["aborted"]}}, flush=False)
     return True
+
+waiting = set()
 
 def heard():
     message = json.loads(sys.stdin.readline() or "null")
@@ -50,9 +54,11 @@ def heard():
         log.write(json.dumps(message) + "\\n")
     if message["type"] == "control_request":
         id, kind = message["request_id"], message["request"]["subtype"]
-        response = {{"subtype": "success", "request_id": id, "response": {{"cancelled": False}}}}
-        out({{"type": "control_response", "response": response}})
+        cancelled = message["request"].get("message_uuid") in waiting
+        response = {{"subtype": "success", "request_id": id, "response": {{"cancelled": cancelled}}}}
+        out({{"type": "control_response", "response": response}}, flush=kind != "interrupt")
         return kind
+    waiting.add(message.get("uuid"))
     return message["type"]
 
 prompts = 0
@@ -60,6 +66,7 @@ while True:
     if heard() != "user":
         continue
     prompts += 1
+    waiting.clear()
     heard()  # what is asked to know that the words were read
     state("running")
     for said in open(os.path.join(HERE, f"prompt-{{prompts}}.jsonl")):

@@ -271,6 +271,19 @@ async def test_a_run_that_is_stopped_is_cancelled_and_the_process_stays(tmp_path
     assert len(starts(program)) == 1
 
 
+async def test_what_was_not_read_is_reported_in_the_run_that_is_stopped(tmp_path: Path) -> None:
+    """Also when the end of the run is there together with the answer to the interrupt."""
+    program = install(tmp_path / "bin", lines(INIT, says("Half")) + b"WAIT\n")
+    async with channel_to(program, ProviderPrompt(prompt="", cwd=str(tmp_path))) as channel:
+        run = await channel.run(ProviderPrompt(prompt="Hi."))
+        events = await until(run, Text)
+        assert await channel.steer("By the way.")
+        await run.cancel()
+        events += await events_of(run)
+    assert [notice.text for notice in of(Notice, events)] == ["stopped before Claude Code read this: By the way."]
+    assert events[-1].stop_reason == "cancelled"
+
+
 async def test_one_that_does_not_stop_is_made_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that hears the interrupt and goes on is ended; the run is cancelled, not failed."""
     monkeypatch.setattr("sightline.providers._channel_run._SECONDS_TO_STOP", 0.2)

@@ -16,6 +16,7 @@ from sightline.events import (
     Notice,
     Reasoning,
     RetryState,
+    ReviewFact,
     RunEnded,
     State,
     Text,
@@ -56,6 +57,27 @@ def test_default_mode_is_words_only():
 def test_verbose_mode_interleaves_markers_in_source_order():
     """FR-005, US1: words and markers in the order of the events."""
     assert shown(CONVERSATION, VERBOSE) == ("I'll look.\n● Read README.md\nIt says hello.\n● frobnicate\nDone.\n")
+
+
+def test_the_report_of_a_review_is_words():
+    """Once, at the end; also where it failed. That of a call of an agent's is none: the user did not request it."""
+    details = ReviewFact(target="main..HEAD").as_details()
+    review = [
+        ToolUse("1", "Review", arg="main..HEAD", job=True, source="person"),
+        Text("I look.", 5, agent="Review"),
+        ToolUse("2", "report_finding", arg="it rounds", agent="Review"),
+        ToolResult("2", "finding 1 noted", agent="Review"),
+        ToolResult("1", "Review of main..HEAD: approved\n\nFine.", details, source="person"),
+    ]
+    report = "Review of main..HEAD: approved\n\nFine.\n"
+    assert shown(review) == report
+    assert shown(review, VERBOSE) == (
+        f"● Review main..HEAD\n◆ Review\nI look.\n● report_finding it rounds\n◆ Main\n{report}"
+    )
+    assert shown([Text("Words", 1), review[-1]], EVERYTHING) == f"Words\n{report}"
+    failed = ToolResult("1", "Review of x: failed: no key", details, True)
+    assert shown([review[0], failed], EVERYTHING) == "● Review main..HEAD\nReview of x: failed: no key\n"
+    assert shown([ToolResult("1", "not this", details, agent="Explore")]) == ""
 
 
 @pytest.mark.parametrize("name", ["Read", "Write", "Edit", "Bash", "Grep", "Glob", "Task"])

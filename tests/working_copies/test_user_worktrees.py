@@ -1,9 +1,11 @@
 """Worktrees of the user's own sessions: made by name, trusted as their workspace, removed only when all is stored."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,7 @@ from sightline.working_copies import (
     worktrees,
 )
 from sightline.working_copies import _records as records
+from tests.cli.support import until
 from tests.working_copies.conftest import git, make_repository, tree_of
 
 pytestmark = pytest.mark.needs("git")
@@ -194,12 +197,99 @@ def test_commits_stay_wherever_they_were_made(project):
     assert tips == {"sightline/fix": first, "topic": second, "sightline/fix-head": third}
 
 
+def test_a_repository_made_in_it_is_not_removed_with_its_commits(project):
+    """Its commits are in no patch and on no branch of the workspace's. One that has nothing of its own goes."""
+    one = open_worktree(project, "fix")
+    inner = one.tree / "lib" / "inner"
+    inner.mkdir(parents=True)
+    (inner / "file").write_text("1\n")
+    make_repository(inner)
+    with pytest.raises(UserMistake, match=f"a repository with commits of its own: {inner}"):
+        one.remove()
+    assert [*one.merge().applied] == ["lib/inner/file"]
+    with pytest.raises(UserMistake, match="commits of its own"):
+        one.remove()
+    git(inner, "clone", "-q", "--bare", str(inner), str(project.parent / "elsewhere"))
+    git(inner, "remote", "add", "origin", str(project.parent / "elsewhere"))
+    git(inner, "fetch", "-q")
+    git(inner, "stash", "list")
+    one.remove()
+    assert not one.tree.exists()
+
+
+def test_a_repository_that_cannot_be_read_or_has_only_a_stash_is_not_removed(project):
+    one = open_worktree(project, "fix")
+    inner = one.tree / "inner"
+    git(one.tree, "clone", "-q", str(project), str(inner))
+    (inner / "tracked").write_text("changed\n")
+    git(inner, "stash")
+    with pytest.raises(UserMistake, match="commits of its own"):
+        one.remove()
+    git(inner, "stash", "drop")
+    (inner / ".git" / "HEAD").unlink()
+    with pytest.raises(UserMistake, match="commits of its own"):
+        one.remove()
+
+
+def test_an_ignored_folder_goes_with_its_repositories(project):
+    """It is what a program fetched, such as its dependencies."""
+    (project / ".gitignore").write_text("vendor/\n")
+    one = open_worktree(project, "fix")
+    (one.tree / "vendor" / "lib").mkdir(parents=True)
+    (one.tree / "vendor" / "lib" / "file").write_text("1\n")
+    make_repository(one.tree / "vendor" / "lib")
+    one.remove()
+    assert not one.tree.exists()
+
+
+@pytest.mark.parametrize("how", ["by hand", "by git"])
+def test_commits_stay_when_its_files_were_removed_by_other_means(project, how):
+    """Also those that only its HEAD leads to, as long as git has not forgotten it."""
+    one, two = open_worktree(project, "one"), open_worktree(project, "two")
+    git(one.tree, "switch", "-q", "--detach")
+    lost, on_branch = commit(one, "detached"), commit(two, "on its branch")
+    for each in (one, two):
+        if how == "by git" and each is two:
+            git(project, "worktree", "remove", "--force", str(each.tree))
+        shutil.rmtree(each.tree, ignore_errors=True)
+    assert one.remove().branches == ("sightline/one-head",)
+    assert git(project, "rev-parse", "sightline/one-head").strip() == lost
+    assert two.remove().branches == ("sightline/two",)
+    assert git(project, "rev-parse", "sightline/two").strip() == on_branch
+
+
 def test_a_commit_of_the_users_own_changes_is_one(project):
     """No file differs from the start then: it is not taken for a worktree in which nothing happened."""
     one = open_worktree(project, "fix")
     commit(one, "what the user had changed")
     status = one.status()
     assert (status.changes.files, status.commits, status.is_unchanged) == ((), 1, False)
+
+
+def test_what_git_leaves_alone_in_the_workspace_is_no_change(project):
+    """A file that is not checked out is not deleted by a commit, and one that is the user's alone is not committed."""
+    git(project, "stash", "-q")
+    for name in ("apart", "mine", "quiet"):
+        (project / name).mkdir()
+        (project / name / "file").write_text("1\n")
+    git(project, "add", "-A")
+    git(project, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},module")
+    git(project, "commit", "-q", "-m", "more")
+    (project / "module").mkdir()
+    git(project, "update-index", "--skip-worktree", "mine/file", "apart/file")
+    git(project, "update-index", "--assume-unchanged", "quiet/file")
+    (project / "mine" / "file").write_text("private\n")
+    (project / "quiet" / "file").write_text("private\n")
+    (project / "apart" / "file").unlink()
+    one = open_worktree(project, "fix")
+    assert git(one.tree, "status", "--short") == ""
+    assert (one.tree / "mine" / "file").read_text() == "private\n"
+    (one.tree / "tracked").write_text("changed\n")
+    for content in ("2\n", "3\n"):
+        (one.tree / "tracked").write_text(content)
+        one.commit()
+        assert git(one.tree, "status", "--short") == ""
+    assert git(project, "diff", "--name-only", "HEAD", one.branch).split() == ["tracked"]
 
 
 def test_a_merge_leaves_both_sides_of_a_conflict(project):
@@ -214,6 +304,35 @@ def test_a_merge_leaves_both_sides_of_a_conflict(project):
     assert conflict.agent.read_text().startswith("worktree\n")
     assert "<<<<<<<" in conflict.merge.read_text()
     assert one.tree.is_dir()
+
+
+def test_one_is_not_removed_while_it_is_merged(project):
+    """Its files would count as deleted, and be deleted in the workspace."""
+    one = open_worktree(project, "fix")
+    (one.tree / "tracked").write_text("changed\n")
+    with ThreadPoolExecutor(1) as pool:
+        with records.MergeLock(one.record.device, one.record.inode):
+            merging = pool.submit(one.merge)
+            until(one.is_in_use)
+            with pytest.raises(UserMistake, match="is in use"):
+                one.remove()
+        assert merging.result(60).applied == ("tracked",)
+    assert (project / "tracked").read_text() == "changed\n"
+    one.remove()
+
+
+def test_files_that_vanish_during_a_merge_are_not_deleted_in_the_workspace(project, tmp_path):
+    """By other means, such as `git worktree remove`: nothing the agent did."""
+    one = open_worktree(project, "fix")
+    before = tree_of(project)
+    with ThreadPoolExecutor(1) as pool:
+        with records.MergeLock(one.record.device, one.record.inode):
+            merging = pool.submit(one.merge)
+            until(one.is_in_use)
+            one.tree.rename(tmp_path / "elsewhere")
+        with pytest.raises(OutsideFailure, match="the files of the working copy are gone"):
+            merging.result(60)
+    assert tree_of(project) == before
 
 
 def test_one_in_use_is_not_removed(project):
@@ -261,6 +380,7 @@ def test_no_program_of_the_repository_is_run(project, tmp_path):
 
 MAKER = """
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from sightline.working_copies import _opening, open_worktree
 if sys.argv[2] == "made":

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from sightline.agent.extensions._hooks import Hooks as Hooks
     from sightline.agent.extensions._hooks import NewArgs as NewArgs
     from sightline.agent.extensions._hooks import Summary as Summary
+    from sightline.agent.loop._command_run import StreamedText as StreamedText
+    from sightline.agent.loop._headless_commands import HeadlessRun as HeadlessRun
     from sightline.agent.loop._headless_commands import headless_commands as headless_commands
     from sightline.agent.loop._queue import How as How
     from sightline.agent.loop._queue import ReturnedPrompts as ReturnedPrompts

@@ -134,7 +134,7 @@ def open_session(session: str, agent: str = "") -> int:
 
 def choose_session() -> int:
     """Open the console with a choice of the sessions that are open in this folder. No host boots meanwhile: no new
-    session was asked for."""
+    session was named."""
     from sightline.views.console._run import run
 
     return run(options={"cwd": str(current_folder())}, attach=True)

@@ -182,7 +182,7 @@ def _shown(
         timeout=arguments.timeout,
         sums=arguments.verbose,
         palette=palette_of(arguments, 2),
-        recorded=(lambda: run.session) if isinstance(run, ProviderRun) else None,
+        names_timeout=not isinstance(run, ProviderRun),
     )
     if schema is None or output_format != "text":
         return show_run(run, renderer, output_format, farewell)

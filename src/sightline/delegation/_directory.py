@@ -80,6 +80,7 @@ class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str = ""
     timeout: float = 0.0
     options: dict[str, object] = {}  # of its provider
+    is_review: bool = False  # as its record has it
 
 
 class Delivery(msgspec.Struct, frozen=True):
@@ -221,6 +222,7 @@ class AgentDirectory:
             context=self._stored(request.context),
             isolated=isolated,
             created=time.time(),
+            is_review=request.is_review,
             is_step=request.definition is not None,
             cwd=request.cwd,
             timeout=request.timeout,
@@ -484,7 +486,7 @@ class AgentDirectory:
         return member.driver
 
     def _answer_mail(self, member: Member, mail: Mail | None, words: str) -> None:
-        """Another program has no `irc`: what it says to a message is the answer to it."""
+        """Another program has no `irc`: its words after a message are the answer to it."""
         if mail is not None and member.is_program:
             self._send_answer(member, mail, words)
 

@@ -12,22 +12,21 @@ from sightline.delegation._driver import Driver
 from sightline.delegation._isolation import CopyCounts, HandedIn, Isolation
 from sightline.delegation._mailboxes import Mail, Mailbox, MailNow, UserWords
 from sightline.delegation._record import AgentRecord, Lifecycle
-from sightline.events import AgentState, Event, RunEnded, RunStarted, Text, ToolResult, ToolUse, TurnEnded, Usage
+from sightline.events import (
+    AgentState,
+    Event,
+    ReviewFinding,
+    RunEnded,
+    RunStarted,
+    Text,
+    ToolResult,
+    ToolUse,
+    TurnEnded,
+    Usage,
+)
 from sightline.text import clean_line, clean_text, cut_graphemes
 
 _LINE = 200  # characters of the last line
-
-
-class ReviewFinding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a reviewer reports: a place, and what is wrong there."""
-
-    title: str
-    body: str = ""
-    file: str = ""
-    first_line: int = 0
-    last_line: int = 0
-    priority: int = 2  # 0: must be fixed; 3: a nit
-    confidence: float = 1.0
 
 
 class Yielded(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,7 +138,7 @@ class Member:
         self.publish()
         self._changed(self)
 
-    def keep(self, record: AgentRecord) -> None:
+    def store(self, record: AgentRecord) -> None:
         """Store what has to be known when the program is killed."""
         self.record = record
         self._save(self)
@@ -162,6 +161,7 @@ class Member:
             added=self._copied.added,
             removed=self._copied.removed,
             failed=self.failed,
+            is_review=self.record.is_review,
         )
         if now != self._published:
             self._published = now

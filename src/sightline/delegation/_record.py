@@ -30,6 +30,7 @@ class AgentRecord(msgspec.Struct, frozen=True, kw_only=True):
     created: float = 0.0
     aborted: bool = False  # it was stopped for good
     isolated: bool = False  # it works in a working copy, which is gone when its task is done
+    is_review: bool = False  # the user requested it: it reports findings, also where its definition names no such tool
     is_step: bool = False  # of a flow: its prompt is all it reads, and its words are its result
     cwd: str = ""  # empty: the folder of the session
     timeout: float = 0.0  # seconds for its task; 0: as in the settings

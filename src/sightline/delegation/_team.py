@@ -391,7 +391,7 @@ class Team:
         )
 
     def _script_of(self, member: Member, parent: Agent) -> str:
-        """Its part of the session's script, which has those of the agents in it; empty where a model is asked."""
+        """Its part of the session's script, which has those of the agents in it; empty where there is a model."""
         if not parent.model.name.startswith(_SCRIPTED):
             return ""
         file = self._root.model.name.removeprefix(_SCRIPTED)
@@ -420,7 +420,7 @@ class Team:
             tools.append(task)
         if member is not None and not member.record.is_step:
             tools.append(YieldTool(member))
-            if "report_finding" in (member.record.definition.tools or ()):
+            if member.record.is_review or ReportFindingTool.name in (member.record.definition.tools or ()):
                 tools.append(ReportFindingTool(member))
         return tools
 

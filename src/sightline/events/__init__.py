@@ -12,12 +12,14 @@ from sightline.events._state_facts import BranchState as BranchState
 from sightline.events._state_facts import CommandsState as CommandsState
 from sightline.events._state_facts import CompactionState as CompactionState
 from sightline.events._state_facts import ContextState as ContextState
+from sightline.events._state_facts import DismissedFindings as DismissedFindings
 from sightline.events._state_facts import EditorTextState as EditorTextState
 from sightline.events._state_facts import ExtensionCommand as ExtensionCommand
 from sightline.events._state_facts import ExtensionWidget as ExtensionWidget
 from sightline.events._state_facts import JobsState as JobsState
 from sightline.events._state_facts import LabelState as LabelState
 from sightline.events._state_facts import ModelState as ModelState
+from sightline.events._state_facts import NativeSessionState as NativeSessionState
 from sightline.events._state_facts import ProviderState as ProviderState
 from sightline.events._state_facts import QueuedMessage as QueuedMessage
 from sightline.events._state_facts import QueueState as QueueState
@@ -43,6 +45,7 @@ from sightline.events._ui_facts import DiffFact as DiffFact
 from sightline.events._ui_facts import DisplayedText as DisplayedText
 from sightline.events._ui_facts import FileCollision as FileCollision
 from sightline.events._ui_facts import FilesFact as FilesFact
+from sightline.events._ui_facts import FindingFact as FindingFact
 from sightline.events._ui_facts import GivenAnswer as GivenAnswer
 from sightline.events._ui_facts import ImageFact as ImageFact
 from sightline.events._ui_facts import JobCancelled as JobCancelled
@@ -55,6 +58,8 @@ from sightline.events._ui_facts import PhaseTask as PhaseTask
 from sightline.events._ui_facts import QuestionFact as QuestionFact
 from sightline.events._ui_facts import ReadFact as ReadFact
 from sightline.events._ui_facts import ResourceFact as ResourceFact
+from sightline.events._ui_facts import ReviewFact as ReviewFact
+from sightline.events._ui_facts import ReviewFinding as ReviewFinding
 from sightline.events._ui_facts import SearchFact as SearchFact
 from sightline.events._ui_facts import SecretsInFile as SecretsInFile
 from sightline.events._ui_facts import ShownJob as ShownJob

@@ -97,6 +97,13 @@ class ProviderState(BareFact, frozen=True):
     name: str
 
 
+class NativeSessionState(BareFact, frozen=True):
+    """What another provider calls the conversation, as its own program does; empty: not known yet."""
+
+    KEY: ClassVar[str] = "native_session"
+    id: str
+
+
 class ModelState(BareFact, frozen=True):
     """Which model answers; empty: our own agent has none, or the other agent chooses."""
 
@@ -205,6 +212,7 @@ class AgentState(StateFact, frozen=True):
     added: int = 0  # lines
     removed: int = 0
     failed: bool = False  # its last task; a run of it may have ended well, and its task not
+    is_review: bool = False  # it reviews a change for the user
 
     @property
     def is_over(self) -> bool:
@@ -261,6 +269,13 @@ class JobsState(RowsFact, frozen=True):
     KEY: ClassVar[str] = "jobs"
     ROW: ClassVar[type] = SessionJob
     jobs: list[SessionJob]
+
+
+class DismissedFindings(BareFact, frozen=True):
+    """Findings of reviews that the user does not want to see: their numbers, from 1, by the id of the review's call."""
+
+    KEY: ClassVar[str] = "dismissed_findings"
+    by_review: dict[str, list[int]]
 
 
 class ExtensionCommand(msgspec.Struct, frozen=True):

@@ -268,6 +268,58 @@ class QuestionFact(UiFact, frozen=True):
         return [reply for reply in (*(self.chosen or ()), self.text or "") if reply]
 
 
+class ReviewFinding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a reviewer reports: a place in a change, and what is wrong there."""
+
+    title: str
+    body: str = ""
+    file: str = ""
+    first_line: int = 0
+    last_line: int = 0
+    priority: int = 2  # 0: must be fixed; 3: a nit
+    confidence: float = 1.0
+    diff: str = ""  # the lines around the place, as a part of a diff, without the names of files
+
+    @property
+    def place(self) -> str:
+        """`src/app.py:12-14`; empty where no file is named."""
+        if not self.file or not self.first_line:
+            return self.file
+        return f"{self.file}:{self.first_line}" + (f"-{self.last_line}" if self.last_line > self.first_line else "")
+
+
+class FindingFact(UiFact, ReviewFinding, frozen=True):
+    """One finding, when it is reported."""
+
+    KIND: ClassVar[str] = "finding"
+
+
+class ReviewFact(UiFact, frozen=True):
+    """What came of a review."""
+
+    KIND: ClassVar[str] = "review"
+
+    target: str  # what was reviewed, in words: `main..HEAD`, `the uncommitted changes`
+    agent: str = ""  # the path of the reviewer
+    base: str = ""  # ids of commits: what it was compared with,
+    tip: str = ""  # and what was reviewed; empty: the files as they were
+    verdict: Literal["", "approve", "request_changes"] = ""
+    summary: str = ""
+    confidence: float | None = None
+    checked: list[str] = []  # what the reviewer ran or read
+    warnings: list[str] = []
+    findings: list[ReviewFinding] = []
+    changed_files: int = 0
+    left_out: int = 0  # files that may not be read
+
+    @property
+    def outcome(self) -> str:
+        """`changes requested, 2 findings`."""
+        verdict = {"approve": "approved", "request_changes": "changes requested"}.get(self.verdict, "no verdict")
+        count = len(self.findings)
+        return f"{verdict}, {count or 'no'} finding{'s' * (count != 1)}"
+
+
 class CallEnding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a call ended, in the details of its result, of whatever kind they are. What is not known is empty."""
 
@@ -276,7 +328,7 @@ class CallEnding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     by: Literal["", "user", "rule", "level", "nobody"] = ""  # refused: by whom; `nobody`: no user was present to ask
     rule: str = ""  # refused: the rule that denies it
     reason: str = ""  # refused: the words of the user
-    problem: str = ""  # spawn: what is wrong
+    problem: str = ""  # spawn, or of a review: what went wrong
     hint: str = ""  # spawn: what to try
     outcome_lines: list[str] | None = msgspec.field(default=None, name="told")  # of the content, about how it ended
     cut: bool = False  # the content has the end of the output alone

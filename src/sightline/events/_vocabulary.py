@@ -183,7 +183,8 @@ class ToolResult(Envelope, frozen=True, gc=False, tag="tool_result"):
 
 
 class RunStarted(Envelope, frozen=True, gc=False, tag="run_started"):
-    """Work on one prompt begins. `session` is the provider's id, with which the conversation can be resumed."""
+    """Work on one prompt begins. `session` is the id with which the conversation can be resumed: in a session of ours
+    its own, in a provider's stream the provider's."""
 
     session: str = ""
     model: str = ""

@@ -40,12 +40,15 @@ if TYPE_CHECKING:
     from sightline.host.session._commands import Command as Command
     from sightline.host.session._commands import CommandReply as CommandReply
     from sightline.host.session._commands import Compact as Compact
+    from sightline.host.session._commands import DismissFinding as DismissFinding
     from sightline.host.session._commands import EditTodo as EditTodo
     from sightline.host.session._commands import Label as Label
     from sightline.host.session._commands import MoveTo as MoveTo
     from sightline.host.session._commands import Outline as Outline
     from sightline.host.session._commands import Prompt as Prompt
     from sightline.host.session._commands import Reload as Reload
+    from sightline.host.session._commands import Review as Review
+    from sightline.host.session._commands import ReviewChoices as ReviewChoices
     from sightline.host.session._commands import SendMail as SendMail
     from sightline.host.session._commands import SetApproval as SetApproval
     from sightline.host.session._commands import SetModel as SetModel

@@ -36,6 +36,7 @@ from sightline.journal.catalogue._session_record import SessionHit as SessionHit
 from sightline.journal.catalogue._session_record import SessionRecord as SessionRecord
 from sightline.journal.tree._entry import NATIVE as NATIVE
 from sightline.journal.tree._entry import PROVIDER_NOTE as PROVIDER_NOTE
+from sightline.journal.tree._entry import REVIEW_NOTE as REVIEW_NOTE
 from sightline.journal.tree._entry import Entry as Entry
 from sightline.journal.tree._entry import EntryType as EntryType
 from sightline.journal.tree._outline import FILTERS as FILTERS

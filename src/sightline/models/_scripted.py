@@ -14,6 +14,8 @@ A script is JSON: a list of turns, one per request. A turn is a list of blocks, 
   turn, whatever the conversation became.
 - A turn with `"aside": true` answers a side question (`/btw`): the first such turn the first question, and so on. It is
   none of the turns that are counted above.
+- `{"agents": {ID: [turns], …}}` in place of a turn has the scripts of agents that the user starts (`/review` starts
+  `Review`). It is no turn.
 - A request after the last turn is answered with the words "the script is over".
 - A `task` block may have `agents`: the scripts of the agents it starts, by their ids. `FILE#ID` plays one of those, and
   nothing where there is none; `FILE#PARENT.CHILD` the one of an agent below another.
@@ -70,10 +72,13 @@ class RecordedAgent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     delay_ms: Annotated[float, Meta(ge=0)] = 0  # before each line that shows something
 
 
+AgentScripts = dict[str, Union[list[object], RecordedAgent]]  # by the ids of agents
+
+
 class ToolBlock(_Block, frozen=True, kw_only=True):
     tool: str
     args: dict[str, object] = {}
-    agents: dict[str, Union[list[object], RecordedAgent]] = {}  # what the agents play that the call starts, by id
+    agents: AgentScripts = {}  # what the agents play that the call starts
 
 
 class ScriptedFailure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -94,10 +99,20 @@ class _TurnEnd(msgspec.Struct, frozen=True, kw_only=True):
     cost: Annotated[float, Meta(ge=0)] | None = None
     stop: StopReason | None = None
     aside: bool = False
+    agents: AgentScripts = {}  # what the agents play that the user starts
 
 
 class ScriptedTurn(_TurnEnd, frozen=True, kw_only=True):
     blocks: list[Block]
+
+    @property
+    def has_agents_alone(self) -> bool:
+        return bool(self.agents) and not self.blocks
+
+    @property
+    def agent_scripts(self) -> Iterator[AgentScripts]:
+        yield self.agents
+        yield from (block.agents for block in self.blocks if isinstance(block, ToolBlock))
 
 
 _OVER = ScriptedTurn(blocks=[ScriptedTextBlock(text=OVER)])
@@ -116,7 +131,7 @@ _KINDS: dict[str, type[Block]] = {
     "tool": ToolBlock,
     "error": ErrorBlock,
 }
-_TURN_FIELDS = ("blocks", "usage", "cost", "stop", "aside")
+_TURN_FIELDS = ("blocks", "usage", "cost", "stop", "aside", "agents")
 
 
 class ScriptedModel:
@@ -132,7 +147,7 @@ class ScriptedModel:
         retry: RetrySettings = _RETRY,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        turns = load_script(script)
+        turns = [turn for turn in load_script(script) if not turn.has_agents_alone]
         self._turns = [turn for turn in turns if not turn.aside]
         self._asides = iter([turn for turn in turns if turn.aside])
         name = script if isinstance(script, (str, Path)) else "script"
@@ -246,7 +261,7 @@ def load_recording(source: str) -> AgentRecording | None:
     if not isinstance(found, RecordedAgent):
         return None
     name = found.recording
-    if "/" in name or "\0" in name or name in ("", ".", ".."):
+    if "/" in name or not name.isprintable() or name in ("", ".", ".."):  # half of a character is no name, either
         raise UserMistake(f"{source}: not the name of a recording: {name}", "name a file beside the script")
     try:
         descriptor = open_exactly(os.path.join(real_path(os.path.dirname(os.path.abspath(file))), name))
@@ -272,11 +287,11 @@ def _check_size(data: bytes, what: str) -> None:
 
 
 def _agent_script(turns: list[ScriptedTurn], agent: str, name: str) -> list[ScriptedTurn] | RecordedAgent:
-    """The script of an agent that a call of these turns starts; of one that is started twice, the first."""
+    """The script of an agent that is started in these turns; of one that is started twice, the first."""
     above, _, below = agent.partition(".")
-    for block in (block for turn in turns for block in turn.blocks if isinstance(block, ToolBlock)):
-        if above in block.agents:
-            given = block.agents[above]
+    for agents in (agents for turn in turns for agents in turn.agent_scripts):
+        if above in agents:
+            given = agents[above]
             if isinstance(given, RecordedAgent):
                 return [] if below else given
             found = _turns(given, f"{name}: agent {above}")
@@ -305,14 +320,16 @@ def _turns(value: object, name: str) -> list[ScriptedTurn]:
 def _turn(value: object, where: str) -> ScriptedTurn:
     fields = value if isinstance(value, dict) else {"blocks": value}
     unknown = next((name for name in fields if name not in _TURN_FIELDS), None)
-    given = fields.get("blocks")
+    given = fields.get("blocks", [] if fields.get("agents") else None)
     if unknown is not None or not isinstance(given, list):
         what = "needs a list of blocks" if unknown is None else f"there is no '{unknown}' in a turn"
         raise UserMistake(f"{where}: {what}", f"a turn is a list of blocks, or has {', '.join(_TURN_FIELDS)}")
     blocks = [_block(block, f"{where}, block {position}") for position, block in enumerate(given, 1)]
     rest = {name: fields[name] for name in _TURN_FIELDS[1:] if name in fields}
     end = _converted(rest, _TurnEnd, where)
-    return ScriptedTurn(blocks=blocks, usage=end.usage, cost=end.cost, stop=end.stop, aside=end.aside)
+    return ScriptedTurn(
+        blocks=blocks, usage=end.usage, cost=end.cost, stop=end.stop, aside=end.aside, agents=end.agents
+    )
 
 
 def _block(value: object, where: str) -> Block:

@@ -2,9 +2,9 @@
 
 Rules:
 
-- Nothing is started, nothing is asked, and nothing on this machine changes: the recording says what was done elsewhere.
+- Nothing is started, no model is used, and nothing on this machine changes: it shows what was done elsewhere.
 - It is played once, for the first prompt of a conversation. It answers no other, and takes no text into its run.
-- Whoever sees it sees that it is a recording: its title and its model say so, and its first words.
+- Every viewer sees that it is a recording: by its title, its model and its first words.
 """
 
 import asyncio

@@ -6,7 +6,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sightline.secrets._masked_artifact import MaskedArtifact as MaskedArtifact
     from sightline.secrets._masked_artifact import secrets_here as secrets_here
-    from sightline.secrets._masked_events import MaskedEvents as MaskedEvents
     from sightline.secrets._masked_output import MaskedOutput as MaskedOutput
     from sightline.secrets._restored import PLACEHOLDER as PLACEHOLDER
     from sightline.secrets._restored import RestoredText as RestoredText

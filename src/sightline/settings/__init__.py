@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from sightline.settings.protection._protected import open_entries as open_entries
     from sightline.settings.protection._protected import protected as protected
     from sightline.settings.protection._repositories import repository_of_worktree as repository_of_worktree
+    from sightline.settings.rules._copied import denied_in_copy as denied_in_copy
     from sightline.settings.rules._denied import denied_paths as denied_paths
     from sightline.settings.rules._harmless import is_harmless as is_harmless
     from sightline.settings.rules._policy import AccessRequest as AccessRequest

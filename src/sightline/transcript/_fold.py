@@ -414,14 +414,14 @@ class Transcript:
 
     def _wait(self, call: TranscriptCall, request: str, since: float) -> None:
         if not call.request and call.content is None:
-            call.request, call.asked_at = request, since
+            call.request, call.request_at = request, since
             self._waiting[request] = call
 
     def _answered(self, request: str, at: float) -> None:
         call = self._waiting.pop(request, None)
         if call is not None:
-            call.waited += max(at - max(call.asked_at, call.began), 0.0)
-            call.request, call.asked_at = "", 0.0
+            call.waited += max(at - max(call.request_at, call.began), 0.0)
+            call.request, call.request_at = "", 0.0
 
     def _on_state(self, event: State) -> None:
         if event.agent:

@@ -102,7 +102,7 @@ class LeftOpen:
     def ends(self, stored: Callable[[str], StoredCall | None] = lambda call: None) -> list[Event]:
         """The events that are missing, in order. `stored`: what is known of a call, by its id."""
         ends: list[Event] = [RequestResolved(id, agent=agent) for id, agent in self._requests.items()]
-        is_lost = "" in self._runs or any(fact.state == "running" for fact in self._facts.values())
+        is_lost = bool(self._runs) or any(fact.state == "running" for fact in self._facts.values())
         for id, call in self._calls.items():
             known = stored(id)
             ends += self._call_ends(id, call, known)

@@ -133,7 +133,7 @@ class TranscriptCall(msgspec.Struct, tag="call"):
     source: str = ""  # who observed it; `person`: the user typed it
     is_job: bool = False  # it continues in the background: it was a call's before
     request: str = ""  # the id of the request it waits for
-    asked_at: float = msgspec.field(default=0.0, name="asked")  # when that was published
+    request_at: float = msgspec.field(default=0.0, name="asked")  # when that was published
     waited: float = 0.0  # seconds that answers took so far; they are not in its duration
 
     @property
@@ -148,7 +148,7 @@ class TranscriptCall(msgspec.Struct, tag="call"):
 
     def elapsed(self, now: float) -> float:
         """Seconds it has been running, without those the user took, or takes, to answer."""
-        return max((self.asked_at or now) - self.began - self.waited, 0.0) if self.began else 0.0
+        return max((self.request_at or now) - self.began - self.waited, 0.0) if self.began else 0.0
 
     @property
     def output(self) -> str:

@@ -16,7 +16,7 @@ def title_of(record: "SessionRecord") -> str:
 
 
 def listed_title(record: "SessionRecord") -> str:
-    """The title in a list. A fork has that of its original: it says first whose fork it is, so that no cut hides it."""
+    """The title in a list. A fork has that of its original: it names its original first, so that no cut hides it."""
     title, origin = title_of(record), clean_line(record.parent_session)
     return f"fork of {origin}{': ' if title else ''}{title}" if origin else title
 

@@ -111,7 +111,8 @@ def removed_lines(worktree: UserWorktree, removed: RemovedWorktree, *, is_merged
 def _merged(worktree: UserWorktree, seconds: float) -> WorktreeReport:
     report = merge_changes(worktree)
     if not report.is_over:
-        return msgspec.structs.replace(report, lines=(*report.lines, _staying_words(worktree)))
+        stays = _staying_words(worktree)  # what failed says that, too
+        return report if stays in report.text else msgspec.structs.replace(report, lines=(*report.lines, stays))
     try:
         removed = worktree.remove(seconds)
     except (SightlineError, OSError) as error:  # all is merged all the same

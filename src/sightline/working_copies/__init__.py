@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from sightline.working_copies._user_worktrees import open_worktree as open_worktree
     from sightline.working_copies._user_worktrees import worktree_at as worktree_at
     from sightline.working_copies._user_worktrees import worktrees as worktrees
+    from sightline.working_copies.change._change import RepositoryChange as RepositoryChange
+    from sightline.working_copies.change._change import change_choices as change_choices
+    from sightline.working_copies.change._change import read_change as read_change
+    from sightline.working_copies.change._target import ChangeChoices as ChangeChoices
 
 if not TYPE_CHECKING:  # so that a wrong name is found by the type checker
     __getattr__, __dir__ = later(__name__, __file__)

@@ -90,6 +90,11 @@ class WorkingCopy:
                     return DiffText(text=text[: text.rfind("\n") + 1], is_whole=False)
         return DiffText(text="".join(pieces), is_whole=is_whole)
 
+    def repositories(self) -> list[str]:
+        """Folders of it that became repositories. Their files are among the changes; their commits are nowhere else."""
+        with self._lock, _explained():
+            return sorted(self._side.candidates(self._ignored, force=True).repositories)
+
     def store_patch(self) -> StoredPatch:
         """All changes, for `git apply`. Files too large for one are stored in `large` beside it."""
         with self._lock, _explained():

@@ -59,6 +59,7 @@ class CopiedFolder:
         for name, status in entries:
             path = f"{folder}/{name}" if folder else name
             if is_git(name):
+                found.repositories.update([folder] if folder else [])
                 continue
             if stat.S_ISDIR(status.st_mode):
                 folders.append(path)
@@ -71,7 +72,11 @@ class CopiedFolder:
         return folders
 
     def look(self, path: str, *, force: bool) -> FileState:
-        return look(self.cwd, path, force=force)
+        """OutsideFailure where all of it is gone: the agent deleted none of that."""
+        state = look(self.cwd, path, force=force)
+        if state.kind == "missing" and not os.path.isdir(self.cwd):  # looked at last: it does not come back
+            raise OutsideFailure(f"the files of the working copy are gone: {self.cwd}")
+        return state
 
     def signature(self, path: str) -> Signature | None:
         return signature(self.cwd, path)

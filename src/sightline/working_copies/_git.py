@@ -15,11 +15,14 @@ import os
 import subprocess
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from tempfile import TemporaryFile
+from threading import Event, Timer
 
 from sightline.exceptions import OutsideFailure
 from sightline.exec import UntrustedProgram, find_program, trusted_environment
 
-_SECONDS = 120.0
+_SECONDS, _READING_SECONDS = 120.0, 30.0
+_PROBLEM_AT_MOST = 64 * 1024  # bytes
 _ALLOWED = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 _SETTINGS = {
     "core.hooksPath": "/dev/null",
@@ -60,8 +63,11 @@ class Repository:
         env: Mapping[str, str] | None = None,
     ) -> bytes:
         """What it prints. GitFailure for any other exit code than these."""
-        place = {"GIT_DIR": self.git_dir, "GIT_COMMON_DIR": self.common, "GIT_WORK_TREE": self.folder}
-        return _run(self._program, words, self.folder, data, allowed, {**(env or {}), **place}, self._filters)
+        return _run(self._program, words, self.folder, data, allowed, {**(env or {}), **self._place}, self._filters)
+
+    def read(self, *words: str, limit: int) -> tuple[bytes, bool]:
+        """The beginning of what it prints, and whether that is all of it: where there is more, git is ended."""
+        return _read(self._program, words, self.folder, self._place, self._filters, limit)
 
     def line(self, *words: str, env: Mapping[str, str] | None = None) -> str:
         return os.fsdecode(self.run(*words, env=env).strip())
@@ -110,12 +116,15 @@ class Repository:
                 missing |= {f"GIT_{role}_NAME": name, f"GIT_{role}_EMAIL": mail}
         return missing
 
+    @property
+    def _place(self) -> dict[str, str]:
+        return {"GIT_DIR": self.git_dir, "GIT_COMMON_DIR": self.common, "GIT_WORK_TREE": self.folder}
+
     @cached_property
     def _filters(self) -> dict[str, str]:
         """Settings that take from the repository's own filters and merge drivers what they would run."""
         words = ("config", "--null", "--show-scope", "--name-only", "--get-regexp", r"^(filter|diff|merge)\..*\.")
-        place = {"GIT_DIR": self.git_dir, "GIT_COMMON_DIR": self.common, "GIT_WORK_TREE": self.folder}
-        found = _split(_run(self._program, words, self.folder, b"", (0, 1), place, {}))
+        found = _split(_run(self._program, words, self.folder, b"", (0, 1), self._place, {}))
         own = (name for scope, name in zip(found[::2], found[1::2], strict=False) if scope in ("local", "worktree"))
         return {name: "false" if name.endswith(".required") else "" for name in own}
 
@@ -200,6 +209,55 @@ def _process(
         raise GitFailure(f"git {words[0]} did not end within {_SECONDS:.0f} seconds in {folder}") from problem
     except (OSError, ValueError) as problem:
         raise GitFailure(f"git {words[0]} cannot be run in {folder}: {problem}") from problem
+
+
+def _read(
+    program: str,
+    words: Iterable[str],
+    folder: str,
+    env: Mapping[str, str],
+    settings: Mapping[str, str],
+    limit: int,
+) -> tuple[bytes, bool]:
+    words = tuple(words)
+    environment = {**_environment({**settings, **_SETTINGS}), **env}
+    timed_out = Event()
+    with TemporaryFile() as problems:
+        try:
+            process = subprocess.Popen(
+                [program, *words], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=problems,
+                env=environment,
+            )  # fmt: skip
+        except (OSError, ValueError) as problem:
+            raise GitFailure(f"git {words[0]} cannot be run in {folder}: {problem}") from problem
+
+        def time_out() -> None:
+            timed_out.set()
+            process.kill()
+
+        timer = Timer(_READING_SECONDS, time_out)
+        timer.start()
+        try:
+            assert process.stdout is not None
+            with process.stdout as output:
+                data = output.read(limit + 1)
+            if len(data) > limit:
+                process.kill()
+            process.wait()
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            timer.cancel()
+        if timed_out.is_set():
+            raise GitFailure(f"git {words[0]} did not end within {_READING_SECONDS:.0f} seconds in {folder}")
+        if len(data) > limit:
+            return data[:limit], False
+        problems.seek(0)
+        why = problems.read(_PROBLEM_AT_MOST).decode(errors="replace").strip().partition("\n")[0]
+    if process.returncode:
+        raise GitFailure(f"git {words[0]} failed in {folder}: {why or f'exit code {process.returncode}'}")
+    return data, True
 
 
 def _environment(settings: Mapping[str, str]) -> dict[str, str]:

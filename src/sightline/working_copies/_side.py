@@ -14,10 +14,12 @@ Ignoring = Callable[[list[str]], set[str]]
 
 
 class Candidates(msgspec.Struct):
-    """Paths that may have changed. `is_whole`: false where there are more, or a folder could not be read."""
+    """Paths that may have changed. `is_whole`: false where there are more, or a folder could not be read.
+    `repositories`: folders in which the agent made one, of a side that has all files of its own."""
 
     paths: set[str]
     is_whole: bool = True
+    repositories: set[str] = msgspec.field(default_factory=set)
 
 
 class AgentSide(Protocol):

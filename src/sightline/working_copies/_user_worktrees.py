@@ -4,8 +4,10 @@ Rules:
 
 - A worktree belongs to a repository and has a name there. It lasts until it is removed by name, or at the end of a
   session of the user's: no process that ends, however it does, removes one.
-- What works in it has its lock, shared; what removes it needs that alone. The lock ends with its process.
-- Nothing is removed before all changes are stored as a patch, and before every commit made in it is on a branch.
+- What works in it, merges it or commits it has its lock, shared; what removes it needs that alone. The lock ends with
+  its process.
+- Nothing is removed before all changes are stored as a patch, and before every commit made in it is on a branch. Where
+  a repository was made in it, with commits that are nowhere else, it is not removed.
 - What was trusted and allowed in the workspace is in the worktree, and what was denied: see `trust_copy`, `copy_rules`.
 """
 
@@ -82,21 +84,27 @@ class UserWorktree:
     def merge(self) -> Merged:
         """Its changes into the workspace. See `WorkingCopy.merge`."""
         self._check_whole()
-        return self._copy().merge()
+        with self.used():
+            return self._copy().merge()
 
     def commit(self) -> str:
         """Everything in it that git would add, to its branch, whose name is returned."""
         self._check_whole()
-        return self._copy().commit(f"Changes of the worktree {self.name}").name
+        with self.used():
+            return self._copy().commit(f"Changes of the worktree {self.name}").name
 
     def remove(self, seconds: float = 0.0) -> RemovedWorktree:
-        """Store its changes, then remove it. UserMistake where something still works in it after `seconds`."""
+        """Store its changes, then remove it. UserMistake where something still works in it after `seconds`, or where
+        something in it cannot be stored."""
         with self._alone(seconds):
+            copy = self._copy()
             if not self.record.is_whole:  # its files are gone already
-                self._copy().discard()
+                branches = [] if find_repository(self.record.workspace) is None else self._branches_left()
+                copy.discard()
                 self._forget()
-                return RemovedWorktree()
-            branches, copy = self._branches_left(), self._copy()
+                return RemovedWorktree(branches=tuple(branches))
+            self._check_repositories(copy)
+            branches = self._branches_left()
             patch = copy.store_patch().path
             copy.remove()
             self._forget()
@@ -122,7 +130,8 @@ class UserWorktree:
         descriptor = self._opened_lock()
         try:
             if not locks.acquire(descriptor, "shared") or not self.record.is_whole:
-                raise UserMistake(f"the worktree {self.name} is being removed", "try again: it is made anew then")
+                hint = "`sightline worktree` lists those there are; --worktree makes it anew"
+                raise UserMistake(f"the worktree {self.name} is being removed", hint)
             yield
         finally:
             os.close(descriptor)
@@ -151,23 +160,48 @@ class UserWorktree:
                 f"`sightline worktree remove {self.name}` removes what is left of it",
             )
 
+    def _check_repositories(self, copy: WorkingCopy) -> None:
+        found = [each for each in copy.repositories() if self._has_own_commits(self.tree / each)]
+        if found:
+            more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+            raise UserMistake(
+                f"the worktree {self.name} has a repository with commits of its own: {self.tree / found[0]}{more}",
+                f"push them, or move it elsewhere; then: sightline worktree remove {self.name}",
+            )
+
+    def _has_own_commits(self, folder: Path) -> bool:
+        """That no other repository is known to have; also where that cannot be found out."""
+        own, outer = find_repository(str(folder)), self._repository()
+        if own is None or own.git_dir == outer.git_dir:  # git does not take it for a repository
+            return Path(folder, ".git", "objects").is_dir()
+        is_linked = own.common == outer.common  # the branches stay: its HEAD may be on none
+        words = ("HEAD", "--not", "--branches", "--tags") if is_linked else ("--all", "--not")
+        try:
+            return bool(own.line("rev-list", "--max-count=1", *words, "--remotes"))
+        except GitFailure:
+            return True
+
     def _copy(self) -> WorkingCopy:
         return WorkingCopy(self.record)
 
     def _branches_left(self) -> list[str]:
         """With commits of its own. Those that no branch has get one."""
-        repository = self._repository()
-        branches = [*_detached_branch(repository, self.name)]
-        if _commit(repository, f"refs/heads/{self.branch}") not in ("", self.record.commit):
+        branches = [*_detached_branch(self._repository(), self.name)]
+        if _commit(self._origin(), f"refs/heads/{self.branch}") not in ("", self.record.commit):
             branches.append(self.branch)
         return branches
 
-    def _repository(self) -> Repository:
-        """Named by where it was made: what the worktree's `.git` file says by now means nothing."""
+    def _origin(self) -> Repository:
         repository = find_repository(self.record.workspace)
         if repository is None:
             raise OutsideFailure(f"the repository of the worktree {self.name} cannot be read: {self.workspace}")
-        return repository.tree(self.record.tree, self.record.git_dir)
+        return repository
+
+    def _repository(self) -> Repository:
+        """Named by where it was made: the content of the worktree's `.git` file by now means nothing."""
+        repository = self._origin()
+        folder = self.record.tree if self.tree.is_dir() else self.record.workspace
+        return repository.tree(folder, self.record.git_dir)
 
     def _forget(self) -> None:
         with suppress(OSError):

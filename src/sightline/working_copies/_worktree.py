@@ -7,7 +7,9 @@ Rules:
 - Ignored files are copied where the agent may need them (`.env`): regular files directly in the workspace, or in a
   folder of it that is not ignored, of at most 1 MiB each, the first 64 of them by name; and what belongs to the
   project's settings, which may have rules that deny. They are never committed.
-- The worktree is named to git by where it was made. What its `.git` file says by now means nothing.
+- What git was told to leave alone in the workspace (a sparse checkout, `--skip-worktree`, `--assume-unchanged`, a
+  submodule that is not checked out) it leaves alone in the worktree: else a commit would delete it, or add to it.
+- The worktree is named to git by where it was made. The content of its `.git` file by now means nothing.
 """
 
 import os
@@ -54,6 +56,7 @@ def make_worktree(repository: Repository, record: CopyRecord, before: int) -> tu
     paths = _files(repository, "", nested, _NESTED_AT_MOST)
     extra = _extra(repository)
     files = copied(repository.folder, tree, [*paths, *extra], before)
+    _leave_alone(repository, inner)
     manifest = Manifest(files, nested, [path for path in extra if path in files])
     bases = Bases(repository.folder, record.parts / "bases", manifest)
     for path in _dirty(repository, record.commit):
@@ -70,9 +73,11 @@ def commit_all(tree: Repository, branch: str, message: str, manifest: Manifest, 
         tree.run("read-tree", tip, env=index)
         nested = tuple(f"{each}/" for each in manifest.repositories)
         extra = set(manifest.extra)
+        flags = _flags(tree)
+        left_alone = {*extra, *flags["skip-worktree"], *flags["assume-unchanged"]}
         names = [
             path for path in _listed_with(tree, index)
-            if not path.endswith("/") and path not in extra and not path.startswith(nested or ("\0",))
+            if not path.endswith("/") and path not in left_alone and not path.startswith(nested or ("\0",))
         ]  # fmt: skip
         data = b"".join(os.fsencode(path) + b"\0" for path in names if not _is_folder(tree.folder, path))
         tree.run("update-index", "-z", "--add", "--remove", "--replace", "--stdin", data=data, env=index)
@@ -83,10 +88,11 @@ def commit_all(tree: Repository, branch: str, message: str, manifest: Manifest, 
             commit = tree.run(*words, data=message.encode(), env=tree.identity()).decode().strip()
             tree.run("update-ref", "-m", "sightline", ref, commit, tip)
             tree.run("read-tree", commit)
+            _set_flags(tree, flags)
     finally:
         with suppress(OSError):
             os.unlink(index["GIT_INDEX_FILE"])
-    left_out = tuple(path for path in changed if path.startswith(nested or ("\0",)))
+    left_out = tuple(path for path in changed if path in left_alone - extra or path.startswith(nested or ("\0",)))
     return Branch(name=branch, commit=commit, left_out=left_out)
 
 
@@ -126,6 +132,42 @@ def _files(repository: Repository, prefix: str, nested: list[str], depth: int) -
             nested.append(prefix + name)
             found += _files(inner, f"{prefix}{name}/", nested, depth - 1)
     return found
+
+
+def _leave_alone(repository: Repository, inner: Repository) -> None:
+    """`inner`: the worktree, whose files are there."""
+    _set_flags(inner, _flags(repository))
+    for path in _submodules(inner):
+        with suppress(OSError):
+            if _is_folder(repository.folder, path):
+                os.makedirs(os.path.join(inner.folder, path), exist_ok=True)
+
+
+def _flags(repository: Repository) -> dict[str, list[str]]:
+    """Tracked files whose state in the working tree git does not look at, by the flag that says so."""
+    found: dict[str, list[str]] = {"skip-worktree": [], "assume-unchanged": []}
+    for line in repository.run("ls-files", "-z", "-v").split(b"\0"):
+        tag, path = line[:1], os.fsdecode(line[2:])
+        if tag in (b"S", b"s"):
+            found["skip-worktree"].append(path)
+        if tag.islower():
+            found["assume-unchanged"].append(path)
+    return found
+
+
+def _set_flags(repository: Repository, flags: dict[str, list[str]]) -> None:
+    if not any(flags.values()):
+        return
+    tracked = {os.fsdecode(path) for path in repository.run("ls-files", "-z").split(b"\0")}
+    for flag, paths in flags.items():
+        data = b"".join(os.fsencode(path) + b"\0" for path in paths if path in tracked)
+        if data:
+            repository.run("update-index", f"--{flag}", "-z", "--stdin", data=data)
+
+
+def _submodules(repository: Repository) -> list[str]:
+    entries = (os.fsdecode(each) for each in repository.run("ls-files", "-z", "--stage").split(b"\0"))
+    return [entry.partition("\t")[2] for entry in entries if entry.startswith("160000 ")]
 
 
 def _extra(repository: Repository) -> list[str]:

@@ -201,7 +201,7 @@ async def test_a_host_that_is_gone_is_not_said_to_be_open_elsewhere(sitting):
         (CommandReply(False, data={"watched": True}), "Still open in another console. Attach with: sightline attach s"),
     ):
         sitting.replies["Stop"] = reply
-        await sitting.console.sessions._end()
+        await sitting.console.sessions._end(None, None)
         assert sitting.console.sessions.farewell == farewell
 
 

@@ -360,10 +360,10 @@ async def test_a_file_is_not_edited_by_an_editor_that_is_named_wrongly(
     sat: Sitting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`/files`, edit, with an unbalanced quotation mark in $EDITOR."""
-    from sightline.views.console.selectors import _files
+    from sightline.views.console._external import edit_file
 
     monkeypatch.setenv("VISUAL", "vi 'unbalanced")
-    _files._edit(sat.console, "a.py")
+    edit_file(sat.console, "a.py")
     assert "$VISUAL" in sat.rows
 
 

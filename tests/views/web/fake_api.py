@@ -143,6 +143,7 @@ class FakeServer:
         self.texts: dict[str, list[str]] = {}  # what a search finds in a session, in parts; else its title
         self.posts: list[tuple[str, Any]] = []  # what was said to an agent: where, and the body
         self.refusal = ""  # why it is not taken
+        self.to_review: dict[str, Any] = {"uncommitted": 0}
         self.live_rows = 200
         self.rows_an_answer = 500
         self._tabs: dict[asyncio.Queue[bytes | None], str | None] = {}
@@ -286,6 +287,7 @@ class FakeServer:
             Route("/api/agents", self._choices),
             Route("/api/agents", self._start_agent, methods=["POST"]),
             Route("/api/sessions/{id}/jobs", self._post_job, methods=["POST"]),
+            Route("/api/sessions/{id}/review", self._review_choices, methods=["GET"]),
             Route("/api/sessions/{id}/{what:path}", self._talk, methods=["POST"]),
             Route("/api/page", self._page),
             Route("/api/jobs/{id}/rows", self._get_rows),
@@ -342,6 +344,11 @@ class FakeServer:
         session = self.session(f"agent{len(self.sessions)}", title="", cwd=asked["cwd"], agent=True)
         await self.know(session)
         return JSONResponse({"session": session}, 201)
+
+    async def _review_choices(self, request: Request) -> Response:
+        if self.refusal:
+            return JSONResponse({"error": self.refusal, "hint": "try again"}, 409)
+        return JSONResponse(self.to_review)
 
     async def _talk(self, request: Request) -> Response:
         if self.refusal:

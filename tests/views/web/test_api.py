@@ -337,8 +337,8 @@ def test_real_answers_are_as_the_document_says(served):
         for p, o in document["paths"].items()
         if "application/json" in o.get("get", {"responses": {"200": {"content": {}}}})["responses"]["200"]["content"]
     }
-    needs_more = {"/api/sessions/{id}/requests/{request}", "/api/sessions/{id}/mail/{mail}"}
-    assert described == set(asked) | needs_more
+    needs_an_agent = {f"/api/sessions/{{id}}/{name}" for name in ("requests/{request}", "mail/{mail}", "review")}
+    assert described == set(asked) | needs_an_agent
     refused = served.get("/api/jobs/zzzzzz-9")
     problem = document["paths"]["/api/jobs/{id}"]["get"]["responses"]["404"]["content"]["application/json"]["schema"]
     assert fits(refused.json(), problem, document)

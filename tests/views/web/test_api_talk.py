@@ -4,7 +4,19 @@ import pytest
 
 from .conftest import from_strangers
 
-_PATHS = ["prompt", "btw", "shell", "abort", "unqueue", "compact", "model", "approval", "requests/request-1"]
+_PATHS = [
+    "prompt",
+    "btw",
+    "review",
+    "findings",
+    "shell",
+    "abort",
+    "unqueue",
+    "compact",
+    "model",
+    "approval",
+    "requests/request-1",
+]
 _PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 
 
@@ -25,7 +37,12 @@ def test_nobody_else_may_talk(served, session, path, headers, status):
 @pytest.mark.parametrize("path", _PATHS)
 def test_a_session_without_an_agent_says_so(served, session, path):
     """A session of commands has nobody to talk to."""
-    body = {"text": "hello"} if path in ("prompt", "btw", "shell") else {"level": "plan"} if path == "approval" else {}
+    bodies = {
+        **{name: {"text": "hello"} for name in ("prompt", "btw", "shell")},
+        "approval": {"level": "plan"},
+        "findings": {"review": "abcdef-c1", "finding": 1},
+    }
+    body = bodies.get(path, {})
     answer = served.post(f"/api/sessions/{session}/{path}", body)
     assert answer.status_code == 409
     assert "has no agent" in answer.json()["error"]
@@ -39,6 +56,10 @@ def test_a_session_without_an_agent_says_so(served, session, path):
         ("prompt", {"text": "x", "how": "shout"}),
         ("prompt", {"text": "x", "evil": 1}),
         ("btw", {"text": " "}),
+        ("review", {"text": 3}),
+        ("review", {"target": "main"}),
+        ("findings", {"review": "abcdef-c1"}),
+        ("findings", {"review": "abcdef-c1", "finding": "1"}),
         ("shell", {"text": ""}),
         ("abort", {"now": True}),
         ("compact", {"focus": 3}),
@@ -51,6 +72,12 @@ def test_a_body_that_is_not_as_described_is_refused(served, session, path, body)
     answer = served.post(f"/api/sessions/{session}/{path}", body)
     assert answer.status_code == 400
     assert answer.json()["error"]
+
+
+def test_a_session_without_an_agent_has_nothing_to_review(served, session):
+    answer = served.get(f"/api/sessions/{session}/review")
+    assert answer.status_code == 409
+    assert "has no agent" in answer.json()["error"]
 
 
 @pytest.mark.parametrize("id", ["zzzzzz", "..", "r1"])

@@ -21,6 +21,59 @@ def _item(n, status="ok", **more):
     return {"id": str(n), "agent": "Explore", "task": "look", "status": status, **more}
 
 
+def test_a_review_has_its_findings_and_what_to_ask():
+    """Bounded and clean; the prompt is in the words of the console."""
+    found = {
+        "title": "it rounds",
+        "body": "\x1b[31mwhy",
+        "file": "a.py",
+        "first_line": 3,
+        "priority": 0,
+        "diff": "@@\n-a",
+    }
+    details = {
+        "ui": {"kind": "review"},
+        "target": "main..HEAD",
+        "verdict": "approve",
+        "summary": "Fine.",
+        "left_out": 1,
+    }
+    shape = shape_of(_call({**details, "findings": [found, *[{"title": "x" * 900}] * 300], "warnings": ["careful"]}))
+    assert (shape["kind"], shape["review"], shape["summary"], shape["whole"]) == ("review", "abcdef-1", "Fine.", True)
+    assert shape["suffix"] == "approved, 301 findings"
+    assert shape["notes"] == ["careful", "1 file left out: a rule denies reading"]
+    assert shape["fix"]["one"] == "Fix this finding of a review of main..HEAD:"
+    assert len(shape["findings"]) == 200
+    first, second, *_ = shape["findings"]
+    assert first == {
+        "number": 1, "priority": 0, "title": "it rounds", "place": "a.py:3", "path": "a.py", "body": "why",
+        "diff": "@@\n-a", "fix": "[P0] a.py:3: it rounds\n\nwhy",
+    }  # fmt: skip
+    assert len(second["title"]) <= 500
+
+
+def test_a_finding_is_what_was_reported():
+    shape = shape_of(_call({"ui": {"kind": "finding"}, "title": "it rounds", "file": "a.py", "first_line": 3}))
+    assert (shape["kind"], shape["place"], shape["priority"]) == ("finding", "a.py:3", 2)
+
+
+def test_a_review_is_no_command_of_the_user():
+    """It has no `!` before it, and is no job of the session; what ran it is the user."""
+
+    class Outputs:
+        def call_id(self, number, call):
+            return call.id
+
+        def total(self, number, call):
+            return 0
+
+        missing = total
+
+    call = _call(args={"target": "x"}, name="Review", source="person", is_job=True)
+    body = entry_body(1, call, Outputs(), live=True)
+    assert (body["by"], body["own"], body["is_job"], body["state"]) == ("", True, False, "running")
+
+
 @pytest.mark.parametrize("name", ["task", "subagent", "bash", "weather"])
 def test_steps_are_known_by_their_shape_not_by_the_tool(name):
     """delegation-ui.md, no tool-name special case: any tool that tells of steps shows them."""

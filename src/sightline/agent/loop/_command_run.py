@@ -33,7 +33,7 @@ def named(text: str) -> tuple[str, str]:
 
 
 class StreamedText(str):
-    """What a command returns when it has published that already, while it was written."""
+    """What a command returns when views have that already: it was published while it was written, or as a result."""
 
 
 class CommandRun:

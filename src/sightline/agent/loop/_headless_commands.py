@@ -5,7 +5,7 @@ A command of an extension with the same name has precedence.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -18,7 +18,16 @@ from sightline.text import clean_line
 if TYPE_CHECKING:
     from sightline.agent._agent import Agent
 
-_Command = Callable[["Agent", Store, str], Awaitable[str]]
+
+class HeadlessRun(NamedTuple):
+    """What the commands work on. `review`: has a change reviewed, and returns what was found."""
+
+    agent: "Agent"
+    store: Store
+    review: Callable[[str], Awaitable[str]]
+
+
+_Command = Callable[[HeadlessRun, str], Awaitable[str]]
 
 _IN_THE_CONSOLE = "open the console: sightline"
 _INSTEAD = {
@@ -55,11 +64,11 @@ _INSTEAD = {
 }
 
 
-def headless_commands(agent: "Agent", store: Store) -> dict[str, Callable[[str], Awaitable[object]]]:
+def headless_commands(run: HeadlessRun) -> dict[str, Callable[[str], Awaitable[object]]]:
     """The commands by name."""
 
     def bound(command: _Command) -> Callable[[str], Awaitable[str]]:
-        return lambda args: command(agent, store, args)
+        return lambda args: command(run, args)
 
     refused = {name: _refusing(name, hint) for name, hint in _INSTEAD.items()}
     return {**refused, **{name: bound(command) for name, (command, _) in _WORKING.items()}}
@@ -72,66 +81,70 @@ def _refusing(name: str, hint: str) -> Callable[[str], Awaitable[object]]:
     return refuse
 
 
-async def _help(agent: "Agent", store: Store, args: str) -> str:
-    extensions = [name for name in agent.commands if name not in _WORKING and name not in _INSTEAD]
+async def _help(run: HeadlessRun, args: str) -> str:
+    extensions = [name for name in run.agent.commands if name not in _WORKING and name not in _INSTEAD]
     wide = max(map(len, [*_WORKING, *extensions])) + 1
     rows = [f"/{name:<{wide}} {about}" for name, (_, about) in _WORKING.items()]
     return "\n".join([*rows, *(f"/{name:<{wide}} of an extension" for name in extensions)])
 
 
-async def _compact(agent: "Agent", store: Store, focus: str) -> str:
-    return "Compacted." if await agent.conversation.compact(focus, why="asked") else "Nothing to compact."
+async def _compact(run: HeadlessRun, focus: str) -> str:
+    return "Compacted." if await run.agent.conversation.compact(focus, why="asked") else "Nothing to compact."
 
 
-async def _btw(agent: "Agent", store: Store, question: str) -> str:
-    outcome = await agent.side_question(question, agent.actor.observed_by("btw")).answer()
+async def _btw(run: HeadlessRun, question: str) -> str:
+    outcome = await run.agent.side_question(question, run.agent.actor.observed_by("btw")).answer()
     return StreamedText(outcome.text)
 
 
-async def _status(agent: "Agent", store: Store, args: str) -> str:
+async def _review(run: HeadlessRun, args: str) -> str:
+    return await run.review(args)
+
+
+async def _status(run: HeadlessRun, args: str) -> str:
     rows = [
-        f"session {agent.actor.log.id}",
-        f"model {agent.model.name}",
-        f"thinking {agent.model.thinking}",
-        f"approval level {agent.permissions.level}",
-        f"messages {len(agent.memory.messages)}",
+        f"session {run.agent.actor.log.id}",
+        f"model {run.agent.model.name}",
+        f"thinking {run.agent.model.thinking}",
+        f"approval level {run.agent.permissions.level}",
+        f"messages {len(run.agent.memory.messages)}",
     ]
     return "\n".join(rows)
 
 
-async def _model(agent: "Agent", store: Store, name: str) -> str:
+async def _model(run: HeadlessRun, name: str) -> str:
     if name:
-        agent.model.choose(name)
-    return f"model {agent.model.name}"
+        run.agent.model.choose(name)
+    return f"model {run.agent.model.name}"
 
 
-async def _thinking(agent: "Agent", store: Store, level: str) -> str:
+async def _thinking(run: HeadlessRun, level: str) -> str:
     if level:
         try:
-            agent.model.think(msgspec.convert(level, Thinking))
+            run.agent.model.think(msgspec.convert(level, Thinking))
         except msgspec.ValidationError as error:
             raise UserMistake(f"no thinking level {level}", str(error)) from None
-    return f"thinking {agent.model.thinking}"
+    return f"thinking {run.agent.model.thinking}"
 
 
-async def _todo(agent: "Agent", store: Store, args: str) -> str:
+async def _todo(run: HeadlessRun, args: str) -> str:
     if args not in ("", "show", "clear"):
         raise UserMistake(f"/todo {args} works only in the console", "without a screen: /todo, or /todo clear")
-    text = agent.todo.edit("") if args == "clear" else agent.todo.markdown()
+    text = run.agent.todo.edit("") if args == "clear" else run.agent.todo.markdown()
     return text.strip() or "The todo list is empty."
 
 
-async def _rename(agent: "Agent", store: Store, title: str) -> str:
+async def _rename(run: HeadlessRun, title: str) -> str:
     if not title:
         raise UserMistake("no title given", "write it after the command: /rename TITLE")
-    store.rename(agent.actor.log.id, title)
+    run.store.rename(run.agent.actor.log.id, title)
     return f"Renamed to: {clean_line(title)}"
 
 
-async def _approvals(agent: "Agent", store: Store, args: str) -> str:
+async def _approvals(run: HeadlessRun, args: str) -> str:
     if args:
         raise UserMistake("a run without a console cannot change its approval level", "give --approval LEVEL")
-    approvals = agent.permissions.approvals
+    approvals = run.agent.permissions.approvals
     rules = [f"{rule.verdict} {shown_rule(rule.rule)}" for rule in approvals.rules]
     return "\n".join([f"approval level {approvals.policy.approval}", *rules])
 
@@ -143,6 +156,7 @@ _WORKING: dict[str, tuple[_Command, str]] = {
     "thinking": (_thinking, "how long the model thinks, or change it: /thinking LEVEL"),
     "approvals": (_approvals, "the approval level and the rules"),
     "btw": (_btw, "ask a side question, outside the conversation: /btw QUESTION"),
+    "review": (_review, "review a change: /review BRANCH, A..B or COMMIT"),
     "todo": (_todo, "the todo list, or clear it: /todo clear"),
     "compact": (_compact, "summarise the older part of the conversation"),
     "rename": (_rename, "give the session a title: /rename TITLE"),

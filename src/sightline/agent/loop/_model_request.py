@@ -134,7 +134,7 @@ class ModelRequests:
 
 
 def tidy(messages: Sequence[Message]) -> list[Message]:
-    """A conversation a model accepts: no answer that broke off or said nothing, no call without its result."""
+    """A conversation a model accepts: no answer that broke off or is empty, no call without its result."""
     answered = {message.call for message in messages if isinstance(message, ToolMessage)}
     called: set[str] = set()
     tidied: list[Message] = []

@@ -4,7 +4,7 @@ Rules:
 
 - `run_started`, the prompt, turns with their calls, `run_ended`. Nothing a model or a tool does raises out of here.
 - What the user sends meanwhile is added before the next request; what is queued for after, when the model stops.
-- Stopping keeps the text so far, marks what was not finished, and ends the run as cancelled.
+- Stopping leaves the text so far, marks what was not finished, and ends the run as cancelled.
 - A conversation that is too long is compacted before it overflows, and again when the server reports an overflow.
 """
 

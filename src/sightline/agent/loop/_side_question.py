@@ -5,7 +5,7 @@ Rules:
 - The copy reads the conversation as it stands, in the request the agent itself would make: the same system text, tools,
   model and thinking level, so that a server has the beginning of it in its cache.
 - The tools are there for that cache alone: the copy answers from what it reads. A call it makes is not run, and it is
-  asked once more.
+  sent once more.
 - Of the question and the answer nothing is stored with the conversation, and the agent's run, its queue and what is
   counted for it are left alone.
 """

@@ -20,11 +20,11 @@ from msgspec import Meta
 from sightline.delegation._directory import AgentDirectory, SpawnRequest
 from sightline.delegation._excerpt import excerpt, listed
 from sightline.delegation._isolation import handed_in_text
-from sightline.delegation._member import AgentResult, Member, ReviewFinding
+from sightline.delegation._member import AgentResult, Member
 from sightline.delegation._names import NAME_AT_MOST, as_name
 from sightline.delegation._task_run import TaskRun
 from sightline.delegation.definitions._definition import AgentDefinition
-from sightline.events import CallEnding, Delegation, DelegationItem, DelegationStatus
+from sightline.events import CallEnding, Delegation, DelegationItem, DelegationStatus, ReviewFinding
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.exec import Jobs
 from sightline.settings import Settings

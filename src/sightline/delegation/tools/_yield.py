@@ -6,8 +6,9 @@ import msgspec
 from msgspec import Meta
 
 from sightline.delegation._excerpt import excerpt
-from sightline.delegation._member import Member, ReviewFinding, Yielded
+from sightline.delegation._member import Member, Yielded
 from sightline.delegation._schema import problems
+from sightline.events import FindingFact
 from sightline.text import clean_line, clean_text, cut_graphemes
 from sightline.tools import Outcome, Tool, ToolContext, ToolError
 
@@ -95,7 +96,7 @@ class ReportFindingTool(Tool[FindingParams]):
             raise ToolError("`title` is empty.")
         if len(self._member.findings) >= _FINDINGS_AT_MOST:
             raise ToolError(f"{_FINDINGS_AT_MOST} findings were reported, which is the maximum: yield your verdict.")
-        finding = ReviewFinding(
+        finding = FindingFact(
             title=cut_graphemes(clean_line(params.title.strip()), _TITLE_AT_MOST),
             body=excerpt(clean_text(params.body.strip()), _BODY_AT_MOST, f"history://{self._member.id}"),
             file=cut_graphemes(clean_line(params.file), _TITLE_AT_MOST),
@@ -105,7 +106,7 @@ class ReportFindingTool(Tool[FindingParams]):
             confidence=params.confidence,
         )
         self._member.findings.append(finding)
-        return Outcome(text=f"finding {len(self._member.findings)} noted")
+        return Outcome(text=f"finding {len(self._member.findings)} noted", details=finding.as_details())
 
 
 def _text(value: object) -> str:

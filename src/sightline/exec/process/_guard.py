@@ -18,12 +18,14 @@ from collections.abc import Iterator
 from sightline.exec.process import _orphans
 from sightline.exec.sandbox import _programs
 
-# $1 is the seconds between SIGTERM and SIGKILL. The id of a run's first process is also that of its session. A process
-# found once is remembered: the death of its parent would hide it from the next look. None gets SIGTERM twice, because
-# some programs take the second for impatience and leave their work undone. Whose line it is is known by the name of its
-# file: a process chooses its own name, which may have a line break in it and the number of another after that.
+# $1 is the seconds between SIGTERM and SIGKILL, $2 our process id: we have the limit of a run while that is started,
+# and killed in that moment would look like one of its processes, and so would all our children, this shell with them.
+# The id of a run's first process is also that of its session. A process found once is remembered: the death of its
+# parent would hide it from the next look. None gets SIGTERM twice, because some programs take the second for impatience
+# and leave their work undone. Whose line it is is known by the name of its file: a process chooses its own name, which
+# may have a line break in it and the number of another after that.
 _SCRIPT = r"""
-runs=
+program=$2 runs=
 without() { for run in $runs; do [ "${run%%:*}" = "$1" ] || printf '%s ' "$run"; done; }
 while read -r what mark limit pid; do
     case $what in
@@ -55,11 +57,14 @@ everybody() {
 living() { for pid in $known; do kill -0 "$pid" 2>/dev/null && echo "$pid"; done; }
 look() {
     table=$(everybody)
-    new=$(echo $(printf '%s\n' $known $(marked) | sort -u)) known=
+    new= listed=$known known=
+    for pid in $listed $(marked); do
+        case " $$ $program $new " in *" $pid "*) ;; *) new="$new $pid" ;; esac
+    done
     while [ -n "$new" ]; do
         known="$known $new" next=
         while read -r pid parent group; do
-            case " $known " in *" $pid "*) continue ;; esac
+            case " $$ $program $known " in *" $pid "*) continue ;; esac
             case " $new " in *" $parent "*) next="$next $pid"; continue ;; esac
             case " $sessions " in *" $group "*) next="$next $pid" ;; esac
         done <<END
@@ -137,7 +142,7 @@ def _start() -> None:
     with contextlib.suppress(OSError):
         # In a session of its own, so that what ends us (a closed terminal, Ctrl+C) does not end the guard as well.
         _shell = subprocess.Popen(
-            ["/bin/sh", "-c", _SCRIPT, "sightline-guard", str(_GRACE)],
+            ["/bin/sh", "-c", _SCRIPT, "sightline-guard", str(_GRACE), str(os.getpid())],
             env={"PATH": _programs.trusted_path()},  # it calls programs by name, outside the sandbox
             bufsize=0,
             stdin=subprocess.PIPE,

@@ -87,7 +87,8 @@ def _public_paths(private: Sequence[str], cwd: str, writable: Sequence[str]) -> 
     """Outer ones first: a mount hides those made below it before."""
     named = {os.path.realpath(path) for path in (cwd or ".", os.path.expanduser("~"), *_LINKED)}
     named |= {repository for path in writable if (repository := _repository(path, private))}
-    named |= {repository for path in writable if (repository := repository_of_worktree(path))}
+    repositories = (repository_of_worktree(path) for path in writable)  # what is writable is seen, and may change
+    named |= {found for found in repositories if found and not _is_in_any(found, writable)}
     seen = [path for path in named if _is_in_any(path, private) and path not in private]
     seen += _installations(os.environ.get("PATH", ""), tuple(private))
     return tuple(sorted({path for path in seen if os.path.lexists(path)}))

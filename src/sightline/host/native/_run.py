@@ -14,8 +14,10 @@ from contextlib import aclosing
 
 from msgspec.structs import replace
 
-from sightline.agent import AgentSpec, RunOutcome, agent_spec, headless_commands
+from sightline.agent import AgentSpec, HeadlessRun, RunOutcome, agent_spec, headless_commands
+from sightline.agent.loop._command_run import named
 from sightline.events import Error, Event, Notice, encode_event
+from sightline.exceptions import UserMistake
 from sightline.host.native._working import NativeSession, working
 from sightline.host.session._answer_schema import AnswerSchema
 from sightline.host.session._commands import AgentCommand, CommandReply
@@ -112,7 +114,11 @@ class NativeRun:
         agent = running.agent
         timer = None
         try:
-            agent.commands = {**headless_commands(agent, self._store), **agent.commands}
+            ours = headless_commands(HeadlessRun(agent, self._store, running.worker.reviews.run))
+            if self._schema is not None and (name := named(self._prompt)[0]) in {*ours} - {*agent.commands}:
+                hint = "leave out the schema; --output-format events has what happens as data"
+                raise UserMistake(f"/{name} has no answer that could fit a schema", hint)
+            agent.commands = {**ours, **agent.commands}
             await agent.prompt(self._prompt if self._schema is None else self._schema.prompt_with(self._prompt))
             if self._cancelled:
                 agent.stop()

@@ -39,7 +39,7 @@ class SideQuestions:
     async def ask(self, text: str) -> str:
         """Begin to answer a question; returns the path of the agent that does."""
         agent = self._agent
-        agent.side_question(text, agent.actor)  # what cannot be asked fails before anything is shown
+        agent.side_question(text, agent.actor)  # what is refused fails before anything is shown
         await self._count_earlier()
         if self._session.stopping:
             raise UserMistake("the session is ending", "resume it when it has ended")

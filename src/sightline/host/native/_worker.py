@@ -12,6 +12,7 @@ from sightline.agent._bugs import log_bug
 from sightline.delegation import Member, Team
 from sightline.events import LabelState
 from sightline.exceptions import SightlineError, UserMistake
+from sightline.host.native._reviews import Reviews
 from sightline.host.native._side_questions import SideQuestions
 from sightline.host.native._user_runs import UserRuns
 from sightline.host.recovery._outline import outlined
@@ -34,6 +35,7 @@ class AgentWorker:
         self._session = session
         self._attachments = Attachments(agent, agent.workplace.artifacts)
         self._side_questions = SideQuestions(session, agent)
+        self.reviews = Reviews(session, agent, team)
         self._user_runs = UserRuns(
             session,
             cwd=str(agent.workplace.cwd),
@@ -49,6 +51,7 @@ class AgentWorker:
     async def stop(self) -> None:
         await self._user_runs.close()
         await self._side_questions.close()
+        await self.reviews.close()
         self.agent.stop()  # what it waits for ends with it
         await self.team.close()
         await self.agent.close()
@@ -68,6 +71,13 @@ class AgentWorker:
         match command:
             case commands.AskAside():
                 return CommandReply(True, await self._side_questions.ask(command.text))
+            case commands.Review():
+                begun = await self.reviews.begin(command.text)
+                return CommandReply(True, begun.call, data={"agent": begun.member.path})
+            case commands.ReviewChoices():
+                return CommandReply(True, data=await self.reviews.choices())
+            case commands.DismissFinding():
+                await self.reviews.dismiss(command.review, command.finding, dismissed=command.dismissed)
             case commands.Prompt() if command.agent:
                 await self._prompt_subagent(command)
             case commands.SendMail():
@@ -94,7 +104,7 @@ class AgentWorker:
             case commands.Cell():
                 return CommandReply(True, self._user_runs.cell(_typed(command.code), private=command.private))
             case commands.CancelCall():
-                cancels = (agent.calls.cancel, self._user_runs.cancel, directory.cancel_call)
+                cancels = (agent.calls.cancel, self._user_runs.cancel, self.reviews.stop, directory.cancel_call)
                 if not any(cancel(command.id) for cancel in cancels):
                     return CommandReply(False, command.id, "it has already ended")
             case commands.AnswerRequest():

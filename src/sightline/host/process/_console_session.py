@@ -34,7 +34,7 @@ from sightline.models._open import NoModel
 from sightline.settings import StartOptions
 from sightline.text import clean_line, cut_graphemes
 
-_NO_MODEL = "/setup in the console adds one; `sightline models` says what is looked for"
+_NO_MODEL = "/setup in the console adds one; `sightline models` lists what is looked for"
 _LABEL_AT_MOST = 200  # of a command that may be a whole script: all of it is in the call
 
 

@@ -5,7 +5,7 @@ Rules:
 - A task, a message and the user's words are prompts of one conversation of the program's own, one after the other. What
   comes during a run waits for its end, unless the program takes it at once.
 - The first prompt of that conversation has the instructions of the definition before it: the program reads no other.
-  That of a step of a flow is what the flow says, and nothing else.
+  That of a step of a flow is the flow's, and nothing else.
 - What came of a task is what it wrote after its last call. What it writes about a message is sent to who wrote that: it
   has no `irc` of its own.
 - It has the level it was given, and never a wider one than the agent it works for: that is looked up with each prompt,
@@ -90,7 +90,7 @@ def _recorded_or_real(member: Member, provider: Provider, script: str) -> Provid
             raise UserMistake(f"the recording that {member.id} plays is gone: {script}", "start another agent")
         return provider
     if member.record.script != script:
-        member.keep(replace(member.record, script=script))
+        member.store(replace(member.record, script=script))
     return recorded(provider, recording.data, recording.delay)
 
 
@@ -337,15 +337,15 @@ class ProviderDriver:
             await self._connection.close()
 
     def _refuse_unattended(self, events: list[Event]) -> None:
-        asked = [event for event in events if isinstance(event, Request)]
-        if asked and not self._actor.log.has_answers:
-            for event in asked:
+        requests = [event for event in events if isinstance(event, Request)]
+        if requests and not self._actor.log.has_answers:
+            for event in requests:
                 what = clean_line(self._secrets.masked(event.text))
                 self._actor.publish(Notice(f"refused: {what}", "warning", "no user is there to ask"))
             self.give_up()
 
     def _cancel_run(self) -> None:
-        """Beside the reading of its events: one whose events nobody takes would not end."""
+        """Beside the reading of its events: one whose events are not read would not end."""
         if self._run is None:
             self._connection.cut()
         else:
@@ -373,7 +373,7 @@ class ProviderDriver:
 
     def _on_run(self, event: RunStarted) -> None:
         if event.session and event.session != self._member.record.provider_session:
-            self._member.keep(replace(self._member.record, provider_session=clean_line(event.session)))
+            self._member.store(replace(self._member.record, provider_session=clean_line(event.session)))
         if event.model:
             self._model = clean_line(event.model)
             self._member.publish()

@@ -7,15 +7,19 @@ A session's agent is the one that answered last. Where another one takes over, t
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from sightline.agent.conversation._memory import add_entry
 from sightline.conversation import AssistantMessage, StopReason, TextPart, UserMessage
-from sightline.events import Event, Notice, ProviderState, SteeringState, StopsAgentsState
+from sightline.events import NativeSessionState, Notice, ProviderState, SteeringState, StopsAgentsState
 from sightline.host.session._session import HostSession
 from sightline.journal import NATIVE, PROVIDER_NOTE, SessionReader, SessionTree, Store, events_since_message
 from sightline.providers import get_provider
+
+if TYPE_CHECKING:
+    from sightline.host.provider._unstored import UnstoredLog
 
 _WORDS_AT_MOST = 4_000_000  # characters of an answer
 
@@ -68,6 +72,7 @@ def take_over(session: HostSession, tree: SessionTree) -> None:
         session.actor("sightline").publish(_new_agent("sightline's own agent", _title(before)))
         actor = session.actor("agent")
         actor.publish(ProviderState("").as_state())
+        actor.publish(NativeSessionState.over())
         actor.publish(SteeringState(True).as_state())
         actor.publish(StopsAgentsState(True).as_state())
         note = _ProviderNote(NATIVE, "", next(_notes(tree), _ProviderNote()).agents)
@@ -89,7 +94,7 @@ def _title(provider: str) -> str:
 class ProviderMemory:
     """The tree of a session that a provider works in."""
 
-    def __init__(self, session: HostSession, tree: SessionTree, provider: str) -> None:
+    def __init__(self, session: "HostSession | UnstoredLog", tree: SessionTree, provider: str) -> None:
         self._session = session
         self._tree = tree
         last = next(_notes(tree), _ProviderNote())
@@ -100,15 +105,14 @@ class ProviderMemory:
         self._provider = provider
         self._add = partial(add_entry, session, tree)
 
-    def take_over(self) -> list[Event]:
-        """Report it when another agent answered here so far."""
+    def take_over(self) -> Notice | None:
+        """What is to be published when another agent answered here so far."""
         before = _conversation(self._tree, self._session.folder).provider
         if before == self._provider or not any(node.type == "message" for node in self._tree.nodes.values()):
-            return []
+            return None
         notice = _new_agent(_title(self._provider), _title(before) if before else "sightline's own agent")
-        self._session.actor("sightline").publish(notice)
         self.note()
-        return [notice]
+        return notice
 
     def repair(self) -> None:
         """Store the text of an answer that was cut off because its host was killed."""

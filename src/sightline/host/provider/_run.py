@@ -1,13 +1,13 @@
-"""One prompt for another provider's agent without a console: its own run, recorded in a session like any other.
+"""One prompt for another provider's agent without a console: a run of its program, in a session like any other.
 
 Rules:
 
-- The reader gets the events of the provider's run, masked, under the provider's ids. The session has them masked and
-  under its own ids, so that it is listed, found and resumed from anywhere.
+- The provider's program starts at once; the journal and the socket are opened while it does.
+- The reader of the events is a view of the session: everything it gets is in the journal first, without secrets and
+  under the session's ids, and it gets all of it (`SessionEvents`). No view slows the run.
 - The provider's own lines are forwarded byte for byte.
-- The provider's program starts at once; the journal is opened while it does.
-- A batch is in the journal before the reader gets it.
-- A new session that cannot be stored is no reason not to run: that is reported, and the run goes unrecorded.
+- A new session that cannot be stored is no reason not to run: that is reported, and the reader alone sees the run. Nor
+  is a socket that cannot be made: then no other view sees the run while it works.
 - A limit that is reached is an error in the session; then the run is cancelled, and has failed.
 - An answer that does not fit its schema is sent back once: another run of the provider's, in the same conversation.
 - Limits and a schema hold where events are read.
@@ -17,22 +17,30 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
+from sightline.actors import Actor
 from sightline.agent import level_left
-from sightline.events import Error, Event, Notice, RunEnded, RunStarted, Text, User
-from sightline.events.stamping import of_source
-from sightline.exceptions import OutsideFailure, UserMistake
-from sightline.host.provider._events import Translation
+from sightline.events import Error, Event, Notice, StopsAgentsState, Text
+from sightline.exceptions import OutsideFailure
 from sightline.host.provider._memory import ProviderMemory
+from sightline.host.provider._prompt_worker import PromptWorker
+from sightline.host.provider._publisher import RunPublisher
+from sightline.host.provider._reader_queue import ReaderQueue
+from sightline.host.provider._unstored import UnstoredLog
 from sightline.host.session._answer_schema import AnswerSchema
-from sightline.host.session._life import open_journal, opened
+from sightline.host.session._life import Journal, open_journal, opened, served
+from sightline.host.session._reading import SessionEvents
 from sightline.host.session._run_limits import LimitWatch, RunLimits
 from sightline.host.session._session import HostSession
-from sightline.journal import Store
+from sightline.host.socket._runtime import listen
+from sightline.journal import SessionTree, Store
 from sightline.providers import (
     EventStream,
     Provider,
@@ -42,12 +50,32 @@ from sightline.providers import (
     Run,
     start_run,
 )
-from sightline.secrets import MaskedEvents, Secrets
+from sightline.secrets import Secrets
 from sightline.settings import keys_notice, stored_keys
 from sightline.text import clean_line, clean_text, cut_graphemes, first_line, without_credentials
 
+T = TypeVar("T")
+
 _TITLE = 80
 _ANSWERED = (0, 3)  # exit codes of a run that came to its end
+
+
+class _Opened(msgspec.Struct, frozen=True):
+    """Where the run is published."""
+
+    log: HostSession | UnstoredLog
+    publisher: RunPublisher
+    memory: ProviderMemory
+    worker: PromptWorker | None = None  # None: no view but the reader
+    first: int = 0  # the number of the last event before this start
+    place: int = 0  # the size of the journal then
+
+    async def send(self) -> None:
+        """Have views get what was published."""
+        if isinstance(self.log, UnstoredLog):
+            await self.log.send()
+        else:
+            self.log.flush()
 
 
 class ProviderRun:
@@ -69,153 +97,226 @@ class ProviderRun:
         self._provider = provider
         self._ask = ask
         self._run = run
-        self._resume = session
+        self._session = session
         self._schema = schema
-        self._watch = LimitWatch(limits or RunLimits(), lambda: self.session)
+        self._watch = LimitWatch(limits or RunLimits(), lambda: self._session)
         self._failure: Error | None = None  # of ours: a limit, or an answer that does not fit
-        self._stopping: asyncio.Task[None] | None = None
-        self._native = ask.resume  # the provider's id of the conversation
+        self._ending: asyncio.Task[None] | None = None  # since a limit was reached
+        self._lines: ReaderQueue[bytes] = ReaderQueue()
+        self._stopped = self._stopped_between = self._lost_some = False
         self._began = time.monotonic()
-        self.session = session  # our id; empty: none was stored (yet)
 
     @property
     def outcome(self) -> ProviderOutcome:
         outcome = self._run.outcome
-        if self._failure is None:
-            return outcome
-        return msgspec.structs.replace(outcome, exit_code=1, cancelled=False, error=self._failure)
+        if self._failure is not None:
+            return msgspec.structs.replace(outcome, exit_code=1, cancelled=False, error=self._failure)
+        if self._stopped_between:
+            return msgspec.structs.replace(outcome, exit_code=130, cancelled=True)
+        return msgspec.structs.replace(outcome, exit_code=outcome.exit_code or int(self._lost_some))
 
     async def cancel(self) -> None:
+        self._stopped = True
+        self._lines.release()
         await self._run.cancel()
 
     async def events(self) -> AsyncGenerator[list[Event], None]:
-        secrets = _known_secrets()
-        async with self._recorded(secrets) as (recording, first):
-            async with aclosing(self._shown(secrets, recording, first)) as batches:
+        async with self._opened() as it:
+            log = it.log
+            reading = log if isinstance(log, UnstoredLog) else SessionEvents(log, it.first, it.place)
+            async with aclosing(self._during(self._work(it, reading), reading.batches(), it.worker)) as batches:
                 async for batch in batches:
                     yield batch
-            if (found := self._misfits()) and self._native:
-                prompt = self._send_back(found, recording)
-                async with aclosing(self._shown(secrets, recording, prompt)) as batches:
-                    async for batch in batches:
-                        yield batch
+            self._lost_some = isinstance(reading, SessionEvents) and reading.lost_some
+
+    async def raw(self) -> AsyncGenerator[bytes, None]:
+        """Its lines, unread. They are read for the session only: a bug there costs the record, never a line."""
+        async with self._opened() as it:
+            work = self._pass_lines(it)
+            async with aclosing(self._during(work, self._lines.read(), it.worker)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+
+    async def _during(
+        self, work: Coroutine[None, None, None], items: AsyncGenerator[T, None], worker: PromptWorker | None
+    ) -> AsyncGenerator[T, None]:
+        """What there is to read while the work is done. No reader, no work: it is ended then."""
+        task = asyncio.get_running_loop().create_task(work)
+        if worker is not None:
+            worker.work = task
+        try:
+            async with aclosing(items):
+                async for item in items:
+                    yield item
+        finally:
+            if not task.done():
+                await self.cancel()
+            await asyncio.wait([task])
+            problem = None if task.cancelled() else task.exception()
+        if problem is not None:
+            raise problem
+
+    async def _work(self, it: _Opened, reading: SessionEvents | UnstoredLog) -> None:
+        try:
+            it.publisher.prompt(self._ask.prompt)
+            await self._publish_run(it)
+            found = self._misfits()
+            if found and it.memory.session:
+                await self._send_back(found, it)
+                await self._publish_run(it)
                 found = self._misfits()
             if found and self._schema is not None:
                 self._failure = self._schema.failure(found)
-                yield self._reported_failure(self._failure, recording)
+                it.publisher.report(self._failure)
+        finally:
+            await it.send()
+            reading.end()
 
-    async def _shown(
-        self, secrets: Secrets, recording: "_Recording | None", before: list[Event]
-    ) -> AsyncGenerator[list[Event], None]:
-        """The events of the current run, recorded and masked, after those that came before it."""
-        shown = MaskedEvents(secrets)
+    async def _publish_run(self, it: _Opened) -> None:
+        translation = it.publisher.begin(self._ask.prompt)
+        await it.send()
         try:
             async with aclosing(self._run.events()) as batches:
-                if before:
-                    yield [msgspec.structs.replace(event, seq=0) for event in before]
                 async for batch in batches:
-                    if recording is not None:  # the session numbers its own copies
-                        recording.add([msgspec.structs.replace(event) for event in batch])
-                    if masked := shown.mask(batch):
-                        yield [*masked, *self._checked(masked, recording)]
-                if rest := shown.end():
-                    yield [*rest, *self._checked(rest, recording)]
+                    translation.publish(batch)
+                    await it.send()
         finally:
-            if self._stopping is not None:
-                await self._stopping
+            if self._ending is not None:
+                await self._ending
+            it.publisher.end(self._run.outcome)
 
-    def _checked(self, events: list[Event], recording: "_Recording | None") -> list[Event]:
-        """The error, when a limit is reached with these events."""
-        for event in events:
-            if isinstance(event, RunStarted) and not event.agent and event.session:
-                self._native = event.session
-            if self._schema is not None:
-                self._schema.see(event)
-            problem = self._watch.see_turn(event) or self._watch.see(event)
-            if problem is not None:
-                self._failure = problem
-                self._stopping = asyncio.get_running_loop().create_task(self._run.cancel())
-                return self._reported_failure(problem, recording)
-        return []
+    async def _pass_lines(self, it: _Opened) -> None:
+        try:
+            it.publisher.prompt(self._ask.prompt)
+            await self._pass_run(it)
+        finally:
+            it.log.flush()
+            self._lines.end()
+
+    async def _pass_run(self, it: _Opened) -> None:
+        translation, words = it.publisher.begin(self._ask.prompt), ProviderWords()
+        stream: EventStream | None = None
+        with _reported():
+            if self._provider.source is not None and isinstance(it.log, HostSession):
+                stream = EventStream(self._provider.source())
+
+        def publish(events: list[Event]) -> None:
+            for event in events:
+                if isinstance(event, Text):
+                    words.add(event)  # a run whose lines pass unread has none of its own
+            translation.publish(events)
+            it.log.flush()
+
+        try:
+            async with aclosing(self._run.raw()) as chunks:
+                async for chunk in chunks:
+                    with _reported():
+                        publish(stream.feed(chunk) if stream is not None else [])
+                    await self._lines.put(chunk)
+            with _reported():
+                publish(stream.end() if stream is not None else [])
+        finally:
+            it.publisher.end(msgspec.structs.replace(self._run.outcome, text=words.text))
 
     def _misfits(self) -> list[str]:
         """What is wrong with the answer of a run that came to its end."""
         if self._schema is None or self._failure is not None or self._run.outcome.exit_code not in _ANSWERED:
             return []
-        return self._schema.problems()
+        found = self._schema.problems()
+        self._stopped_between = self._stopped and bool(found)
+        return [] if self._stopped else found
 
-    def _send_back(self, found: list[str], recording: "_Recording | None") -> list[Event]:
-        """Begin the run that corrects the answer. Returns its prompt, for the reader."""
+    async def _send_back(self, found: list[str], it: _Opened) -> None:
+        """Begin the run that corrects the answer."""
         assert self._schema is not None
-        text = self._schema.repair(found)
         left = self._ask.timeout
         if left is not None:
             left = max(0.1, left - (time.monotonic() - self._began))
-        self._ask = msgspec.structs.replace(self._ask, prompt=text, resume=self._native, timeout=left)
-        if recording is not None:
-            recording.end(self._run)
-            recording.begin(clean_text(text), "schema")
+        text = self._schema.repair(found)
+        self._ask = msgspec.structs.replace(self._ask, prompt=text, resume=it.memory.session, timeout=left)
+        it.publisher.prompt(text, source="schema")
         self._run = start_run(self._provider, self._ask)
-        prompt: Event = User(clean_text(text), [], "prompt")
-        self._schema.see(prompt)
-        return of_source("schema", [prompt])
 
-    def _reported_failure(self, problem: Error, recording: "_Recording | None") -> list[Event]:
-        if recording is not None:
-            recording.report(Error(problem.text, problem.hint))
-        return of_source("sightline", [Error(clean_text(problem.text), problem.hint)])
+    def _see(self, publisher: RunPublisher, event: Event) -> None:
+        """Each event of the session, as it is published."""
+        if self._schema is not None:
+            self._schema.see(event)
+        problem = self._watch.see_turn(event) or self._watch.see(event)
+        if problem is not None:
+            self._failure = problem
+            self._ending = asyncio.get_running_loop().create_task(self._run.cancel())
+            publisher.report(problem)
 
-    async def raw(self) -> AsyncGenerator[bytes, None]:
-        """Its lines, unread. They are read for the record only: a bug there costs the record, never a line."""
-        async with self._recorded(_known_secrets()) as (recording, _), aclosing(self._run.raw()) as chunks:
-            stream: EventStream | None = None
-            with _reported():
-                if recording is not None and self._provider.source is not None:
-                    stream = EventStream(self._provider.source())
-            async for chunk in chunks:
-                with _reported():
-                    if recording is not None and stream is not None:
-                        recording.add(stream.feed(chunk))
-                yield chunk
-            with _reported():
-                if recording is not None and stream is not None:
-                    recording.add(stream.end())
+    # Where it is published
 
     @asynccontextmanager
-    async def _recorded(self, secrets: Secrets) -> AsyncIterator[tuple["_Recording | None", list[Event]]]:
-        """The recording, if it can be stored; and what the reader gets before the run's own events."""
-        prompt = clean_text(secrets.masked(self._ask.prompt))
-        title = without_credentials(cut_graphemes(clean_line(first_line(prompt)), _TITLE))
+    async def _opened(self) -> AsyncIterator[_Opened]:
+        secrets = Secrets(dict(os.environ), stored_keys())
+        title = clean_line(first_line(clean_text(secrets.masked(self._ask.prompt))))
+        title, cwd = without_credentials(cut_graphemes(title, _TITLE)), os.getcwd()
         try:
-            journal = open_journal(
-                self._store, cwd=os.getcwd(), resume=self._resume, title=title, provider=self._provider.name
-            )
-        except UserMistake:
-            await self._run.cancel()
-            raise
+            journal = self._journal(title, cwd)
+            if isinstance(journal, OutsideFailure):
+                yield self._unstored(journal, secrets)
+                return
+            async with opened(self._store, journal) as session:
+                it = self._stored(session, journal[1], secrets)
+                async with _served(session, cwd):
+                    yield it
+        finally:
+            await self._run.cancel()  # whatever went wrong before it was read
+
+    def _journal(self, title: str, cwd: str) -> Journal | OutsideFailure:
+        try:
+            return open_journal(self._store, cwd=cwd, resume=self._session, title=title, provider=self._provider.name)
         except OutsideFailure as problem:
-            text = f"this conversation is not stored: {problem.message}"
-            yield None, of_source("sightline", [Notice(clean_text(text), "warning", problem.hint)])
-            return
-        async with opened(self._store, journal) as session:
-            self.session = session.id
-            memory = ProviderMemory(session, journal[1], self._provider.name)
-            memory.repair()
-            changed = memory.take_over()
-            if (unread := keys_notice()) is not None:
-                session.actor("settings").publish(unread)
-                changed += of_source("settings", [unread])
-            if self._ask.approval != "auto" and level_left(journal[1]) != self._ask.approval:
-                memory.chose_level(self._ask.approval)
-            recording = _Recording(session, memory, secrets, self._provider.name, prompt, self._ask)
-            try:
-                yield recording, changed
-            finally:
-                recording.end(self._run)
+            return problem
+
+    def _stored(self, session: HostSession, tree: SessionTree, secrets: Secrets) -> _Opened:
+        self._session = session.id
+        first, place = session.seq, (session.folder / "journal.jsonl").stat().st_size
+        memory = ProviderMemory(session, tree, self._provider.name)
+        memory.repair()
+        if (taken_over := memory.take_over()) is not None:
+            session.actor("sightline").publish(taken_over)
+        level = self._ask.approval
+        if level != "auto" and level_left(tree) != level:
+            memory.chose_level(level)
+        session.worker = worker = PromptWorker(session, self._provider, level, secrets, self.cancel)
+        return _Opened(session, self._publisher(session, memory, secrets), memory, worker, first, place)
+
+    def _unstored(self, problem: OutsideFailure, secrets: Secrets) -> _Opened:
+        log = UnstoredLog()
+        text = f"this conversation is not stored: {problem.message}"
+        Actor(log, "sightline", secrets).publish(Notice(text, "warning", problem.hint))
+        memory = ProviderMemory(log, SessionTree(Path(os.devnull)), self._provider.name)
+        return _Opened(log, self._publisher(log, memory, secrets), memory)
+
+    def _publisher(self, log: HostSession | UnstoredLog, memory: ProviderMemory, secrets: Secrets) -> RunPublisher:
+        if self._ask.resume:
+            memory.session = self._ask.resume
+        actor = Actor(log, self._provider.name, secrets)
+        publisher = RunPublisher(actor, memory, model=clean_line(self._ask.model), cwd=os.getcwd())
+        log.on_published = partial(self._see, publisher)
+        publisher.publish_facts(self._provider.name, steers=False)
+        actor.publish(StopsAgentsState(False).as_state())
+        if (unread := keys_notice()) is not None:
+            actor.observed_by("settings").publish(unread)
+        return publisher
 
 
-def _known_secrets() -> Secrets:
-    return Secrets(dict(os.environ), stored_keys())
+@asynccontextmanager
+async def _served(session: HostSession, cwd: str) -> AsyncIterator[None]:
+    """Let other views find it, if that is possible."""
+    try:
+        listener = listen(session.id)
+    except OutsideFailure as problem:
+        text = f"no other view can watch this run: {problem.message}"
+        session.actor("host").publish(Notice(clean_text(text), "warning", problem.hint))
+        yield
+        return
+    async with served(session, cwd=cwd, listener=listener):
+        yield
 
 
 @contextmanager
@@ -224,64 +325,3 @@ def _reported() -> Iterator[None]:
         yield
     except Exception:
         logging.getLogger("sightline").debug("a line could not be read for the record", exc_info=True)
-
-
-class _Recording:
-    """A run in a session, and the one that corrects its answer."""
-
-    def __init__(
-        self,
-        session: HostSession,
-        memory: ProviderMemory,
-        secrets: Secrets,
-        provider: str,
-        prompt: str,
-        ask: ProviderPrompt,
-    ) -> None:
-        self._session = session
-        self._actor = session.actor(provider, secrets)
-        self._memory = memory
-        self._secrets = secrets
-        self._model = clean_line(ask.model)
-        if ask.resume:
-            memory.session = ask.resume
-        self.begin(prompt, "person")
-
-    def begin(self, prompt: str, source: str) -> None:
-        self._words = ProviderWords()  # a run whose lines pass unread has none of its own
-        self._actor.observed_by(source).publish(User(prompt, [], "prompt"))
-        self._memory.prompted(prompt)
-        self._actor.publish(RunStarted(clean_line(self._memory.session), self._model, clean_line(os.getcwd())))
-        self._translation = Translation(self._actor, prompt, self._on_run, is_running=True)
-
-    def add(self, events: list[Event]) -> None:
-        for event in events:
-            if isinstance(event, Text):
-                self._words.add(event)
-        self._translation.publish(events)
-        self._session.flush()
-
-    def report(self, problem: Error) -> None:
-        self._actor.observed_by("sightline").publish(problem)
-        self._session.flush()
-
-    def end(self, run: Run) -> None:
-        self._translation.close()
-        outcome = run.outcome
-        if self._translation.is_running:
-            failed = outcome.error is not None
-            reason = "cancelled" if outcome.cancelled else "timeout" if outcome.timed_out else ""
-            self._actor.publish(RunEnded(None, None, reason, failed, outcome.native_exit_code))
-        self._memory.answered(
-            self._secrets.masked(outcome.text or self._words.text),
-            self._actor.name(self._model),
-            cancelled=outcome.cancelled,
-            error=self._secrets.masked(outcome.error.text) if outcome.error is not None else "",
-        )
-        self._memory.note()
-
-    def _on_run(self, event: RunStarted) -> None:
-        self._model = event.model or self._model
-        if event.session and event.session != self._memory.session:
-            self._memory.session = event.session
-            self._memory.note()

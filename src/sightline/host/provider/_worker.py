@@ -4,10 +4,7 @@ Rules:
 
 - A prompt continues the provider's own conversation, also in a session that is resumed: its id is in the journal.
 - One run at a time. A prompt during a run is queued and sent when the run is over, unless the provider takes it now.
-- A run begins when its prompt is taken, not with the provider's first output: it is shown, and can be stopped, while
-  the provider still starts. Its start is published once, by us.
-- What it prints and does is shown and stored without the secrets of this environment, as with our own agent. What the
-  user types reaches it as it is.
+- A run is shown, and can be stopped, while the provider still starts.
 - A provider may continue by itself when something it left running has ended: that is a run without a prompt.
 - An approval level applies to the runs that are begun after it was chosen.
 - A run always ends: any failure becomes an error and the end of the run, and the session continues.
@@ -16,6 +13,7 @@ Rules:
 import asyncio
 import os
 from collections.abc import Callable, Iterable
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,16 +24,11 @@ from sightline.agent import level_left
 from sightline.events import (
     ApprovalState,
     Error,
-    ModelState,
     Notice,
-    ProviderState,
     QueuedMessage,
     QueueState,
-    RunEnded,
-    RunStarted,
     StartingState,
     State,
-    SteeringState,
     StopsAgentsState,
     User,
 )
@@ -45,6 +38,7 @@ from sightline.host.provider._connection import ProviderConnection
 from sightline.host.provider._events import Translation
 from sightline.host.provider._levels import allows_less, first_level, level_of
 from sightline.host.provider._memory import ProviderMemory
+from sightline.host.provider._publisher import RunPublisher
 from sightline.host.session import _commands as commands
 from sightline.host.session._commands import AgentCommand, CommandReply
 from sightline.host.session._session import HostSession
@@ -52,7 +46,7 @@ from sightline.journal import SessionTree
 from sightline.providers import Provider, ProviderOutcome, ProviderPrompt, Run, get_provider, provider_names
 from sightline.secrets import Secrets
 from sightline.settings import StartOptions, keys_notice, stored_keys
-from sightline.text import clean_line, clean_text
+from sightline.text import clean_line
 from sightline.tools import ArtifactShelf
 
 _QUEUED_AT_MOST = 100
@@ -103,7 +97,8 @@ async def open_provider(
     ask = ProviderPrompt(prompt="", model=options.model, approval=level, cwd=options.cwd, options=dict(options.option))
     memory = ProviderMemory(session, tree, provider.name)
     memory.repair()
-    memory.take_over()
+    if (taken_over := memory.take_over()) is not None:
+        session.actor("sightline").publish(taken_over)
     had = level_left(tree)
     if options.approval and had != level and (options.approval_named or had is None):
         memory.chose_level(level)
@@ -136,22 +131,19 @@ class ProviderWorker:
         self._published_queue = QueueState([])
         self._task: asyncio.Task[None] | None = None
         self._run: Run | None = None
-        self._translation: Translation | None = None
         self._cancelling: asyncio.Task[None] | None = None
         self._stopped = self._closed = self._starting = False
-        self._model = ask.model
         self._attached = 0
         self._pending_runs: list[str] = []  # commands the user ran, for the next prompt
         environ = dict(os.environ)
         self._secrets = Secrets(environ, stored_keys())
         self._actor = session.actor(provider.name, self._secrets)
+        self._publisher = RunPublisher(self._actor, memory, model=ask.model, cwd=ask.cwd)
         self._connection = ProviderConnection(self._actor, provider, ask, self._follow)
         self._user_runs = UserRuns(
             session, cwd=ask.cwd, environ=environ, secrets=self._secrets, send_to_model=self._add_user_run
         )
-        self._actor.publish(ProviderState(provider.name).as_state())
-        self._actor.publish(ModelState(ask.model).as_state())
-        self._actor.publish(SteeringState(provider.steers).as_state())
+        self._publisher.publish_facts(provider.name, steers=provider.steers)
         if (unread := keys_notice()) is not None:
             self._actor.observed_by("settings").publish(unread)
         self._published_stops: bool | None = None
@@ -185,6 +177,8 @@ class ProviderWorker:
                 return self._refusal("no messages between agents", "write to the agent of the session")
             case commands.AskAside():
                 return self._refusal("no side questions", "/btw works only in sessions of Sightline's own agent")
+            case commands.Review() | commands.ReviewChoices():
+                return self._refusal("no /review", "/review works only in sessions of Sightline's own agent")
             case commands.Prompt():
                 return await self._prompt(command)
             case commands.Attach():
@@ -224,6 +218,10 @@ class ProviderWorker:
         if self._published_stops != self._connection.stops_agents:
             self._published_stops = self._connection.stops_agents
             self._actor.publish(StopsAgentsState(self._published_stops).as_state())
+
+    @property
+    def _translation(self) -> Translation | None:
+        return self._publisher.translation
 
     def _native_agent(self, call: str) -> str:
         return self._translation.native_agent(call) if self._translation is not None else ""
@@ -303,7 +301,7 @@ class ProviderWorker:
         return CommandReply(True, data=returned_prompts)
 
     def _cancel_run(self) -> None:
-        """Beside the reading of its events: one whose events nobody takes would not end."""
+        """Beside the reading of its events: one whose events are not read would not end."""
         if self._run is None:
             self._connection.cut()
         elif self._cancelling is None or self._cancelling.done():
@@ -320,7 +318,7 @@ class ProviderWorker:
             return self._refusal("its own setting for how much it thinks", "choose it there")
         if command.model:
             self._ask = replace(self._ask, model=command.model)
-            self._know_model(clean_line(command.model))
+            self._publisher.know_model(clean_line(command.model))
         return CommandReply(True, data={"model": self._ask.model, "thinking": ""})
 
     async def _set_approval(self, command: commands.SetApproval) -> CommandReply:
@@ -373,9 +371,10 @@ class ProviderWorker:
     async def _turn(self, queued: WaitingMessage) -> None:
         pending, self._pending_runs = (self._pending_runs, []) if queued.run is None else ([], self._pending_runs)
         prompt = self._prompted(queued, pending) if queued.run is None else ""
-        self._publish_begun(starts=queued.run is None and not self._connection.is_open)
-        translation = Translation(self._actor, clean_text(prompt), self._on_run, is_running=True)
-        self._translation = translation
+        starts = queued.run is None and not self._connection.is_open
+        translation = self._publisher.begin(prompt)
+        if starts:
+            self._publish_starting()
         outcome, problem = None, None
         try:
             run = queued.run or await self._begin(prompt)
@@ -388,7 +387,7 @@ class ProviderWorker:
         except Exception as error:
             what = clean_line(f"the run broke off: {type(error).__name__}: {error} (this is a bug in sightline)")
             problem = Error(what, "send it again")
-        self._settle(translation, outcome, problem)
+        self._settle(outcome, problem)
 
     async def _begin(self, prompt: str) -> Run | None:
         if self._stopped or self._closed:
@@ -398,13 +397,10 @@ class ProviderWorker:
     def _next_ask(self, prompt: str) -> ProviderPrompt:
         return replace(self._ask, prompt=prompt, resume=self._memory.session)
 
-    def _publish_begun(self, *, starts: bool) -> None:
-        """`starts`: the provider has to be started first, which may take as long as an answer."""
-        session, model, cwd = self._memory.session, self._model, self._ask.cwd
-        self._actor.publish(RunStarted(clean_line(session), clean_line(model), clean_line(cwd)))
-        if starts:
-            self._starting = True
-            self._actor.publish(StartingState(self._provider.title).as_state())
+    def _publish_starting(self) -> None:
+        """The provider has to be started first, which may take as long as an answer."""
+        self._starting = True
+        self._actor.publish(StartingState(self._provider.title).as_state())
 
     def _publish_started(self) -> None:
         if self._starting:
@@ -417,11 +413,12 @@ class ProviderWorker:
         self._queue = [queued for queued in self._queue if queued.run is not run]  # begun by itself, then prompted
         if self._stopped or self._closed:
             self._cancel_run()
-        async for events in run.events():
-            if any(not isinstance(event, State) for event in events):
-                self._publish_started()
-            translation.publish(events)
-            self._publish_queue()
+        async with aclosing(run.events()) as batches:
+            async for events in batches:
+                if any(not isinstance(event, State) for event in events):
+                    self._publish_started()
+                translation.publish(events)
+                self._publish_queue()
         return run.outcome
 
     def _follow(self, run: Run) -> bool:
@@ -431,43 +428,18 @@ class ProviderWorker:
             self._begin_to_work()
         return not self._closed
 
-    def _settle(self, translation: Translation, outcome: ProviderOutcome | None, problem: Error | None) -> None:
+    def _settle(self, outcome: ProviderOutcome | None, problem: Error | None) -> None:
         """The run is over, however it went."""
-        self._run = self._translation = None
+        self._run = None
         self._publish_started()
-        translation.close()
+        if self._translation is not None:
+            self._translation.close()
         self._publish_queue()
-        if problem is not None:
-            self._actor.publish(problem)
-        if translation.is_running:
-            reason = "cancelled" if self._stopped else ""
-            self._actor.publish(RunEnded(None, None, reason, problem is not None))
-        error = problem or (outcome.error if outcome is not None else None)
-        self._memory.answered(
-            self._secrets.masked(outcome.text) if outcome is not None else "",
-            self._actor.name(self._model),
-            cancelled=outcome.cancelled if outcome is not None else self._stopped,
-            error=self._secrets.masked(error.text) if error is not None else "",
-        )
-        self._memory.note()
-
-    def _on_run(self, event: RunStarted) -> None:
-        if event.session and event.session != self._memory.session:
-            self._memory.session = event.session
-            self._memory.note()
-        if event.model:
-            self._know_model(event.model)
-
-    def _know_model(self, model: str) -> None:
-        if model != self._model:
-            self._model = model
-            self._actor.publish(ModelState(model).as_state())
+        self._publisher.end(outcome, problem, stopped=self._stopped)
 
     def _prompted(self, queued: WaitingMessage, pending: list[str]) -> str:
         """Publish and store a prompt. Returns it after what the user ran, and with the paths of attached files."""
-        text = clean_text(self._secrets.masked(queued.text))
-        self._actor.observed_by("person").publish(User(text, queued.attachments, queued.how))
-        self._memory.prompted(text)
+        self._publisher.prompt(queued.text, queued.attachments, how=queued.how)
         paths = [self._shelf.find(url) for url in queued.attachments]
         named = [f"Attached file: {path}" for path in paths if path is not None]
         return "\n\n".join([*pending, queued.text, *named])

@@ -52,6 +52,28 @@ class AskAside(msgspec.Struct, frozen=True, tag_field="kind", tag="ask_aside"):
     text: str
 
 
+class Review(msgspec.Struct, frozen=True, tag_field="kind", tag="review"):
+    """Have a change reviewed, by an agent beside the conversation. `text`: a branch, `A..B` or a commit, empty for what
+    is not committed; after ` -- ` what to look at above all. The reply's id is that of the review's call, its data has
+    the path of the `agent`."""
+
+    text: str = ""
+
+
+class ReviewChoices(msgspec.Struct, frozen=True, tag_field="kind", tag="review_choices"):
+    """What there is to review, in the reply's data: how many files are not committed (`uncommitted`), the `main` branch
+    and how many commits this one is `ahead` of it, `branches` and `commits`."""
+
+
+class DismissFinding(msgspec.Struct, frozen=True, tag_field="kind", tag="dismiss_finding"):
+    """A finding of a review, by its number from 1, is not to be fixed; or it is, after all. `review`: the id of its
+    call."""
+
+    review: str
+    finding: int
+    dismissed: bool = True
+
+
 class Attach(msgspec.Struct, frozen=True, tag_field="kind", tag="attach"):
     """Store a file of the user's, so that a prompt can name it. The reply's id is its artifact URL."""
 
@@ -160,8 +182,9 @@ class Invoke(msgspec.Struct, frozen=True, tag_field="kind", tag="invoke"):
 
 
 _WorkCommand = Prompt | SendMail | AskAside | Attach | Unqueue | Shell | Cell | Abort | CancelCall | AnswerRequest
+_ReviewCommand = Review | ReviewChoices | DismissFinding
 _ConversationCommand = Outline | EditTodo | Reload | MoveTo | Label | Compact | SetModel | SetApproval | Invoke
-AgentCommand = Union[_WorkCommand, _ConversationCommand]
+AgentCommand = Union[_WorkCommand, _ReviewCommand, _ConversationCommand]
 Command = Union[Start, CancelJob, Stop, AgentCommand]
 
 

@@ -73,9 +73,11 @@ async def served(
             await server.open()
             yield server
         finally:
-            await session.stop()
-            await server.close()
-            forget_socket(session.id)
+            try:
+                await session.stop()
+                await server.close()
+            finally:  # also when the wait for slow viewers is given up
+                forget_socket(session.id)
 
 
 @asynccontextmanager

@@ -1,14 +1,14 @@
 """Reading a session that this process hosts, event by event.
 
 Everything that is read is in the journal first. A slow reader gets what it missed from there: nothing is left out
-because it was not read in time.
+because it was not read in time. Only what the journal has no room for can be missed, and that is reported.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from itertools import islice, takewhile
 
-from sightline.events import Event
+from sightline.events import Error, Event
 from sightline.host.session._session import HostSession
 from sightline.journal import SessionReader
 from sightline.transcript import Snapshot
@@ -25,6 +25,7 @@ class SessionEvents:
         self._frames = session.subscribe(last, lambda: Snapshot(session.stored_seq))
         self._last = last
         self._place = place
+        self.lost_some = False  # what could not be stored, and was not read in time
 
     def end(self) -> None:
         self._frames.end()
@@ -34,8 +35,13 @@ class SessionEvents:
             if isinstance(frame, Snapshot):
                 missed = self._missed(frame.seq)
                 while part := await asyncio.to_thread(_some, missed):
+                    self.lost_some |= part[-1].seq - self._last > len(part)
                     self._last = part[-1].seq
                     yield part
+                if self._last < frame.seq:
+                    self.lost_some = True
+                    yield [_not_shown(self._last + 1, frame.seq)]
+                    self._last = frame.seq
             else:
                 self._last = frame[-1].seq
                 yield frame
@@ -46,6 +52,10 @@ class SessionEvents:
         self._place = (self._folder / "journal.jsonl").stat().st_size
         stored = takewhile(lambda event: event.seq <= last, SessionReader(self._folder).events(place))
         return (event for event in stored if event.seq > after)
+
+
+def _not_shown(first: int, last: int) -> Event:
+    return Error(f"events {first} to {last} could not be stored and are not shown", "free some disk space", seq=last)
 
 
 def _some(events: Iterator[Event]) -> list[Event]:

@@ -404,9 +404,10 @@ class HostSession:
             subscription.offer(events)
 
     def _report_storing(self, stored: bool, seq: int) -> None:
-        """Published once when storing begins to fail; that it works again is in the journal itself."""
+        """Published the first time storing fails: where room is short, short events fit and long ones do not. What was
+        missed, and that it works again, is in the journal itself."""
         self._storing_fails = not stored
-        if not stored:
+        if not stored and not self.lost_some:
             self.lost_some = True
             what = f"events from {seq} on are shown but not stored: {self._writer.problem}"
             self.append(Error(what, "free some disk space; the commands keep running"))

@@ -2,10 +2,10 @@
 
 Rules:
 
-- While a session works in one, nothing removes it, and every view is told which one it is.
+- While a session works in one, nothing removes it, and every view knows which one it is.
 - A session that began in a worktree is resumed there. It goes elsewhere only where the user names another worktree, or
   resumes it in the workspace after its worktree was removed; that is reported.
-- What is denied in the workspace by its path is denied by the path it has in the worktree, too.
+- What is denied in the workspace is denied by the path it has in the worktree, and in the workspace itself, too.
 """
 
 import os
@@ -20,7 +20,7 @@ from sightline.events import Notice, State, WorktreeState
 from sightline.exceptions import UserMistake
 from sightline.journal import SessionReader, Store
 from sightline.paths import in_copies_folder
-from sightline.settings import StartOptions, load, remembered_rules
+from sightline.settings import StartOptions, anchored, denied_in_copy, load, remembered_rules
 from sightline.text import clean_line
 
 if TYPE_CHECKING:
@@ -54,16 +54,15 @@ def placed(store: Store, options: StartOptions) -> StartOptions:
     worktree = _at(options.cwd)
     if worktree is None:
         return options
-    here, there = worktree.workspace, str(worktree.tree)
-    denied = [
-        *load(here, flags=options.flags).settings.permissions.deny,
-        *load(worktree.tree, flags=options.flags).settings.permissions.deny,
-        *remembered_rules(here).deny,
-        *options.deny,
-    ]
-    spelled = {str(here), _from_home(str(here))}
-    moved = [rule.replace(name, there) for rule in denied for name in spelled if name in rule]
-    return replace(options, deny=list(dict.fromkeys((*options.deny, *moved))))
+    here, there = worktree.workspace, worktree.tree
+    original = here / Path(os.path.realpath(options.cwd)).relative_to(there)  # what is remembered is by folder
+    remembered = remembered_rules(original).deny
+    settings = [load(each, flags=options.flags).settings for each in (here, original, there)]
+    denied = [*(rule for each in settings for rule in each.permissions.deny), *remembered, *remembered_rules(here).deny]
+    denied += options.deny
+    kept = [anchored(rule, str(original), denies=True) for rule in denied]  # the workspace can be reached from here
+    moved = denied_in_copy(denied, str(here), str(there))
+    return replace(options, deny=list(dict.fromkeys((*options.deny, *remembered, *kept, *moved))))
 
 
 def folder_to_resume_in(store: Store, session: str, cwd: str) -> str:
@@ -103,8 +102,3 @@ def _at(folder: str) -> "UserWorktree | None":
     from sightline.working_copies import worktree_at  # few sessions work in one
 
     return worktree_at(folder)
-
-
-def _from_home(path: str) -> str:
-    home = os.path.expanduser("~")
-    return f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path

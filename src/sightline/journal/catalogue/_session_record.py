@@ -3,7 +3,7 @@
 import msgspec
 
 from sightline.conversation import AssistantMessage, Message, UserMessage, text_of
-from sightline.journal.tree._entry import NATIVE, PROVIDER_NOTE, Entry
+from sightline.journal.tree._entry import NATIVE, PROVIDER_NOTE, REVIEW_NOTE, Entry
 from sightline.journal.tree._outline import calls_of
 from sightline.text import clean_line, cut_graphemes
 
@@ -44,6 +44,9 @@ def with_entry(record: SessionRecord, entry: Entry) -> SessionRecord:
         provider = data.get("provider")
         known = clean_line(provider) if isinstance(provider, str) and provider != NATIVE else ""
         return msgspec.structs.replace(record, provider=known, **changed)
+    if entry.type == "custom" and entry.custom == REVIEW_NOTE and isinstance(data, dict):
+        prompt = record.first_prompt or cut_graphemes(clean_line(str(data.get("text", ""))), _SHOWN)
+        return msgspec.structs.replace(record, messages=record.messages + 1, first_prompt=prompt, **changed)
     if entry.type != "message" or not isinstance(message, UserMessage | AssistantMessage):
         return msgspec.structs.replace(record, **changed)
     text = _one_line(message)

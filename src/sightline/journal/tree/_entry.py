@@ -32,6 +32,9 @@ EntryType = Literal[
 # Custom entries in which a host stores whose agent answers from here on: data {"provider": name, …}
 PROVIDER_NOTE = "provider"
 NATIVE = "native"  # the name of our own
+# Custom entries in which a host stores that the user requested a review: data {"text": the command}. The model does not
+# read it, but there is something to come back to, also where the agent got no prompt.
+REVIEW_NOTE = "review"
 
 # An entry is one record: what is longer is refused where it would be made.
 ENTRY_CAP = 16 * 1024 * 1024

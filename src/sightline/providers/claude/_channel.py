@@ -134,18 +134,20 @@ class ClaudeChannel(ProgramChannel):
     async def _interrupt(self) -> None:
         self._turns.stopping = True
         if self._source.has_background:
-            return await self._end_program()  # an interrupt ends the round, not the subagents beside it
+            await self._end_program()  # an interrupt ends the round, not the subagents beside it
+            return
         try:
             unread = {uuid: text for uuid, text in list(self._sent.items()) if await self._withdrawn(uuid)}
+            # Before the interrupt: the end of the run may be read before we see the answer to it.
+            await self._forward(
+                [ev.Notice(f"stopped before Claude Code read this: {clean_text(text)}") for text in unread.values()]
+            )
             await self._call("interrupt")
         except Unreachable:
-            return await self._end_program()
-        events: list[Event] = [
-            ev.Notice(f"stopped before Claude Code read this: {clean_text(text)}") for text in unread.values()
-        ]
+            await self._end_program()
+            return
         if not self._turns.begun and next(iter(self._sent), "") in unread:
-            events += self._turns.given_up()  # the prompt was never begun: nothing of it will end
-        return await self._forward(events)
+            await self._forward(self._turns.given_up())  # the prompt was never begun: nothing of it will end
 
     async def _withdrawn(self, uuid: str) -> bool:
         answer = await self._call("cancel_async_message", message_uuid=uuid)

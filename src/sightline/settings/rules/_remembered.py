@@ -17,6 +17,7 @@ import msgspec
 from sightline.exceptions import SightlineError
 from sightline.paths import data_folder
 from sightline.settings._files import held, read_small, replace
+from sightline.settings.rules._copied import denied_in_copy
 from sightline.settings.rules._rule_text import named_rule, shown_rule
 from sightline.settings.rules._rules import RuleMistake, parse_rule
 
@@ -98,7 +99,7 @@ def copy_rules(workspace: Path, copy: Path, *, allow: bool) -> None:
     something in the workspace by its path allows nothing in the copy."""
     source, target = _name(workspace), _name(copy)
     known, file = remembered_rules(workspace), _file(copy)
-    denied = [rule.replace(source, target) for rule in known.deny if source in rule]
+    denied = denied_in_copy(known.deny, source, target)
     with held(file):
         stored = _read_or_set_aside(file, copy)
         before = msgspec.structs.replace(stored)

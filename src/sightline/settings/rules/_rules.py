@@ -182,7 +182,7 @@ def _fit_names(pattern: list[str], found: list[str]) -> bool:
     while position < len(found):
         if at < len(pattern) and pattern[at] == "**":
             star, resume, at = at, position, at + 1
-        elif at < len(pattern) and found[position] and _fits_name(pattern[at], found[position]):
+        elif at < len(pattern) and found[position] and fits_name(pattern[at], found[position]):
             at, position = at + 1, position + 1
         elif star >= 0 and found[resume]:
             resume += 1
@@ -192,7 +192,7 @@ def _fit_names(pattern: list[str], found: list[str]) -> bool:
     return all(name == "**" for name in pattern[at:])
 
 
-def _fits_name(pattern: str, name: str) -> bool:
+def fits_name(pattern: str, name: str) -> bool:
     """The same within a name: `*` takes as many characters as it must, `?` one."""
     signs = _name_signs(pattern)
     star, resume, at, position = -1, 0, 0, 0
@@ -239,25 +239,25 @@ def really(rule: Rule, *, workspace: str, home: str, resolve: Callable[[str], st
     plain = next((count for count, name in enumerate(names) if set(name) & set("*?\\")), len(names))
     written = "/".join([base.rstrip("/"), *names[:plain]])
     real = resolve(written)
-    return rule if real == written else Rule(rule.access, "/".join([_itself(real), *names[plain:]]))
+    return rule if real == written else Rule(rule.access, "/".join([itself(real), *names[plain:]]))
 
 
 def anchored(text: str, workspace: str, *, denies: bool = False) -> str:
     """The rule that means in every workspace what this one means in that."""
     rule = parse_rule(text, denies=denies)
-    if rule.access in ("read", "write") and rule.pattern and not _is_absolute(rule.pattern):
-        return str(msgspec.structs.replace(rule, pattern=f"{_itself(workspace)}/{rule.pattern}"))
+    if rule.access in ("read", "write") and rule.pattern and not is_absolute(rule.pattern):
+        return str(msgspec.structs.replace(rule, pattern=f"{itself(workspace)}/{rule.pattern}"))
     # Without a folder a rule that allows is about the workspace, and one that denies about every place.
-    if rule.access == "exec" and (rule.folder or not denies) and not _is_absolute(rule.folder):
+    if rule.access == "exec" and (rule.folder or not denies) and not is_absolute(rule.folder):
         return str(msgspec.structs.replace(rule, folder=f"{workspace}/{rule.folder}".rstrip("/")))
     return text
 
 
-def _is_absolute(path: str) -> bool:
+def is_absolute(path: str) -> bool:
     return path.startswith(("/", "~/")) or path == "~"
 
 
-def _itself(path: str) -> str:
+def itself(path: str) -> str:
     """The pattern of this path alone."""
     return re.sub(r"[\\*?]", r"\\\g<0>", path)
 
@@ -531,7 +531,7 @@ def suggest(access: Access, what: str, *, sandboxed: bool = False, folder: str =
     elif access == "network":
         rule = Rule(access, _plain_host(what))
     else:
-        rule = Rule(access, _itself(what.rstrip("/") or "/."))  # with a slash at its end it is a folder whole
+        rule = Rule(access, itself(what.rstrip("/") or "/."))  # with a slash at its end it is a folder whole
     try:
         return str(rule) if rule is not None and rule.pattern and parse_rule(str(rule)) == rule else ""
     except (RuleMistake, UnicodeError):

@@ -24,7 +24,7 @@ def agent_name(path: str, agent: TranscriptAgent | None) -> str:
 
 
 def agent_model(agent: TranscriptAgent) -> str:
-    """The model it asks. Of a script, only that it is one: which file that is says nothing about the agent."""
+    """Its model. Of a script, only that it is one: which file that is does not describe the agent."""
     return _SCRIPTED if agent.model.startswith(f"{_SCRIPTED}:") else clean_line(agent.model)
 
 

@@ -2,6 +2,7 @@
 
 - Words are written exactly as they came. A block that follows another begins on a new line; nothing else is added.
 - Markers (a call), labels (who speaks) and steps (of a delegation) are lines of their own, written only on request.
+- The report of a review that the user requested is words, too.
 - What a command prints is set off from words by an indent, and its marker has the whole command; on a terminal one row.
 - A message between agents is one line where its reader reads it, with the calls; where it was sent it is a call.
 - Everything else a stream may carry leaves this output unchanged. Notices and errors go to the other channel.
@@ -23,6 +24,7 @@ from sightline.events import (
     MailSent,
     Notice,
     RetryState,
+    ReviewFact,
     State,
     Text,
     ToolConnection,
@@ -189,6 +191,11 @@ class PlainRenderer:
 
     def _rare(self, event: Event, parts: list[str]) -> None:
         match event:
+            case ToolResult() if not event.agent and ReviewFact.of(event.details) is not None:
+                self._calls.pop(event.id, None)
+                if self._detail.agents and self._speaker:
+                    self._label("", parts)
+                self._line(clean_text(event.content), parts)
             case ToolUpdate() | ToolResult():
                 if isinstance(event, ToolResult):
                     self._connected.pop(event.id, None)

@@ -159,6 +159,40 @@ def shaped(kind: str, content: str = "told", **details: Any) -> Any:
             ["✓ >>> 2 lines  exit 0", "│ x = 1", "│ print(x)", "│ 1"],
             id="arguments: code",
         ),
+        pytest.param(
+            shaped(
+                "review",
+                target="main..HEAD",
+                verdict="request_changes",
+                summary="It rounds.",
+                findings=[
+                    {"title": "it rounds", "file": "a.py", "first_line": 3, "priority": 0, "body": "so"},
+                    {"title": "a nit", "priority": 3},
+                ],
+                left_out=2,
+            ),
+            [
+                "✓ Tool main..HEAD  changes requested, 2 findings",
+                "  It rounds.",
+                "  P0 a.py:3 it rounds",
+                "  P3 a nit",
+                "  2 files left out: a rule denies reading",
+                "  alt+r steps through them",
+            ],
+            id="review",
+        ),
+        pytest.param(
+            call(
+                details={"ui": {"kind": "review"}, "target": "x", "problem": "no key"}, content="Review", is_error=True
+            ),
+            ["✕ Tool x  0 findings", "  no key"],
+            id="a review that failed",
+        ),
+        pytest.param(
+            shaped("finding", title="it rounds", file="a.py", first_line=3, last_line=5, body="why\nso"),
+            ["✓ Tool P2 a.py:3-5 it rounds", "  why", "  so"],
+            id="finding",
+        ),
         pytest.param(call(args={"url": "http://x"}, content="page"), ["✓ Tool http://x", "│ page"], id="anything else"),
         pytest.param(
             call(args={"n": 1, "deep": {"a": []}}), ["◌ Tool", "  n: 1", "  deep:", "    a: []"], id="no output yet"
@@ -168,6 +202,18 @@ def shaped(kind: str, content: str = "told", **details: Any) -> Any:
 def test_a_call_is_drawn_by_its_shape(entry: Any, rows: list[str]) -> None:
     """What it carries decides how it looks."""
     assert drawn(entry) == rows
+
+
+def test_a_review_of_many_findings_is_cut() -> None:
+    """The first of them, how many more there are, and the key that steps through all; unfolded with their texts."""
+    found = [{"title": f"finding {number}", "body": "why"} for number in range(50)]
+    review = shaped("review", target="x", verdict="approve", findings=found)
+    rows = drawn(review)
+    assert rows[1] == "  P2 finding 0"
+    assert rows[-2:] == ["  … 40 more rows (ctrl+o)", "  alt+r steps through them"]
+    assert len(rows) == 13
+    assert drawn(review, drawing(unfolded=True))[1:3] == ["  P2 finding 0", "     why"]
+    assert len(drawn(review, drawing(linear=True))) == 102
 
 
 def test_an_open_question_and_how_long_it_waits_are_one_row() -> None:

@@ -48,6 +48,9 @@ class Screen:
     def resize(self, columns: int, rows: int) -> None:
         raise NotImplementedError
 
+    def ended(self) -> object:
+        raise NotImplementedError
+
     def close(self) -> None:
         raise NotImplementedError
 
@@ -65,6 +68,12 @@ class Screen:
 
     def sees_no(self, text: str) -> None:
         self.until(lambda rows: not any(text in row for row in rows), f"no {text!r}")
+
+    def leaves(self) -> None:
+        """When nothing works any more: words are there before their run ends, and Ctrl+D would ask."""
+        self.sees_no("escape stop")
+        self.press(CTRL_D)
+        self.ended()
 
     def says(self, text: str) -> None:
         """Type it, see it in the editor, and send it."""

@@ -35,8 +35,7 @@ def test_first_start_without_a_key(person: Person) -> None:
     screen = person.opens()
     screen.says("hello")
     screen.sees("Choose a model to work with", "ANTHROPIC_API_KEY", "no model")
-    screen.press(CTRL_D)
-    screen.ended()
+    screen.leaves()
 
 
 def test_what_is_typed_behind_ctrl_d_is_not_acted_on(person: Person) -> None:
@@ -117,9 +116,7 @@ def test_how_to_go_on_stands_apart_from_the_conversation(person: Person) -> None
     screen = person.opens("--model", person.script([text("An answer.")]))
     screen.says("a question")
     screen.sees("An answer.")
-    screen.sees_no("escape stop")
-    screen.press(CTRL_D)
-    screen.ended()
+    screen.leaves()
     rows = screen.tape()
     at = next(number for number, row in enumerate(rows) if "Resume with: sightline --resume" in row)
     assert not rows[at - 1].strip()
@@ -188,8 +185,7 @@ def test_resuming_yesterdays_session(person: Person) -> None:
     screen = person.opens("--model", model)
     screen.says("an old question")
     screen.sees("Said yesterday.")
-    screen.press(CTRL_D)
-    screen.ended()
+    screen.leaves()
     again = person.opens()
     again.sees("Paste an API key")  # no model is set up: that is offered first
     again.press(ESCAPE)

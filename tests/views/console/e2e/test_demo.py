@@ -43,8 +43,7 @@ def test_the_demo_opens_the_console_and_the_person_takes_over(person: Person) ->
     screen.says("thanks")
     screen.sees("! there is no model to continue with")
     screen.press(CTRL_C)
-    screen.press(CTRL_D)
-    screen.ended()
+    screen.leaves()
     assert not list(person.folder.glob("sightline-demo-*"))
 
 
@@ -63,9 +62,7 @@ def test_the_agents_of_the_demo_are_watched_at_work(person: Person) -> None:
     screen.sees("Agents")
     screen.press(ESCAPE)
     screen.sees("All four tests pass.")
-    screen.sees_no("escape stop")
-    screen.press(CTRL_D)
-    screen.ended()
+    screen.leaves()
 
 
 @pytest.mark.parametrize("person", ["xterm"], indirect=True)
@@ -80,8 +77,7 @@ def test_the_users_own_model_server_continues_the_demo(person: Person) -> None:
         screen.sees("the demo's script is over; what you enter next goes to my.box/qwen")
         screen.says("and now?")
         screen.sees("The script is over.")  # the stand-in's own words
-        screen.press(CTRL_D)
-        screen.ended()
+        screen.leaves()
         assert [(file.name, file.read_text()) for file in home.iterdir()] == [("settings.toml", wanted)]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.cli.support import running_sessions, until
-from tests.views.console.e2e.support import CTRL_D, CTRL_O, ENTER, Person, Screen, bash, text
+from tests.views.console.e2e.support import CTRL_O, ENTER, Person, Screen, bash, text
 
 pytestmark = pytest.mark.slow
 
@@ -99,8 +99,7 @@ def test_everything_stands_in_the_scrollback_once(person: Person, tmp_path) -> N
     attached.sees_no("escape stop")
     attached.once(*WORDS, *TASKS, *SLOW, *FAILED, *OTHERS)
     live = transcript(attached)
-    attached.press(CTRL_D)
-    attached.ended()
+    attached.leaves()
 
     resumed = person.opens("--resume", session, columns=90, rows=30)
     resumed.until(lambda _: len(transcript(resumed)) >= len(live), "all of it, up to its beginning")

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.cli.support import running_sessions, until
-from tests.views.console.e2e.support import CTRL_D, ENTER, Person, text
+from tests.views.console.e2e.support import ENTER, Person, text
 
 pytestmark = pytest.mark.slow
 
@@ -17,6 +17,5 @@ def test_other_sessions_are_asked_for_before_the_first_is_there(person: Person) 
     screen.once("Heard you.")
     screen.once("hello there")
     until(lambda: len(running_sessions()) == 1, "the one session that is left")
-    screen.press(CTRL_D)
-    screen.ended()
+    screen.leaves()
     until(lambda: not running_sessions(), "its end")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.cli.support import running_sessions, until
-from tests.views.console.e2e.support import CTRL_D, ENTER, Person, bash, text
+from tests.views.console.e2e.support import ENTER, Person, bash, text
 
 WAITING = "echo counter-waits; until test -e go; do sleep 0.05; done; echo counter-went"
 
@@ -40,5 +40,4 @@ def test_the_view_of_one_agent_is_open_at_once_and_live(person: Person) -> None:
     (person.project / "go").touch()
     attached.sees("counter-went", "Counter is done.")
     attached.answers("q", lambda rows: any("There are 12." in row for row in rows))
-    attached.press(CTRL_D)
-    attached.ended()
+    attached.leaves()

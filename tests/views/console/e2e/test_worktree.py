@@ -84,9 +84,7 @@ def test_without_changes_it_is_removed_with_one_line(person: Person, monkeypatch
     screen = person.opens("--worktree", "fix", "--model", person.script([text("Only words.")]))
     screen.says("go")
     screen.sees("Only words.")
-    screen.sees_no("escape stop")
-    screen.press(CTRL_D)
-    screen.ended()
+    screen.leaves()
     screen.once("worktree fix removed: nothing had changed")
     assert trees() == []
 
@@ -151,8 +149,7 @@ def test_it_is_merged_while_the_session_continues(person: Person, monkeypatch) -
     screen.answers(ENTER, lambda rows: any("merged into" in row for row in rows))
     assert (project / "file").read_text() == "worktree\n"
     assert len(trees()) == 1
-    screen.press(CTRL_D)
-    screen.ended()
+    screen.leaves()
     screen.once("worktree fix removed: nothing had changed")
 
 

@@ -1,5 +1,6 @@
 """A block: how it stands, what can be done with it, and when it folds."""
 
+import asyncio
 import re
 
 import pytest
@@ -209,6 +210,27 @@ async def test_a_command_is_started_from_the_page(page_server, open_page):
     await page.get_by_role("button", name="Run", exact=True).click()
     await expect(block_of(page, "third")).to_be_visible()
     await expect(block_of(page, "first")).to_be_hidden()
+
+
+async def test_what_is_typed_while_a_command_starts_is_the_next_one(page_server, open_page):
+    """The answer to the first takes nothing from the field."""
+    page = await open_page()
+    answered = asyncio.Event()
+
+    async def late(route):
+        if route.request.method == "POST":
+            await answered.wait()
+        await route.continue_()
+
+    await page.route("**/api/sessions", late)
+    field = page.get_by_role("textbox", name="Command")
+    await field.fill("first")
+    await field.press("Enter")
+    await expect(field).to_have_value("")
+    await field.fill("second")
+    answered.set()
+    await expect(block_of(page, "first")).to_be_visible()
+    await expect(field).to_have_value("second")
 
 
 async def test_a_refused_command_stays_in_the_field(page_server, open_page):

@@ -28,6 +28,7 @@ async def _enter(prompt, text):
     [
         ("/compact the tests", ("compact", {"focus": "the tests"})),
         ("/btw why that file?", ("btw", {"text": "why that file?"})),
+        ("/review main -- the locking", ("review", {"text": "main -- the locking"})),
         ("/model opus", ("model", {"model": "opus"})),
         ("/thinking low", ("model", {"thinking": "low"})),
         ("/approvals plan", ("approval", {"level": "plan"})),
@@ -126,7 +127,8 @@ async def test_a_command_is_completed_while_its_name_is_typed(page_server, open_
     await expect(rows.first).to_have_text("/helpcommands and keys")
     await expect(rows.last).to_have_text("/deploy [TEXT]ship it")
     await prompt.press_sequentially("re")
-    await expect(rows.locator(".name")).to_have_text(["/reasoning [on|off]", "/resume [WORDS]", "/rename TITLE"])
+    names = ["/reasoning [on|off]", "/resume [WORDS]", "/rename TITLE", "/review [BRANCH|A..B|COMMIT] [-- FOCUS]"]
+    await expect(rows.locator(".name")).to_have_text(names)
     await prompt.press("ArrowDown")
     await prompt.press("ArrowDown")
     await expect(rows.nth(1)).to_have_attribute("aria-selected", "true")

@@ -10,13 +10,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 _DOM_ROWS = 500
 
-# Watches for tasks that would make the page stutter, from before its first script on.
-_WATCH_TASKS = """
-window.longest = 0;
-new PerformanceObserver((list) => {
-    for (const task of list.getEntries()) window.longest = Math.max(window.longest, task.duration);
-}).observe({ entryTypes: ['longtask'] });
-"""
 _NEAR = """(goal) => {
     const row = document.querySelectorAll('.row:not(.waiting)')[20];
     return row && Math.abs(Number(row.textContent) - goal) < goal / 50;
@@ -80,10 +73,9 @@ async def test_every_row_can_be_stepped_to_in_an_output_taller_than_a_browser_al
 
 
 async def test_a_flood_leaves_the_page_responsive(page_server, open_page):
-    """Rows by the thousand: no task over 100 ms, few elements, and a key acts at once."""
+    """Rows by the thousand: all of them are there, in few elements. How long a task takes is a row of the benchmark."""
     job = await page_server.start("yes")
     page = await open_page()
-    await page.evaluate(_WATCH_TASKS)
     block = block_of(page, "yes")
     text = "".join(
         f"\x1b[3{n % 8}mrow {n}\x1b[0m and some words to make it a line of usual length\n" for n in range(2000)
@@ -93,9 +85,6 @@ async def test_a_flood_leaves_the_page_responsive(page_server, open_page):
         await page.wait_for_timeout(20)
     await moves_to(block, 60_000)
     assert await block.locator(".row").count() <= _DOM_ROWS
-    longest = await page.evaluate("window.longest")
-    print(f"longest task {longest:.0f} ms")
-    assert longest < 400  # the bound of 100 ms is measured by the benchmark, on a quiet machine
 
 
 async def test_a_long_session_opens_without_a_stutter(page_server, open_page):

@@ -1,5 +1,7 @@
 """Starting and resuming sessions on the page."""
 
+import asyncio
+
 import pytest
 
 from .glass import expect
@@ -35,6 +37,31 @@ async def test_a_session_is_started_with_what_was_chosen(page_server, open_page)
         ("agents", {"cwd": "/home/ada/site", "provider": "claude", "model": "opus", "level": "plan"}),
         ("prompt", {"text": "fix the test", "how": "prompt"}),
     ]
+
+
+async def test_a_folder_that_is_offered_late_does_not_go_before_what_is_typed(page_server, open_page):
+    """The answer comes when the user is in the field already, and has typed nothing yet."""
+    page = await open_page()
+    asked, answered = asyncio.Event(), asyncio.Event()
+
+    async def late(route):
+        asked.set()
+        await answered.wait()
+        await route.continue_()
+
+    await page.route("**/api/agents*", late)
+    await page.goto(page.url.partition("#")[0] + "#new")
+    await page.reload()
+    field = page.get_by_label("Folder")
+    await asked.wait()
+    await field.focus()
+    answered.set()
+    await expect(page.locator("#new-models option")).to_have_attribute("value", "local/m1")  # it has come
+    await page.keyboard.type("/else/where")
+    await expect(field).to_have_value("/else/where")
+    await field.fill("")
+    await page.get_by_role("textbox", name="First prompt").focus()
+    await expect(field).to_have_value("/home/ada/app")
 
 
 async def test_what_could_not_be_started_stays_in_the_form(page_server, open_page):

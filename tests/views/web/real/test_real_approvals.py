@@ -164,10 +164,10 @@ async def test_a_yes_that_moved_takes_no_click(machine, open_page):
     assert not (machine.folder / "here").exists()
 
 
-_MARKED = """async ([before, after]) => {
+_MARKED = """async ([before, after, starts]) => {
   const { visible } = await import("/static/exact.js");
   const found = { marked: [], unassigned: [] };
-  for (let start = 0; start < 0x110000; start += 0x1000) {
+  for (const start of starts) {
     const points = [...Array(0x1000).keys()].map((n) => start + n).filter((point) => point !== 10);
     const lines = points.map((point) => before + String.fromCodePoint(point) + after);
     const shown = visible(lines.join("\\n")).split("\\n");
@@ -183,12 +183,14 @@ _MARKED = """async ([before, after]) => {
 @pytest.mark.slow
 @pytest.mark.parametrize("around", ["ab", "яя"])
 async def test_the_page_and_the_console_mark_the_same_characters(open_page, around):
-    """All there are, but those that only one of the two knows: Python and a browser come with Unicode of their own."""
+    """All there are, but those that only one of the two knows: Python and a browser come with Unicode of their own.
+    Planes 4 to 13 have no characters: of each the first and the last 4,096 places."""
     page = await open_page("")
     before, after = around
-    found = await page.evaluate(_MARKED, [before, after])
+    starts = [at for at in range(0, 0x110000, 0x1000) if not 0x40000 <= at < 0xE0000 or at % 0x10000 in (0, 0xF000)]
+    found = await page.evaluate(_MARKED, [before, after, starts])
     on_page, unknown = set(found["marked"]), set(found["unassigned"])
-    points = [point for point in range(0x110000) if point != 10]
+    points = [start + n for start in starts for n in range(0x1000) if start + n != 10]
     lines = [f"{before}{chr(point)}{after}" for point in points]
     shown = zip(points, lines, visible("\n".join(lines)).split("\n"), strict=True)
     in_console = {point for point, line, seen in shown if line != seen}

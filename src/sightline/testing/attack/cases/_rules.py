@@ -318,10 +318,10 @@ def _unquoted(word: str) -> str:
     return subprocess.run(["bash", "-c", f"printf %s {word}"], capture_output=True, text=True, check=True).stdout
 
 
-def _remember(lab: Lab, rule: str) -> None:
+def _remember(lab: Lab, rule: str, folder: Path | None = None, verdict: str = "allow") -> None:
     code = "import sys; from pathlib import Path; from sightline.settings import remember_rule; "
-    code += "sys.exit(remember_rule(Path(sys.argv[1]), sys.argv[2]) or 0)"
-    process = lab.spawn([str(lab.python), "-c", code, str(lab.workspace), rule])
+    code += "sys.exit(remember_rule(Path(sys.argv[1]), *sys.argv[2:]) or 0)"
+    process = lab.spawn([str(lab.python), "-c", code, str(folder or lab.workspace), rule, verdict])
     problem = process.communicate(timeout=_SECONDS)[1]
     if process.returncode:
         raise AssertionError(f"it cannot be remembered: {problem!r}")
@@ -551,3 +551,41 @@ def _heard_until_quiet(master: int) -> None:
             heard = True
         else:
             return
+
+
+_COPIED = {
+    "by a relative rule": "read(docs/secret)",
+    "by its path": "read({0}/docs/secret)",
+    "by a link": "read({1}/link/docs/secret)",
+    "by a pattern": "read({1}/*/docs/**)",
+    "in another case": "read({0}/DOCS/Secret)",
+    "in a subfolder": "read(secret)",
+}
+
+
+@attack(point=5, forms=list(_COPIED), sandboxes=["bubblewrap"])
+def a_file_is_read_in_a_worktree(lab: Lab, form: str) -> str:
+    """What a rule denies, by the path that its copy has there and by its own. The first time without the rule."""
+    secret = lab.write("docs/secret", _SECRET)
+    lab.link(lab.folder / "link", lab.workspace)
+    if not _made_a_repository(lab):
+        return ""
+    folder, name = (lab.workspace / "docs", "secret") if form == "in a subfolder" else (lab.workspace, "docs/secret")
+    turns = [[{"tool": "read", "args": {"path": path}}] for path in (name, str(secret))]
+    words = ("--worktree", "fix", "--approval", "full")
+    if _SECRET not in lab.agent(turns, *words, cwd=folder).everything:
+        return "it proves nothing: without a rule it is not read either"
+    _remember(lab, _COPIED[form].format(lab.workspace, lab.folder), folder, "deny")
+    return "it was read" if _SECRET in lab.agent(turns, *words, cwd=folder).everything else ""
+
+
+def _made_a_repository(lab: Lab) -> bool:
+    """With everything committed; not where there is no git."""
+    identity = ("-c", "user.name=dev", "-c", "user.email=dev@example.com")
+    for words in (("init", "-q"), ("add", "-A"), (*identity, "commit", "-q", "-m", "start")):
+        try:
+            if lab.spawn(["git", *words]).wait(_SECONDS):
+                return False
+        except FileNotFoundError:
+            return False
+    return True

@@ -228,7 +228,7 @@ class CallBlock(TranscriptBlock, Scrollback):
         if self._shape is None or not same:
             before, self._shape, self._shape_of = self._shape, shape_of(call, self._drawing), shape_of_now
             if isinstance(before, FallbackShape) and not isinstance(self._shape, FallbackShape):
-                self._floor = 0  # its arguments were shown for a moment, until it said what it is
+                self._floor = 0  # its arguments were shown for a moment, until it was known what it is
         return self._shape
 
     def _elapsed(self) -> int:

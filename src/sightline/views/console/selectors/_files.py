@@ -3,10 +3,8 @@
 Files are found by the details of calls (`details.ui.kind` is `diff`), whichever agent made the call.
 """
 
-import os
 from collections.abc import Iterable, Iterator
 from functools import partial
-from pathlib import Path
 
 import msgspec
 
@@ -15,7 +13,7 @@ from sightline.text import clean_line
 from sightline.transcript import Entry, TranscriptCall
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
-from sightline.views.console._external import NO_EDITOR, editor_of
+from sightline.views.console._external import edit_file
 from sightline.views.console.selectors._pager import PagerDocument, show
 from sightline.views.console.selectors._pages import TextInMemory
 from sightline.views.console.selectors._panel import ChoicePanel
@@ -48,7 +46,7 @@ async def open(desk: Desk, args: str) -> None:
             return
         if isinstance(chosen, _Edit):
             at = chosen.path
-            _edit(desk, at)
+            edit_file(desk, at)
         else:
             at = chosen
             await show(desk, [partial(_document, file) for file in files.values()], list(files).index(at))
@@ -105,18 +103,3 @@ def _item(file: Changed) -> Item:
 
 def _document(file: Changed) -> PagerDocument:
     return PagerDocument(file.path, TextInMemory("\n".join(file.diffs)), paint=paint_diff)
-
-
-def _edit(desk: Desk, path: str) -> None:
-    try:
-        editor = editor_of(os.environ)
-    except ValueError as error:
-        desk.report(f"there is no editor: {error}", "error", NO_EDITOR)
-        return
-    try:
-        code = desk.run_program([*editor, str(Path(desk.cwd) / path)])
-    except OSError as error:
-        desk.report(f"{editor[0]} cannot be started: {error.strerror}", "error", NO_EDITOR)
-        return
-    if code:
-        desk.report(f"{editor[0]} ended with {code}", "warning")

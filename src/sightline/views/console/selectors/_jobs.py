@@ -86,7 +86,8 @@ class JobsSelector(LivePanel):
 
 def jobs_of(state: Snapshot, now: float) -> list[JobLine]:
     """Running jobs first. The session's list of jobs counts for more than its transcript."""
-    found = {entry.id: _ended(entry) for entry in state.entries if isinstance(entry, TranscriptCall) and entry.is_job}
+    calls = (entry for entry in state.entries if isinstance(entry, TranscriptCall))
+    found = {call.id: _ended(call) for call in calls if call.is_job and not call.by_user}  # a review is no command
     listed = JobsState.among(state.state)
     for job in listed.jobs if listed else ():
         status = clean_line(job.status)

@@ -2,7 +2,7 @@
 
 Rules:
 
-- Leaving an idle session ends its host. About a busy one the user is asked, and it may keep running.
+- Leaving an idle session ends its host. For a busy one there is a question, and it may be left running.
 - A console that is killed, or whose terminal is closed, leaves everything as it is.
 - A user who leaves for good decides what becomes of the worktree the session worked in (`_worktree`).
 - When the host is gone it is reported at once, the draft stays, and one key resumes.
@@ -342,7 +342,7 @@ class SessionSwitch:
     def _next_options(self, session: str) -> StartOptions:
         """The options the console was started with; a new session uses the agent and model of the one that is left."""
         # Options that allow more were given for the session the console began with, which has them stored: another
-        # session keeps its lower level, and so does that one.
+        # session has its lower level still, and so has that one.
         allow, flags = self._options.allow, self._options.flags
         if session:
             allow, flags = [], {name: value for name, value in flags.items() if name != "permissions.allow"}
@@ -377,7 +377,7 @@ class SessionSwitch:
     def _works(self) -> bool:
         state, facts = self._desk.state, Facts(self._desk.state)
         typed = facts.typed is not None or self._current.running or self._current.unsent
-        return bool(state.running or facts.jobs or facts.activity or state.requests or typed)
+        return bool(state.running or facts.jobs or facts.activity or state.requests or typed or facts.review)
 
     def _what_works(self) -> str:
         facts = Facts(self._desk.state)
@@ -386,6 +386,8 @@ class SessionSwitch:
             parts.append("your command is running")
         if facts.jobs:
             parts.append(f"{len(facts.jobs)} jobs are running" if len(facts.jobs) > 1 else "1 job is running")
+        if facts.review is not None:
+            parts.append("a review is running")
         return ", ".join(parts)
 
     @property

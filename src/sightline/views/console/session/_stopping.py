@@ -22,7 +22,7 @@ class Stopping:
     def can_stop(self) -> bool:
         """Whether escape would stop something."""
         facts = Facts(self._desk.state)
-        return bool(self._current.running or facts.activity or facts.aside)
+        return bool(self._current.running or facts.activity or facts.aside or facts.review)
 
     async def stop(self) -> bool:
         """Stop what was begun last, and only that. False when nothing is running."""
@@ -35,8 +35,9 @@ class Stopping:
         if not self.can_stop:
             return False
         facts = Facts(self._desk.state)
-        if facts.aside is not None and not facts.activity:
-            await self._desk.submit(Abort(agent=facts.aside.path))
+        beside = facts.aside or facts.review
+        if beside is not None and not facts.activity:
+            await self._desk.submit(Abort(agent=beside.path))
         else:
             await self.stop_agent()
         return True

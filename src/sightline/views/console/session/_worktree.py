@@ -2,7 +2,7 @@
 
 Rules:
 
-- Only a user who leaves for good decides: whoever detaches, or closes the terminal, leaves it as it is.
+- Only a user who leaves for good decides: one who detaches, or closes the terminal, leaves it as it is.
 - It is read while the session still runs, so that the user can stay; it is changed when the session has ended.
 - One without changes and commits is removed unasked, unless the user's shell is in it.
 """

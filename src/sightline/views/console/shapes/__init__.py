@@ -15,6 +15,7 @@ from sightline.views.console.shapes._jobs import JobsShape
 from sightline.views.console.shapes._json import json_text, json_tree
 from sightline.views.console.shapes._output import without_refusal
 from sightline.views.console.shapes._question import is_unanswered, open_question, question
+from sightline.views.console.shapes._review import FindingShape, ReviewShape
 from sightline.views.console.shapes._shape import Shape, ShapeBody, displayed
 from sightline.views.console.shapes._table import table
 from sightline.views.console.shapes._todo import TodoShape, phases_of, planned
@@ -53,6 +54,10 @@ def _by_details(call: TranscriptCall, drawing: DrawingOptions) -> Shape | None:
             return json_tree(call, drawing, fact)
         case events.QuestionFact():
             return question(call, drawing)
+        case events.ReviewFact() as fact:
+            return ReviewShape(call, drawing, fact)
+        case events.FindingFact() as fact:
+            return FindingShape(call, drawing, fact)
     return delegation(call, drawing)
 
 

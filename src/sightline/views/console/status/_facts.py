@@ -175,6 +175,12 @@ class Facts:
         return next((agent for agent in agents if agent.aside and agent.running), None)
 
     @property
+    def review(self) -> TranscriptAgent | None:
+        """The reviewer of the user's last review, while it works."""
+        agents = reversed(self.state.agents.values())
+        return next((each for each in agents if each.running and each.fact is not None and each.fact.is_review), None)
+
+    @property
     def typed(self) -> TranscriptCall | None:
         """The user's last command that runs."""
         entries = reversed(self.state.entries[-_LOOKED_AT:])

@@ -1,8 +1,8 @@
 """The row with a spinner: what runs, for how long, and the key that stops it.
 
-It shows the agent while it works; else a command of the user, or a question beside the conversation. It names what
-Escape would stop: a command that was entered here comes first. From the key until the end it shows that it is being
-stopped.
+It shows the agent while it works; else a command of the user, a question beside the conversation, or a review. It
+names what Escape would stop: a command that was entered here comes first. From the key until the end it shows that it
+is being stopped.
 """
 
 from collections.abc import Callable
@@ -51,7 +51,7 @@ class WorkingRow(Component):
         retry = state.state.get(RetryState.KEY)  # an equal one that came later is another retry
         if retry is not self._retry[0]:
             self._retry = (retry, self._drawing.clock())
-        typed, aside, is_agent = facts.typed, facts.aside, bool(facts.activity)
+        typed, aside, is_agent = facts.typed, facts.aside or facts.review, bool(facts.activity)
         about = (AGENT, state.running and state.began) if is_agent else typed.id if typed else aside and aside.path
         if about != self._about:
             self._about = about
@@ -80,6 +80,8 @@ class WorkingRow(Component):
             text += "" if stopping else self._stop_hint(facts, typed)
         elif facts.aside is not None:
             text = f"answering {clean_line(facts.aside.path)} · {elapsed}{self._stop_hint(facts, None)}"
+        elif facts.review is not None:
+            text = f"reviewing {clean_line(facts.review.task)} · {elapsed}{self._stop_hint(facts, None)}"
         else:
             text = f"working · {elapsed}"
         self._loader.set_quietly(text)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from contextlib import aclosing
 from typing import Literal
 
-from sightline.events import Event, RunEnded, RunStarted, Usage
+from sightline.events import Event, NativeSessionState, RunEnded, RunStarted, State, Usage
 from sightline.providers import Run
 from sightline.text import clean_styled
 from sightline.views.plain._ndjson import EventLines
@@ -57,7 +57,7 @@ class Channels:
 class Farewell:
     """The last lines of a run: why it ended early, how to resume it and, with `sums`, its tokens and costs.
 
-    `recorded`: of another provider's run, our id of the session it is recorded in. It reports a timeout itself."""
+    `names_timeout`: whether a timeout is reported here; another provider's run does that itself."""
 
     def __init__(
         self,
@@ -65,13 +65,13 @@ class Farewell:
         timeout: float | None = None,
         sums: bool = False,
         palette: Palette = PLAIN,
-        recorded: Callable[[], str] | None = None,
+        names_timeout: bool = True,
     ) -> None:
         self._timeout = timeout
-        self._recorded = recorded
+        self._names_timeout = names_timeout
         self._sums = sums
         self._palette = palette
-        self._session = ""
+        self._session = self._native_session = ""
         self._tokens = 0
         self._cost: float | None = None
 
@@ -79,27 +79,29 @@ class Farewell:
         for event in events:
             if isinstance(event, RunStarted) and not event.agent:
                 self._session = event.session
+            elif isinstance(event, State) and event.key == NativeSessionState.KEY and not event.agent:
+                self._native_session = (NativeSessionState.of(event.value) or NativeSessionState("")).id
             elif isinstance(event, RunEnded) and not event.agent:
                 self._tokens += _tokens(event.usage)
                 if event.cost is not None:
                     self._cost = (self._cost or 0.0) + event.cost
 
     def words(self, exit_code: int) -> str:
-        text, session = "", self._recorded() if self._recorded is not None else self._session
-        if exit_code == _TIMEOUT and self._recorded is None:
+        text, session = "", self._session
+        if exit_code == _TIMEOUT and self._names_timeout:
             text = "error: timed out" + (f" after {self._timeout:g} s" if self._timeout is not None else "") + "\n"
         elif exit_code == _CANCELLED:
             text = "cancelled\n"
         if session and exit_code in (_TIMEOUT, _CANCELLED):
             text += f"Resume with: sightline --resume {session}\n"
-        return text + self._sum(session)
+        return text + self._sum()
 
-    def _sum(self, session: str) -> str:
-        if not self._sums or not session:
+    def _sum(self) -> str:
+        if not self._sums or not self._session:
             return ""
-        parts = [f"session {session}"]
-        if self._recorded is not None and self._session:
-            parts.append(f"the agent's own id {self._session}")
+        parts = [f"session {self._session}"]
+        if self._native_session:
+            parts.append(f"the agent's own id {self._native_session}")
         if self._tokens:
             parts.append(f"{self._tokens} token{'s' * (self._tokens != 1)}")
         if self._cost is not None:

@@ -67,7 +67,7 @@ class SessionHits(msgspec.Struct, frozen=True):
 
 
 class JobList(msgspec.Struct, frozen=True):
-    """Jobs, the newest first; `more` says whether there are older ones."""
+    """Jobs, the newest first; `more`: there are older ones."""
 
     jobs: list[JobBody]
     more: bool = False
@@ -105,7 +105,7 @@ class DownloadBody(msgspec.Struct, frozen=True):
 
 
 class RowsBody(msgspec.Struct, frozen=True):
-    """Rows by number. A row is a list of runs (text, and a style where there is one), or says what it stands for."""
+    """Rows by number. A row is a list of runs (text, and a style where there is one), or has what it stands for."""
 
     total: int
     first: int
@@ -173,6 +173,28 @@ class QuestionBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: str
 
 
+class ReviewBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What to review: a branch, `A..B` or a commit, empty for what is not committed; after ` -- ` what to look at above
+    all."""
+
+    text: str = ""
+
+
+class ReviewBegun(msgspec.Struct, frozen=True):
+    """`id`: of the review's call, `agent`: the path of the reviewer."""
+
+    id: str
+    agent: str
+
+
+class DismissBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A finding by its number, from 1; `review`: the id of its call."""
+
+    review: str
+    finding: int
+    dismissed: bool = True
+
+
 class AbortBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`agent`: the path of a subagent to stop, with those below it; empty: the agent of the session."""
 
@@ -224,7 +246,7 @@ class ArchiveBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AgentBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A session to start, with an agent in it. What is empty is as the settings of the folder say."""
+    """A session to start, with an agent in it. What is empty is as in the settings of the folder."""
 
     cwd: str = ""  # an absolute path, or from ~; empty: the folder of the server
     provider: str = ""  # empty: sightline's own agent

@@ -9,6 +9,7 @@ from sightline import __version__
 from sightline.events import Event
 from sightline.transcript import Snapshot
 from sightline.views.web.api import _bodies as bodies
+from sightline.working_copies import ChangeChoices
 
 _path_parameters = re.compile(r"\{([a-z]+)\}").findall
 
@@ -50,6 +51,7 @@ _REQUIRED = (
     bodies.PromptBody,
     bodies.SendMailBody,
     bodies.QuestionBody,
+    bodies.DismissBody,
     bodies.ShellBody,
     bodies.ApprovalBody,
     bodies.RenameBody,
@@ -68,6 +70,7 @@ _COMMANDS: list[tuple[str, object, str]] = [
         bodies.QuestionBody,
         "Ask a side question, outside the conversation. `id` is the path of the agent that answers.",
     ),
+    ("findings", bodies.DismissBody, "Dismiss a finding of a review, or take that back."),
     ("shell", bodies.ShellBody, "Run a command line as the user; the agent reads the output unless it is private."),
     ("abort", bodies.AbortBody, "Stop the agent, or one subagent. Queued prompts are returned in `data`."),
     ("unqueue", bodies.EmptyBody, "Take back queued prompts; the agent keeps working."),
@@ -150,6 +153,20 @@ _OPERATIONS = [
         _post(f"/api/sessions/{{id}}/{name}", summary, request, bodies.Accepted, _SUBMIT, 202)
         for name, request, summary in _COMMANDS
     ],
+    _Operation(
+        "/api/sessions/{id}/review",
+        "What there is to review in the folder of a running session.",
+        ChangeChoices,
+        also={**_UNKNOWN, 409: "the session has ended, or its folder has nothing that can be reviewed"},
+    ),
+    _post(
+        "/api/sessions/{id}/review",
+        "Have a change reviewed, beside the conversation.",
+        bodies.ReviewBody,
+        bodies.ReviewBegun,
+        _SUBMIT,
+        202,
+    ),
     _Operation(
         "/api/sessions/{id}/mail",
         "Messages between the agents of a session: the last 100, or the 100 before one.",

@@ -10,6 +10,7 @@ Rules:
 import asyncio
 from collections.abc import Callable
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -21,6 +22,7 @@ from sightline.views.web.api import _bodies as bodies
 from sightline.views.web.api._reading import RequestRefused, body, json_answer
 from sightline.views.web.api._start import submit
 from sightline.views.web.page._catalog import Catalog
+from sightline.working_copies import ChangeChoices
 
 _LONGEST_TITLE = 500
 
@@ -45,6 +47,21 @@ class SessionCommands:
     async def ask_aside(self, request: Request) -> Response:
         given = await body(request, bodies.QuestionBody)
         return await self._submitted(request, host.AskAside(_nonempty(given.text)))
+
+    async def review(self, request: Request) -> Response:
+        given = await body(request, bodies.ReviewBody)
+        session = self._known(request.path_params["id"])
+        reply = await self._reply(session, host.Review(given.text))
+        return json_answer(bodies.ReviewBegun(reply.id, str((reply.data or {}).get("agent", ""))), 202)
+
+    async def review_choices(self, request: Request) -> Response:
+        """What there is to review in the folder of the session."""
+        reply = await self._reply(self._known(request.path_params["id"]), host.ReviewChoices())
+        return json_answer(msgspec.convert(reply.data, ChangeChoices))
+
+    async def dismiss_finding(self, request: Request) -> Response:
+        given = await body(request, bodies.DismissBody)
+        return await self._submitted(request, host.DismissFinding(given.review, given.finding, given.dismissed))
 
     async def shell(self, request: Request) -> Response:
         given = await body(request, bodies.ShellBody)
@@ -84,9 +101,11 @@ class SessionCommands:
         return await self._submitted(request, host.SetModel(given.model.strip(), given.thinking.strip()))
 
     async def _submitted(self, request: Request, command: host.Command) -> Response:
-        session = self._known(request.path_params["id"])
-        reply = await submit(self._store, session, command, f"Resume with: sightline --resume {session}")
+        reply = await self._reply(self._known(request.path_params["id"]), command)
         return json_answer(bodies.Accepted(reply.id, reply.data), 202)
+
+    async def _reply(self, session: str, command: host.Command) -> host.CommandReply:
+        return await submit(self._store, session, command, f"Resume with: sightline --resume {session}")
 
     async def stop(self, request: Request) -> Response:
         await body(request, bodies.EmptyBody)

@@ -73,15 +73,16 @@ def _call(number: int, call: TranscriptCall, outputs: Outputs, *, live: bool) ->
     running = state == "running"
     size = max(ending.bytes or 0, call.received)
     binary = bool(ending.binary)
+    is_review = call.by_user and call.is_job  # which is no command of theirs
     is_job = call.native_name == "exec"  # of an agent's command the model reads the output, which stands in the rows
     return {
         "n": number,
         "kind": "call",
         "agent": call.agent,
         "id": outputs.call_id(number, call),
-        "by": "person" if call.by_user else "",
+        "by": "person" if call.by_user and not is_review else "",
         "own": call.by_user or (is_job and not call.is_job),  # run by the user, not by an agent
-        "is_job": call.is_job,
+        "is_job": call.is_job and not is_review,
         "job": clean_line(ending.job) if ending.ended == "job" else "",  # it runs on as, in the background
         "private": call.is_private,
         "outside": ending.sandboxed is False and not call.by_user,  # no sandbox held it

@@ -39,6 +39,7 @@ _FORWARDED: tuple[type[events.StateFact], ...] = (
     events.StatusTextsState,
     events.WidgetsState,
     events.TitleState,
+    events.DismissedFindings,
 )
 
 

@@ -12,6 +12,7 @@ import msgspec
 from sightline import events
 from sightline.text import clean_line, clean_text
 from sightline.transcript import TranscriptCall
+from sightline.views._reviews import finding_text, fix_heading
 
 _MOST_STEPS = 50
 _AGENT, _TASK, _PREVIEW = 24, 80, 120
@@ -60,6 +61,10 @@ def _shown(fact: events.UiFact | None, call: TranscriptCall) -> Shape | None:
         case events.MarkdownFact():
             text = fact.markdown or fact.displayed or call.content
             return {"kind": "markdown", **_text(text), "whole": True} if text else None
+        case events.ReviewFact():
+            return _review(fact, call)
+        case events.FindingFact():
+            return {"kind": "finding", **_finding(1, fact), "whole": True}
         case events.ReadFact() | events.ListingFact() | events.CodeFact():
             return _code(fact, call)
         case events.JsonFact():
@@ -175,6 +180,38 @@ def _question(fact: events.QuestionFact, call: TranscriptCall) -> Shape | None:
     question = clean_text(fact.question)[:_MOST_TEXT]
     titled = clean_line(question) == clean_line(call.arg)  # the row itself shows it
     return {"kind": "question", "question": "" if titled else question, "said": answers, "whole": True}
+
+
+def _review(fact: events.ReviewFact, call: TranscriptCall) -> Shape:
+    """With the prompt that has a finding fixed, in the words of the console."""
+    return {
+        "kind": "review",
+        "review": call.id,
+        "suffix": fact.outcome,
+        "problem": _line(events.call_ending(call.details).problem),
+        "summary": clean_text(fact.summary[:_MOST_TEXT]),
+        "findings": [_finding(number, each) for number, each in enumerate(fact.findings[:_MOST_ROWS], 1)],
+        "notes": [*map(_line, fact.warnings[:20]), *([_left_out(fact.left_out)] if fact.left_out else [])],
+        "fix": {name: fix_heading(_line(fact.target), several=name == "all") for name in ("one", "all")},
+        "whole": True,
+    }
+
+
+def _finding(number: int, finding: events.ReviewFinding) -> Shape:
+    return {
+        "number": number,
+        "priority": finding.priority,
+        "title": _line(finding.title),
+        "place": _line(finding.place),
+        "path": _line(finding.file),
+        "body": clean_text(finding.body[:_MOST_TEXT]),
+        "diff": clean_text(finding.diff[:_MOST_TEXT]),
+        "fix": clean_text(finding_text(finding)[:_MOST_TEXT]),
+    }
+
+
+def _left_out(count: int) -> str:
+    return f"{_count(count, 'file', 'files')} left out: a rule denies reading"
 
 
 def _image(fact: events.ImageFact, call: TranscriptCall) -> Shape | None:

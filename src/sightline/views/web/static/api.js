@@ -111,6 +111,12 @@ export const sendMail = async (session, body) => (await post(talk(session, "mail
 
 export const askAside = (session, text) => post(talk(session, "btw"), { text });
 
+export const review = (session, text) => post(talk(session, "review"), { text });
+
+export const reviewChoices = async (session) => (await ask(talk(session, "review"))).json();
+
+export const dismissFinding = (session, review, finding, dismissed) => post(talk(session, "findings"), { review, finding, dismissed });
+
 export const compact = async (session, focus) => (await post(talk(session, "compact"), { focus })).json();
 
 export const setModel = async (session, body) => (await post(talk(session, "model"), body)).json();

@@ -12,7 +12,9 @@ import { List, titleOf } from "./list.js";
 import { Mail } from "./mail.js";
 import { NewSession } from "./newsession.js";
 import { Notices } from "./notify.js";
+import { takeDismissed } from "./findings.js";
 import { Requests } from "./requests.js";
+import { ReviewDialog } from "./reviewdialog.js";
 import { announce, toast } from "./announce.js";
 import { SessionMenu } from "./sessionmenu.js";
 import { SessionSearch } from "./sessionsearch.js";
@@ -31,7 +33,11 @@ const list = new List((session, title, opener) => menu.open(session, title, open
 const sessionSearch = new SessionSearch(list);
 const transcript = new Transcript(showEmptiness);
 const start = new StartForm(({ job }) => { location.hash = job; });
-const talk = new Talk({ sent: () => transcript.follow(), create: () => { location.hash = NEW; }, sessions: searchSessions, mail: () => mail.reveal("") });
+const review = new ReviewDialog();
+const talk = new Talk({
+  sent: () => transcript.follow(), create: () => { location.hash = NEW; }, sessions: searchSessions,
+  review: (about) => review.open(chosen, about), mail: () => mail.reveal(""),
+});
 const newSession = new NewSession(started);
 const notices = new Notices((session) => { location.hash = session; });
 const status = new Status();
@@ -151,6 +157,7 @@ function takeFacts(message) {
   requests.take(chosen, facts.requests ?? []);
   list.know(facts);
   transcript.know(facts);
+  takeDismissed(facts.dismissed_findings);
   byId("start").hidden = talking;
   byId("reasoning-switch").hidden = !talking;
   showTitle();
@@ -252,6 +259,10 @@ function showSidebar(open) {
 }
 
 document.addEventListener("visibilitychange", showTitle);
+byId("entries").addEventListener("write", ({ detail }) => {
+  if (talk.usable) talk.add(detail);
+  else toast("The session has ended. Resume it first.");
+});
 byId("waits").addEventListener("click", nextWaiting);
 byId("toggle-list").addEventListener("click", () => showSidebar(byId("columns").classList.contains("list-closed")));
 narrow.addEventListener("change", () => showSidebar(!narrow.matches));

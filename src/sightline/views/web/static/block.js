@@ -1,6 +1,7 @@
 // A block: one call, live. Rules of folding: a call of an agent's that ended well is one row until it is opened; a command
-// of the user's own is that when it printed much; one that runs or failed is open, and a question with its answer. What the user chose wins over all, and
-// a block that is being read stays open. Where a shape has everything, the output is shown on request.
+// of the user's own is that when it printed much; one that runs or failed is open, and so are a question with its answer
+// and a review. What the user chose wins over all, and a block that is being read stays open. Where a shape has
+// everything, the output is shown on request.
 
 import * as api from "./api.js";
 import { BlockHead } from "./blockhead.js";
@@ -120,7 +121,7 @@ export class Block {
   get shouldFold() {
     if (chosenFolds.has(this.id)) return chosenFolds.get(this.id);
     const { state, binary, bytes: size = 0, own, shape } = this.entry;
-    if (shape?.kind === "question") return false; // the answer is what one looks for
+    if (shape?.kind === "question" || shape?.kind === "review") return false; // the answer is what one looks for
     if (!own) return (state === "ok" || state === "job") && !this.staysOpen && !this.isRead;
     const long = this.store.total > FOLDS_ABOVE || (this.store.total === 0 && size > LONG_BYTES && !binary);
     return state === "ok" && long && !this.staysOpen && !this.isRead;

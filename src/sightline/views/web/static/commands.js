@@ -87,6 +87,14 @@ const COMMANDS = {
       return `Renamed to: ${title}`;
     },
   },
+  review: {
+    about: "review a change: what is not committed, a branch, commits",
+    args: "[BRANCH|A..B|COMMIT] [-- FOCUS]",
+    run: async ({ session, actions }, text) => {
+      if (!text || text.startsWith("-- ")) return actions.review(text.replace(/^-- */, ""));
+      await api.review(session, text);
+    },
+  },
   mail: { about: "the messages between agents; read them, write and answer", run: ({ actions }) => actions.mail() },
 };
 

@@ -25,13 +25,8 @@ export class NewSession {
       event.preventDefault();
       this.form.requestSubmit();
     });
-    this.folder.addEventListener("input", () => {
-      this.typing = true;
-    });
-    this.folder.addEventListener("change", () => {
-      this.typing = false;
-      this.look(this.folder.value);
-    });
+    this.folder.addEventListener("change", () => this.look(this.folder.value));
+    this.folder.addEventListener("blur", () => this.fillFolder());
     this.agent.addEventListener("change", () => this.showAgent());
   }
 
@@ -61,15 +56,21 @@ export class NewSession {
       if (error.name !== "AbortError") this.report(error.message);
       return;
     }
-    const { cwd: folder, folders, agents } = this.choices;
-    // An answer that comes while the user types a folder leaves the field alone.
-    if (!this.typing && (!this.folder.value || this.folder.value === cwd)) this.folder.value = folder;
+    const { folders, agents } = this.choices;
+    this.asked = cwd;
+    this.fillFolder();
     byId("new-folders").replaceChildren(...folders.map((value) => make("option", { value })));
     const chosen = this.agent.value;
     this.agent.replaceChildren(make("option", { value: "", text: "Sightline" }),
       ...agents.map(({ name, title }) => make("option", { value: name, text: title })));
     this.agent.value = agents.some(({ name }) => name === chosen) ? chosen : "";
     this.showAgent();
+  }
+
+  // Not while the user is in the field: what they type would go behind it.
+  fillFolder() {
+    if (!this.choices || document.activeElement === this.folder) return;
+    if (!this.folder.value || this.folder.value === this.asked) this.folder.value = this.choices.cwd;
   }
 
   // Models are suggested for our own agent; another program names its own.

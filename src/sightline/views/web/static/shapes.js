@@ -9,6 +9,7 @@ import { coloured, languageOf } from "./highlight.js";
 import { jobName, noteJob } from "./jobs.js";
 import { jsonTree } from "./jsontree.js";
 import { Markdown, scrolled } from "./markdown.js";
+import { findingsOf } from "./findings.js";
 
 const FOLDED_STEPS = 8;
 const FOLDED_LINES = 40;
@@ -21,7 +22,7 @@ const TASKS = {
 };
 const JOBS = { completed: "ok", failed: "failed", cancelled: "cancelled", running: "running" };
 
-const MAKERS = { steps, diff, todo, jobs, code, found, question, image, table, markdown, json, writing, problem };
+const MAKERS = { steps, diff, todo, jobs, code, found, question, image, table, markdown, json, writing, problem, review, finding };
 
 export class Shape {
   // onChange: it is drawn anew because the user opened more.
@@ -188,6 +189,27 @@ function markdown({ text, cut }) {
   const view = new Markdown();
   view.update(text);
   return [view.element, ...tooLong(cut)];
+}
+
+const formatted = (text) => {
+  const view = new Markdown();
+  view.update(text);
+  return view.element;
+};
+
+// A finding is closed until it is looked at; the first one is open.
+function review({ summary, problem: failure, findings, notes, fix, review: id }, _, session) {
+  const bodies = findings.map((each) => findingBody(each));
+  return [...(failure ? [make("p", { className: "failure", text: failure })] : []), ...(summary ? [formatted(summary)] : []),
+    ...findingsOf({ session, review: id, fix, findings }, bodies), ...notes.map((text) => make("p", { className: "soft", text }))];
+}
+
+function findingBody({ body, diff: lines, path }) {
+  return [...(body ? [formatted(body)] : []), ...(lines ? diff({ text: lines, path }, true) : [])];
+}
+
+function finding({ priority, place, body }) {
+  return [make("p", { className: "shape-head", text: [`P${priority}`, place].filter(Boolean).join(" · ") }), ...(body ? [formatted(body)] : [])];
 }
 
 function json({ value }) {

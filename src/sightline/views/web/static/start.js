@@ -27,16 +27,18 @@ export class StartForm {
   }
 
   async run() {
-    const command = this.input.value.trim();
+    const typed = this.input.value;
+    const command = typed.trim();
     if (!command) return;
+    this.input.value = ""; // at once: what is typed while it starts is the next command
     const body = { command };
     if (this.session?.kind === "session" && this.session.cwd) body.cwd = this.session.cwd;
     showProblem(this.problem, "");
     try {
       const started = await api.start(body, this.same.checked ? this.session?.id : undefined);
-      this.input.value = "";
       this.onStarted(started);
     } catch (error) {
+      if (!this.input.value) this.input.value = typed;
       showProblem(this.problem, error.message);
     }
   }

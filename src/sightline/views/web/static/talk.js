@@ -12,7 +12,7 @@ import { announce, toast } from "./announce.js";
 const narrow = matchMedia("(max-width: 760px)"); // a longer one would need two lines
 
 export class Talk {
-  // actions: { sent(), create(), sessions(), mail() }; sent: something went to the session.
+  // actions: { sent(), create(), sessions(), review(), mail() }; sent: something went to the session.
   constructor(actions) {
     this.actions = actions;
     this.form = byId("talk");
@@ -118,8 +118,8 @@ export class Talk {
 
   // The field is empty while it is done: what a command gives back stands there alone.
   async run(command, session) {
-    const { create, sessions, mail } = this.actions;
-    const actions = { create, sessions, mail, stop: () => this.stop(), unqueue: () => this.takeBack() };
+    const { create, sessions, review, mail } = this.actions;
+    const actions = { create, sessions, review, mail, stop: () => this.stop(), unqueue: () => this.takeBack() };
     this.input.value = "";
     this.show(await run(command, { session, facts: this.facts, actions }));
   }
@@ -180,6 +180,12 @@ export class Talk {
   restore(queued) {
     const texts = (Array.isArray(queued) ? queued : []).map((one) => (typeof one === "string" ? one : one?.text)).filter(Boolean);
     if (texts.length) this.input.value = [...texts, this.input.value].filter(Boolean).join("\n\n");
+  }
+
+  // A text for the user to read and send, after what is being written.
+  add(text) {
+    this.input.value = [this.input.value, text].filter(Boolean).join("\n\n");
+    this.focus();
   }
 
   report(text) {
