@@ -46,10 +46,11 @@ class Group {
       event.preventDefault(); // the page stays
       this.send();
     });
+    this.stop = button("Stop", () => this.stopIt(), { className: "stop-agent", hidden: true, "aria-label": `Stop ${path}` });
     this.problem = make("p", { className: "problem", role: "alert", hidden: true });
     const title = make("h3", { id: `agent${made}-title` }, this.name, this.task);
     this.element = make("section", { className: "agent", "aria-labelledby": `agent${made}-title` },
-      make("header", {}, this.fold, title, this.link, this.form, make("p", { className: "standing" }, this.sign, this.facts)),
+      make("header", {}, this.fold, title, this.link, this.form, this.stop, make("p", { className: "standing" }, this.sign, this.facts)),
       this.problem, this.activity, this.entries);
     this.setFolded(true);
   }
@@ -73,6 +74,16 @@ class Group {
       await api.prompt(this.session, text, "prompt", this.path);
     } catch (error) {
       this.message.value ||= text;
+      showProblem(this.problem, error.message);
+    }
+  }
+
+  // With those it started; it stays, and takes messages.
+  async stopIt() {
+    showProblem(this.problem, "");
+    try {
+      await api.abort(this.session, this.path);
+    } catch (error) {
       showProblem(this.problem, error.message);
     }
   }
@@ -103,6 +114,7 @@ class Group {
     else if (agent.name && agent.name !== this.path) setText(this.name, `${agent.name} (${this.path})`);
     setText(this.task, agent.task);
     this.form.hidden = !agent.talks;
+    this.stop.hidden = !agent.running || !(agent.talks || agent.aside);
     const began = agent.started ? (agent.ended || Date.now() / 1000) - agent.started : 0;
     if (began) this.elapsed.set(Math.max(0, began), agent.running);
     this.drawFacts();
