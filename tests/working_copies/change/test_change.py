@@ -323,6 +323,23 @@ def test_files_that_may_not_be_read_are_left_out(project: Path) -> None:
     assert "app.py" in names(only)
 
 
+def test_what_changes_while_it_is_read_is_left_out_as_well(project: Path) -> None:
+    """A file that may not be read, and that was as it is in the commit when files were listed."""
+    (project / "secret.env").write_text("TOKEN=1\n")
+    git(project, "add", "secret.env")
+    git(project, "commit", "-q", "-m", "A file")
+    (project / "app.py").write_text("changed\n")
+
+    def may_read(path: str) -> bool:
+        (project / "secret.env").write_text("TOKEN=2\n")
+        return not path.endswith("/secret.env")
+
+    change = read(project, may_read=may_read)
+    assert "changed" in change.diff
+    assert "TOKEN" not in change.diff
+    assert change.left_out == 1
+
+
 def test_a_huge_change_is_cut(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Git is ended when there is enough, and so are new files; what was cut is known."""
     monkeypatch.setattr(_change, "DIFF_AT_MOST", 50_000)
