@@ -156,7 +156,8 @@ class FindingDetail(CachedComponent):
 
     def _all(self, shown: ShownFinding, width: int) -> list[str]:
         finding, style = shown.finding, self._theme.style
-        facts = [f"P{finding.priority}", clean_line(finding.place), f"{finding.confidence:.0%} sure"]
+        sure = f"{finding.confidence:.0%} sure" if finding.confidence < 1 else ""  # 1 is also what was not named
+        facts = [f"P{finding.priority}", clean_line(finding.place), sure]
         facts += ["dismissed"] if shown.is_dismissed else []
         title = [style("strong", row) for row in wrap(clean_line(finding.title), width)]
         rows = [style("muted", truncate(" · ".join(fact for fact in facts if fact), width)), *title]
