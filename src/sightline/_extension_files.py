@@ -20,9 +20,10 @@ import msgspec
 
 from sightline.handles import read_at_most
 from sightline.settings import Trust, extension_folders, project_of, trusted_files
-from sightline.text import clean_line
+from sightline.text import clean_line, cut_graphemes
 
 _MOST_BYTES = 32 * 1024 * 1024
+_REASON_AT_MOST = 500  # characters
 
 
 class ExtensionFile(msgspec.Struct, frozen=True):
@@ -73,11 +74,12 @@ def imported(file: ExtensionFile, half: str = "") -> ModuleType:
     return module
 
 
-def failure(file: Path, error: BaseException) -> str:
+def failure(file: Path, error: BaseException, what: str = "the extension") -> str:
     """One line: what was wrong, and where."""
     line = _line(file, error)
     where = f"{file}:{line}" if line else str(file)
-    return clean_line(f"the extension {where} is left out: {type(error).__name__}: {error}")
+    why = cut_graphemes(clean_line(str(error)[:_REASON_AT_MOST]), _REASON_AT_MOST)
+    return clean_line(f"{what} {where} is left out: {type(error).__name__}: {why}")
 
 
 def _same(project: Path, own: Path) -> bool:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sightline.agent.extensions._hooks import NewArgs as NewArgs
     from sightline.agent.extensions._hooks import Summary as Summary
     from sightline.agent.extensions._ui import ExtensionUi as ExtensionUi
+    from sightline.delegation import AgentDefinitions as AgentDefinitions
     from sightline.exec import CommandSpec as CommandSpec
     from sightline.text import clean_line as clean_line
     from sightline.text import clean_text as clean_text

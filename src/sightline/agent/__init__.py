@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sightline.agent.conversation._repair import missing_messages as missing_messages
     from sightline.agent.conversation._summaries import summarise_branch as summarise_branch
     from sightline.agent.extensions._files import add_extensions as add_extensions
+    from sightline.agent.extensions._files import not_trusted_notice as not_trusted_notice
     from sightline.agent.extensions._hooks import Block as Block
     from sightline.agent.extensions._hooks import Call as Call
     from sightline.agent.extensions._hooks import Cancelled as Cancelled

@@ -12,7 +12,7 @@ and what follows from it), the model, and the loop (what waits, runs, calls). Ru
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sightline.actors import Actor
 from sightline.agent._current_model import CurrentModel
@@ -32,6 +32,9 @@ from sightline.events import StateFact
 from sightline.exceptions import UserMistake
 from sightline.exec import JobSnapshot
 from sightline.tools import ToolRegistry, Workplace
+
+if TYPE_CHECKING:
+    from sightline._extension_files import ExtensionFile
 
 PROMPT_AT_MOST = 4_000_000  # characters
 T = TypeVar("T")
@@ -76,6 +79,7 @@ class Agent:
         self._when_idle: list[Callable[[], None]] = []
         self._when_begun: list[Callable[[], None]] = []
         self.commands: dict[str, Callable[[str], Awaitable[object]]] = {}  # of extensions
+        self.defines_agents: list[tuple[ExtensionFile, object]] = []  # functions of extensions
         self.notices: list[str] = []  # about what was read for its start, to be published with it
 
     @property

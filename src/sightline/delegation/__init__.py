@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sightline.delegation.definitions._definition import AgentDefinition as AgentDefinition
     from sightline.delegation.definitions._discovery import AgentCatalogue as AgentCatalogue
     from sightline.delegation.definitions._discovery import find_agents as find_agents
+    from sightline.delegation.definitions._extension_agents import AgentDefinitions as AgentDefinitions
+    from sightline.delegation.definitions._extension_agents import find_agents_here as find_agents_here
     from sightline.delegation.definitions._new_definition import new_definition as new_definition
     from sightline.delegation.definitions._new_definition import new_project_definition as new_project_definition
 

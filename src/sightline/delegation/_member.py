@@ -154,6 +154,7 @@ class Member:
             reason=self.reason,
             unread=len(self.mailbox),
             definition=definition.name,
+            extension=definition.file if definition.source == "extension" else "",
             provider=definition.provider,
             workplace=self.workplace,
             changed_files=self._copied.files,

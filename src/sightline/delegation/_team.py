@@ -7,7 +7,7 @@ the background, and it hands back a result.
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,6 +48,7 @@ from sightline.tools import AnyTool, Need, StoredHistory, builtin_tools
 from sightline.transcript import fold
 
 if TYPE_CHECKING:
+    from sightline.delegation.definitions._extension_agents import ExtensionAgents
     from sightline.working_copies import CopyRecord, StoredPatch
 
 _COPY = "copy"  # the folder of a working copy, in that of its agent
@@ -88,15 +89,12 @@ class Team:
         spec: AgentSpec,
         folder: Path,
         open_other: Callable[[Member, ProgramStart], Driver],
-        *,
-        defined: Iterable[AgentDefinition] = (),
     ) -> None:
-        """`folder`: of the session. `open_other`: for agents that are a program of their own. `defined`: agents of
-        extensions."""
+        """`folder`: of the session. `open_other`: for agents that are a program of their own."""
         self._root = root
         self._open_other = open_other
         self._spec = spec
-        self._defined = tuple(defined)
+        self._of_extensions: list[ExtensionAgents] = []
         self._noticed: set[str] = set()
         self._folder = folder
         self._shelf = AgentShelf(folder)
@@ -127,12 +125,27 @@ class Team:
     def catalogue(self) -> AgentCatalogue:
         """As it is on the disk now. What could not be read of it is reported, once."""
         tools = [tool.name for tool in self._root.tools]
-        found = find_agents(self._spec.cwd, self._spec.environ, extra=self._defined, tools=tools)
+        extensions = self._defined_by_extensions()
+        extra = [definition for each in extensions for definition in each.agents]
+        found = find_agents(self._spec.cwd, self._spec.environ, extra=extra, tools=tools)
+        for each in extensions:
+            found.notices += [*each.notices, *([each.problem] if each.problem else [])]
         for text in found.notices:
             if text not in self._noticed:
                 self._noticed.add(text)
                 self._root.actor.observed_by("settings").publish(Notice(text, "warning"))
         return found
+
+    def _defined_by_extensions(self) -> "list[ExtensionAgents]":
+        """By each file; its function is called once."""
+        new = self._root.defines_agents[len(self._of_extensions) :]
+        if new:
+            from sightline.delegation.definitions._extension_agents import agents_of  # most sessions have none
+
+            options = self._settings().extensions.options
+            for file, function in new:
+                self._of_extensions.append(agents_of(file, function, self._spec.cwd, options.get(file.name)))
+        return self._of_extensions
 
     def start(self, request: SpawnRequest) -> "tuple[Member, asyncio.Task[AgentResult]]":
         """Start an agent beside that of the session, without a call."""

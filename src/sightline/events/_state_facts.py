@@ -205,6 +205,7 @@ class AgentState(StateFact, frozen=True):
     reason: str = ""  # why it was aborted, or parked while it was running
     unread: int = 0  # messages it has not read
     definition: str = ""  # which agent definition it was made from
+    extension: str = ""  # the file of the extension that has it, if one has
     provider: str = ""  # whose agent it is; empty: our own
     workplace: str = ""  # overlay, worktree, copy: what it works in, if not in the session's folder
     changed_files: int = 0  # there

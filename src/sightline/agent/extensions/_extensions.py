@@ -3,7 +3,7 @@
 Rules:
 
 - A file has a function `setup(extension)`. It is called once for a session, before the first prompt. One that has only
-  a function `console(ui)` is for the console.
+  a function `console(ui)` is for the console, one that has only `agents(definitions)` for those who start agents.
 - A file's name is its extension's. Of two with the same name the first counts: a project cannot replace the user's own
   extensions, nor an extension a tool or a command that exists.
 - A file that cannot be loaded is reported, with the line that failed, and left out whole; the session continues.
@@ -170,9 +170,14 @@ def load_extensions(agent: "Agent", files: Iterable[ExtensionFile]) -> None:
 
 def _load(agent: "Agent", file: ExtensionFile, shown: ExtensionWidgets) -> None:
     module = imported(file)
-    setup = getattr(module, "setup", None)
-    if setup is None and callable(getattr(module, "console", None)):
-        return
+    setup, agents = getattr(module, "setup", None), getattr(module, "agents", None)
+    if setup is not None or (agents is None and not callable(getattr(module, "console", None))):
+        _set_up(agent, file, setup, shown)
+    if agents is not None:
+        agent.defines_agents.append((file, agents))
+
+
+def _set_up(agent: "Agent", file: ExtensionFile, setup: object, shown: ExtensionWidgets) -> None:
     if not callable(setup):
         raise TypeError("it has no function setup(extension)")
     if inspect.iscoroutinefunction(setup):

@@ -20,7 +20,7 @@ def add_extensions(agent: "Agent", environ: Mapping[str, str]) -> None:
 
     found = extension_files(agent.workplace.cwd, environ)
     if found.left_out and found.project is not None:
-        agent.actor.publish(_left_out(found.left_out, found.project, found.trust))
+        agent.actor.publish(not_trusted_notice(found.left_out, found.project, found.trust))
     if found.files:
         from sightline.agent.extensions._extensions import load_extensions
 
@@ -33,7 +33,8 @@ def _is_any(cwd: Path, environ: Mapping[str, str]) -> bool:
     return project is not None or os.path.isdir(own)
 
 
-def _left_out(files: list[Path], project: Path, state: Trust) -> Notice:
+def not_trusted_notice(files: list[Path], project: Path, state: Trust) -> Notice:
+    """That a project's files are left out, and how to trust them."""
     import shlex
 
     trust = f"sightline config trust {shlex.quote(str(project_of(project)))}"

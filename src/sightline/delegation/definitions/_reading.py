@@ -45,20 +45,31 @@ def read_definition(
         raise NotADefinition(clean_line(str(problem))) from None
     fields = DefinitionFields(page.fields)
     name = ("" if file.style == "opencode" else fields.text("name")) or file.path.stem
+    path = "" if file.source == "bundled" else str(file.path)
+    base = checked_base(name, fields, page.body, file.source, file.style, path)
+    return STYLES[file.style](base, fields, tools), fields.notices
+
+
+def checked_base(
+    name: str, fields: DefinitionFields, prompt: str, source: DefinitionSource, style: DefinitionStyle, file: str
+) -> AgentDefinition:
+    """What every definition has."""
     if not is_name(name):
         rule = f"letters, digits, _ and -, at most {LONGEST_NAME}, beginning with a letter or digit"
         raise NotADefinition(f"its name is {shown(name)!r}; a name has {rule}")
+    if max(len(prompt), len(fields.text("description"))) > LARGEST:
+        raise NotADefinition(f"it is larger than {LARGEST // 1024} KB")
     base = AgentDefinition(
         name=name,
         description=_description(fields.text("description")),
-        prompt=clean_text(page.body).strip(),
-        source=file.source,
-        style=file.style,
-        file="" if file.source == "bundled" else encodable(str(file.path)),
+        prompt=clean_text(encodable(prompt)).strip(),
+        source=source,
+        style=style,
+        file=encodable(file),
     )
     if not base.prompt:
         raise NotADefinition("it has no instructions: write them below the front matter")
-    return STYLES[file.style](base, fields, tools), fields.notices
+    return base
 
 
 def _text(data: bytes) -> str:

@@ -9,7 +9,7 @@ Rules:
 
 import asyncio
 import time
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -162,7 +162,7 @@ immediate: do not send the same again."""
         return max(int(min(given, _LONGEST_MS)), 1) / 1000
 
 
-def _outcome(op: str, text: str, **facts: Any) -> Outcome:
+def _outcome(op: str, text: str, **facts: object) -> Outcome:
     return Outcome(text=text, details={"op": op, **facts})
 
 
@@ -191,5 +191,5 @@ def _none_within(seconds: float) -> str:
     return f"No message within {seconds:g} s."
 
 
-def _plain(mail: Mail | None) -> Any:
+def _plain(mail: Mail | None) -> object:
     return None if mail is None else msgspec.to_builtins(mail)

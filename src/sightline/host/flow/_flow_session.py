@@ -19,7 +19,7 @@ import msgspec
 
 from sightline.agent import LEVELS, AgentSpec, agent_spec
 from sightline.conversation import AssistantMessage, StopReason, TextPart, UserMessage
-from sightline.delegation import find_agents
+from sightline.delegation import find_agents_here
 from sightline.flows import NATIVE, STEPS_AT_ONCE, AgentStep, CommandStep, Flow, FlowOutcome, FlowRun, task_of
 from sightline.host.flow._flow_worker import FlowWorker
 from sightline.host.flow._step_agent import StepAgent
@@ -51,7 +51,7 @@ class FlowStart(msgspec.Struct, frozen=True, kw_only=True):
 
 def flow_start(flow: Flow, inputs: dict[str, object], cwd: str) -> FlowStart:
     """`UserMistake` when a step names an agent that there is not."""
-    catalogue = find_agents(Path(cwd), os.environ)
+    catalogue = find_agents_here(Path(cwd), os.environ)
     for step in flow.steps.values():
         if isinstance(step, AgentStep) and step.agent:
             catalogue.get(step.agent)

@@ -194,6 +194,8 @@ def _facts(state: Snapshot, agent: TranscriptAgent | None, now: float, last: dic
     fact = None if agent is None else agent.fact
     unread = fact.unread if fact is not None else state.unread.get("", 0) if agent is None else 0
     facts = [_standing(state, agent), *([f"{unread} unread"] if unread else [])]
+    if fact is not None and fact.extension:
+        facts.append(f"from {short(fact.extension.rpartition('/')[2], _LINE)}")
     if agent is not None and (worked := agent.worked(now)):
         facts.append(seconds_words(worked))
     if agent is not None and (model := agent_model(agent)):

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from sightline.delegation import AgentDefinition, find_agents, new_definition, new_project_definition
+from sightline.delegation import AgentDefinition, find_agents_here, new_definition, new_project_definition
 from sightline.settings import load, user_agents_folder
 from sightline.text import clean_line, clean_value, cut_graphemes
 from sightline.views._names import from_home
@@ -31,7 +31,7 @@ def show_agents(
     cwd: Path, environ: Mapping[str, str], name: str, palette: Palette, width: int | None, *, json: bool
 ) -> AgentsOutput:
     """All of them, or the one named. UserMistake when there is none of that name."""
-    found, disabled = find_agents(cwd, environ), frozenset(load(cwd).settings.task.disabled)
+    found, disabled = find_agents_here(cwd, environ), frozenset(load(cwd).settings.task.disabled)
     notes = "".join(f"note: {clean_line(each)}\n" for each in found.notices)
     if name:
         agent = found.get(name)
