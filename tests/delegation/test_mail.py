@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.delegation._mailboxes import MAILBOX_AT_MOST
-from sightline.events import AgentState, Event, MailSent, State, ToolUse, User, state_fact
+from sightline.events import AgentStarted, AgentState, Event, MailSent, State, ToolUse, User, state_fact
 from sightline.exceptions import UserMistake
 from sightline.host import Abort, Prompt, SendMail
 from sightline.transcript import Snapshot, TranscriptMail, TranscriptMessage, fold
@@ -226,6 +226,16 @@ async def test_hostile_texts_and_names_are_harmless(tmp_path: Path) -> None:
         assert "\\u001b" not in shown
         assert all(len(each.agent) <= 200 for mail in thread_of(here) for each in mail.receipts)
         assert [mail.id for mail in thread_of(here)] == ["m1", "m2"]
+
+
+async def test_no_agent_is_called_as_the_user_is(tmp_path: Path) -> None:
+    """Nor as the agent of the session or as all are: who a message is from, and to, has one meaning."""
+    names = ["you", "Main", "all"]
+    async with lab(tmp_path, [[started({name: [handed_back()] for name in names})], [text("So.")]]) as here:
+        await here.run()
+        paths = [event.path.lower() for event in here.of(AgentStarted)]
+        assert len(paths) == len(names)
+        assert not {"you", "main", "all"} & set(paths)
 
 
 # ---- resumed

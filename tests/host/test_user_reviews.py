@@ -429,6 +429,35 @@ async def test_secrets_in_a_change_are_masked(project: Path, monkeypatch: pytest
         assert value not in "".join([prompt_of(here), stored.read_text(), str(result)])
 
 
+async def test_secrets_in_a_title_are_masked(project: Path) -> None:
+    """The title of a commit names the review: in the records of the reviewer, too."""
+    value = "s3cr3t-value-of-mine-000"
+    git(project, "commit", "-q", "--allow-empty", "-m", "Nothing")
+    (project / "app.py").write_text("changed\n")
+    git(project, "commit", "-q", "-a", "-m", f"Use {value}")
+    async with lab(project.parent, [scripts(Review=REVIEW)], work=project, environ={"MY_API_KEY": value}) as here:
+        await reviewed(here, "HEAD")
+        folder = here.session.folder
+    stored = [file for file in folder.rglob("*") if file.is_file()]
+    assert any("Review" in file.parts for file in stored)
+    assert [file for file in stored if value.encode() in file.read_bytes()] == []
+
+
+async def test_a_link_leads_a_stored_diff_nowhere(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder it is stored in is one that agents write to."""
+    monkeypatch.setattr(_request, "_SHOWN_AT_MOST", 500)
+    (project / "new.txt").write_text("x\n" * 500)
+    outside = project.parent / "outside"
+    outside.mkdir()
+    async with lab(project.parent, [scripts(Review=REVIEW)], work=project) as here:
+        local = here.session.folder / "local"
+        local.mkdir(0o700, exist_ok=True)
+        (local / "reviews").symlink_to(outside)
+        await reviewed(here, "")
+        assert list(outside.iterdir()) == []
+        assert "local://" not in prompt_of(here)
+
+
 async def test_many_long_findings_fit_into_the_result(project: Path) -> None:
     """All of them are there; what is left out of one is in the reviewer's own call."""
     more = {"body": "ü" * 4000, "file": "app.py", "first_line": 2}

@@ -138,8 +138,9 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--approval",
         choices=APPROVALS,
-        help="what the agent may do without asking. plan: read; edit: edit files; auto: edit files, run sandboxed "
-        "commands (default; another provider: its own settings); full: everything, without a sandbox",
+        help="what the agent may do. plan: read, nothing else; edit: edit files, ask before commands; auto: also run "
+        "sandboxed commands, ask for the rest (default; another provider: its own settings); full: everything, "
+        "without a sandbox",
     )
     group.add_argument(
         "--allow",

@@ -60,6 +60,7 @@ _IDLE_AT_MOST = 128  # agents: each has its journal open, so the longest idle ar
 _LOST = "the session ended while it was working"
 _NAMED = 50  # agents in a message
 _SECONDS_BETWEEN_STOPS = 0.05
+_NO_NAMES = frozenset((ROOT.lower(), "all", "you"))  # in messages they mean others: `you` is the user
 _DESCRIPTION_AT_MOST = 200  # characters: the agents beside it read it
 _ASSIGNMENT_AT_MOST = 256 * 1024  # characters, as of the context: a record with both can be read again
 _is_mail_id = re.compile(r"m\d{1,9}").fullmatch
@@ -210,14 +211,14 @@ class AgentDirectory:
         if isolated and self._settings().task.isolation == "off":  # it would change the files it was to leave alone
             raise UserMistake("no agent works in its own copy of the files (task.isolation is off)", "start another")
         above = f"{parent.id}." if parent is not None else ""
-        taken = {id.lower() for id in (*self._members, *self._shelf.names())} | {ROOT.lower(), "all"}
+        taken = {id.lower() for id in (*self._members, *self._shelf.names())} | _NO_NAMES
         name = unique_name(f"{above}{as_name(request.name) or generated_name()}", taken)
         record = AgentRecord(
             id=name,
             definition=definition,
             parent="" if parent is None else parent.id,
             depth=1 if parent is None else parent.record.depth + 1,
-            description=cut_graphemes(clean_line(request.description), _DESCRIPTION_AT_MOST),
+            description=cut_graphemes(clean_line(self._masked(request.description)), _DESCRIPTION_AT_MOST),
             assignment=self._stored(request.assignment),
             context=self._stored(request.context),
             isolated=isolated,
@@ -233,11 +234,14 @@ class AgentDirectory:
 
     def _stored(self, text: str) -> str:
         """As it may be stored, and as the agent reads it: a prompt of ours is masked, too."""
-        text = self._root.secrets.masked(clean_text(text))
+        text = self._masked(text)
         if len(text) > _ASSIGNMENT_AT_MOST:
             what = f"an assignment, and its context, have at most {_ASSIGNMENT_AT_MOST:,} characters"
             raise UserMistake(what, "write the rest to a file, and name that")
         return text
+
+    def _masked(self, text: str) -> str:
+        return self._root.secrets.masked(clean_text(text))
 
     def _member(self, record: AgentRecord, state: Lifecycle) -> Member:
         def save(member: Member) -> None:

@@ -33,6 +33,7 @@ _SETTINGS = {
     "credential.helper": "",
     "commit.gpgSign": "false",
     "diff.external": "",
+    "diff.suppressBlankEmpty": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
     "protocol.allow": "never",

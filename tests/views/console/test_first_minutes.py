@@ -9,6 +9,7 @@ from sightline.host import AnswerRequest, Attach, CommandReply, Prompt, SetAppro
 from sightline.settings import store_key
 from sightline.tty import Overlay
 from sightline.views.console import _demo
+from sightline.views.console.blocks._greeting import tries_in
 from sightline.views.console.dialogs import dialog_for
 from tests.views.console.sitting import Sitting
 
@@ -227,3 +228,11 @@ async def test_whether_to_leave_is_asked_above_what_covers_the_window(sitting):
     sitting.press("escape")
     await sitting.until(lambda: sitting.console.screen.asking is covering, "the dialog again")
     assert not sitting.ended
+
+
+@pytest.mark.parametrize(("files", "named"), [(["app.py", "go.mod", "README.rst"], "README.rst"), (["app.py"], "FILE")])
+def test_the_greeting_names_a_file_that_is_there(tmp_path, files, named):
+    """What one is invited to try works here."""
+    for name in files:
+        (tmp_path / name).touch()
+    assert f"@{named} what is missing here?" in dict(tries_in(str(tmp_path)))

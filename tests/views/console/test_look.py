@@ -35,7 +35,7 @@ async def test_a_new_conversation_begins_with_a_greeting(sat: Sitting, tmp_path:
     facts, _, tries = sat.rows.partition("Three things to try:\n")
     said = " ".join(facts.replace("·", "").split())
     assert said.startswith(f"Sightline {__version__} {tmp_path} some-model approval auto")
-    assert [row.split()[0] for row in tries.split("\n")[:3]] == ["explain", "@README.md", "!git"]
+    assert [row.split()[0] for row in tries.split("\n")[:3]] == ["explain", "@FILE", "!git"]
     sat.hears(User("hello", source="person"))
     assert sat.rows.count("Three things to try") == 1
 

@@ -270,6 +270,22 @@ def test_nothing_that_the_repository_names_is_run(project: Path, tmp_path: Path)
     assert (project / ".git" / "index").read_bytes() == index
 
 
+def test_empty_lines_are_lines_of_the_diff_whatever_the_settings(project: Path) -> None:
+    """With `diff.suppressBlankEmpty` git leaves out their sign: the hunks behind them would count as a part of them."""
+    lines = ["", "one", ""] * 20
+    (project / "app.py").write_text("\n".join(lines))
+    git(project, "commit", "-q", "-a", "-m", "Empty lines")
+    lines[4], lines[49] = "first", "second"
+    (project / "app.py").write_text("\n".join(lines))
+    usual = read(project)
+    git(project, "config", "diff.suppressBlankEmpty", "true")
+    change = read(project)
+    assert change.diff == usual.diff
+    (file,) = [each for each in change.file_diffs if each.path == "app.py"]
+    assert [line for hunk in file.hunks for line in hunk.lines if line[0] == "+"] == ["+first", "+second"]
+    assert "+second" in change.around("app.py", 50, 50)
+
+
 def test_a_repository_inside_is_not_looked_into(project: Path, tmp_path: Path) -> None:
     """Its settings are another's: a submodule is its commit, a repository that is not tracked is left out."""
     inner = project / "inner"
@@ -305,6 +321,23 @@ def test_files_that_may_not_be_read_are_left_out(project: Path) -> None:
         read(project, may_read=lambda path: False)
     only = read(project, may_read=lambda path: "*" not in path)
     assert "app.py" in names(only)
+
+
+def test_what_changes_while_it_is_read_is_left_out_as_well(project: Path) -> None:
+    """A file that may not be read, and that was as it is in the commit when files were listed."""
+    (project / "secret.env").write_text("TOKEN=1\n")
+    git(project, "add", "secret.env")
+    git(project, "commit", "-q", "-m", "A file")
+    (project / "app.py").write_text("changed\n")
+
+    def may_read(path: str) -> bool:
+        (project / "secret.env").write_text("TOKEN=2\n")
+        return not path.endswith("/secret.env")
+
+    change = read(project, may_read=may_read)
+    assert "changed" in change.diff
+    assert "TOKEN" not in change.diff
+    assert change.left_out == 1
 
 
 def test_a_huge_change_is_cut(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,7 @@ complete -c sightline -n _shtab_sightline_using -l output-format -xka "text json
 complete -c sightline -n _shtab_sightline_using -l continue -d 'resume the last session in this folder'
 complete -c sightline -n _shtab_sightline_using -l resume -x -d 'resume this session; see `sightline sessions`. Without ID, choose one in the console'
 complete -c sightline -n _shtab_sightline_using -l worktree -x -d 'work in a git worktree of this name, made if there is none; see `sightline worktree`. Without NAME, in a new one'
-complete -c sightline -n _shtab_sightline_using -l approval -xka "auto plan edit full" -d 'what the agent may do without asking. plan: read; edit: edit files; auto: edit files, run sandboxed commands (default; another provider: its own settings); full: everything, without a sandbox'
+complete -c sightline -n _shtab_sightline_using -l approval -xka "auto plan edit full" -d 'what the agent may do. plan: read, nothing else; edit: edit files, ask before commands; auto: also run sandboxed commands, ask for the rest (default; another provider: its own settings); full: everything, without a sandbox'
 complete -c sightline -n _shtab_sightline_using -l allow -x -d 'allow this without asking, such as exec(git push); repeatable'
 complete -c sightline -n _shtab_sightline_using -l deny -x -d 'never allow this; repeatable'
 complete -c sightline -n _shtab_sightline_using -l thinking -xka "off minimal low medium high max" -d 'how much the model thinks before it answers'

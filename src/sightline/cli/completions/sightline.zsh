@@ -94,7 +94,7 @@ _shtab_sightline_options=(
   "--continue[resume the last session in this folder]"
   "--resume[resume this session\; see \`sightline sessions\`. Without ID, choose one in the console]:ID:"
   "--worktree[work in a git worktree of this name, made if there is none\; see \`sightline worktree\`. Without NAME, in a new one]:NAME:"
-  "--approval[what the agent may do without asking. plan\: read\; edit\: edit files\; auto\: edit files, run sandboxed commands (default\; another provider\: its own settings)\; full\: everything, without a sandbox]:approval:(auto plan edit full)"
+  "--approval[what the agent may do. plan\: read, nothing else\; edit\: edit files, ask before commands\; auto\: also run sandboxed commands, ask for the rest (default\; another provider\: its own settings)\; full\: everything, without a sandbox]:approval:(auto plan edit full)"
   "*--allow[allow this without asking, such as exec(git push)\; repeatable]:RULE:"
   "*--deny[never allow this\; repeatable]:RULE:"
   "--thinking[how much the model thinks before it answers]:thinking:(off minimal low medium high max)"

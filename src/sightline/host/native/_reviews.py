@@ -12,6 +12,7 @@ Rules:
 import asyncio
 import os
 import time
+from contextlib import suppress
 
 import msgspec
 
@@ -22,6 +23,7 @@ from sightline.delegation.review._report import report_of, review_fact
 from sightline.delegation.review._request import fits, review_request
 from sightline.events import CallEnding, DismissedFindings, ReviewFact, ToolResult, ToolUse, call_ending
 from sightline.exceptions import OutsideFailure, UserMistake
+from sightline.handles import folder_exactly
 from sightline.host.session._session import HostSession
 from sightline.journal import REVIEW_NOTE
 from sightline.paths import private_folder
@@ -136,18 +138,22 @@ class Reviews:
 
     def _store(self, change: RepositoryChange, call: str) -> str:
         """The diff, as a file that the reviewer can read; its address. Empty, where it cannot be stored."""
-        folder = self._agent.workplace.local / _FOLDER
-        file = folder / f"{call}.diff"
+        name = f"{call}.diff"
         data = self._agent.secrets.masked(change.diff).encode("utf-8", "replace")
         try:
-            private_folder(self._agent.workplace.local)
-            private_folder(folder)
-            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            own = os.path.join(os.path.realpath(private_folder(self._agent.workplace.local)), _FOLDER)
+            with suppress(FileExistsError):
+                os.mkdir(own, 0o700)
+            folder = folder_exactly(own)  # agents write there, too: a link in its place leads nowhere
+            try:
+                descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
+            finally:
+                os.close(folder)
             with open(descriptor, "wb") as opened:
                 opened.write(data)
         except OSError:
             return ""
-        return f"local://{_FOLDER}/{file.name}"
+        return f"local://{_FOLDER}/{name}"
 
     def _refuse_where_none_can_begin(self) -> None:
         if self._session.stopping:

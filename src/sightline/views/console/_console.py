@@ -240,9 +240,9 @@ class Console:
         self._heard([])
 
     def _greeting(self) -> "TranscriptBlock":
-        from sightline.views.console.blocks._greeting import TRIES, Greeting
+        from sightline.views.console.blocks._greeting import Greeting, tries_in
 
-        greeting = Greeting(self.drawing, lambda: self.state, self.tries or TRIES)
+        greeting = Greeting(self.drawing, lambda: self.state, self.tries or tries_in(self.drawing.cwd))
         if self.application.linear:
             greeting.close()  # it is read out as it is
         return greeting

@@ -2,9 +2,12 @@
 
 import os
 import shlex
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from sightline.settings import up_to_the_repository
 
 if TYPE_CHECKING:
     from sightline.views.console._desk import Desk
@@ -23,6 +26,17 @@ def editor_command(environ: Mapping[str, str]) -> str:
 def editor_of(environ: Mapping[str, str]) -> list[str]:
     """The command in words; ValueError when it cannot be parsed."""
     return shlex.split(editor_command(environ))
+
+
+def is_file_of_project(path: str, cwd: str) -> bool:
+    """Of a path that a model gave. Elsewhere editors take more than files for a path, such as other machines, and what
+    is no regular file may hold them up, or do something when it is opened."""
+    try:
+        real = os.path.realpath(os.path.join(cwd, path))
+        root = os.path.realpath(up_to_the_repository(Path(cwd))[-1])
+        return Path(real).is_relative_to(root) and stat.S_ISREG(os.stat(real).st_mode)
+    except (OSError, ValueError):  # it is not there; a NUL is in no path
+        return False
 
 
 def edit_file(desk: "Desk", path: str, line: int = 0) -> None:

@@ -113,7 +113,10 @@ def read_change(folder: str, words: str, may_read: MayRead = lambda path: True) 
         raise _nothing(target)
     left_out = [file for file in tracked if not all(may_read(os.path.join(repository.folder, p)) for p in file.paths)]
     readable = [path for path in new if may_read(os.path.join(repository.folder, path))]
-    diff, is_whole = _tracked_diff(repository, target, left_out)
+    found, is_whole = _tracked_diff(repository, target, left_out)
+    # Once more: a file may have been changed since they were listed.
+    shown = [file for file in found if all(may_read(os.path.join(repository.folder, p)) for p in file.paths if p)]
+    diff = "".join(file.text for file in shown)
     files = [
         ReviewedFile(path=_shown(file.path), added=file.added, removed=file.removed)
         for file in tracked
@@ -135,7 +138,7 @@ def read_change(folder: str, words: str, may_read: MayRead = lambda path: True) 
         files=tuple(files),
         diff="".join(pieces),
         is_whole=is_whole and len(readable) <= _NEW_FILES_AT_MOST,
-        left_out=len(left_out) + len(new) - len(readable),
+        left_out=len(left_out) + len(found) - len(shown) + len(new) - len(readable),
         may_read=may_read,
     )
 
@@ -202,7 +205,9 @@ def _number(text: bytes) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-def _tracked_diff(repository: Repository, target: ChangeTarget, left_out: list[_TrackedFile]) -> tuple[str, bool]:
+def _tracked_diff(
+    repository: Repository, target: ChangeTarget, left_out: list[_TrackedFile]
+) -> tuple[list[FileDiff], bool]:
     command, *words = _compared(target)
     if without := [f":(top,exclude,literal){path}" for file in left_out for path in file.paths]:
         if sum(len(os.fsencode(each)) for each in without) > _LEFT_OUT_BYTES:
@@ -211,7 +216,7 @@ def _tracked_diff(repository: Repository, target: ChangeTarget, left_out: list[_
     data, is_whole = repository.read(command, "-p", "-U5", *words, limit=DIFF_AT_MOST)
     if not is_whole:
         data = data[: data.rfind(b"\n") + 1]
-    return "".join([file.text for file in files_of(_text(data)) if not file.is_empty]), is_whole
+    return [file for file in files_of(_text(data)) if not file.is_empty], is_whole
 
 
 def _new_file(folder: str, path: str, *, with_text: bool) -> tuple[ReviewedFile | None, str]:

@@ -3,6 +3,7 @@
 The host reports the model and the approval level: the block stays open until both are known, or something follows it.
 """
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 
 from sightline import __version__
@@ -14,21 +15,27 @@ from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.blocks._block import TranscriptBlock
 from sightline.views.console.status._facts import Facts
 
-TRIES = (
-    ("explain this project", "ask anything"),
-    ("@README.md what is missing here?", "@ names a file"),
-    ("!git status", "! runs a shell command"),
-)
+_FAMILIAR = ("README.md", "README.rst", "README", "pyproject.toml", "package.json", "Cargo.toml", "go.mod")
 _GAP = "  "
 
 
+def tries_in(folder: str) -> tuple[tuple[str, str], ...]:
+    """Three things to try in a folder: pairs of what to enter and what that shows."""
+    file = next((name for name in _FAMILIAR if os.path.isfile(os.path.join(folder, name))), "FILE")
+    return (
+        ("explain this project", "ask anything"),
+        (f"@{file} what is missing here?", "@ names a file"),
+        ("!git status", "! runs a shell command"),
+    )
+
+
 class Greeting(CachedComponent, TranscriptBlock):
-    """`state` is that of the session; `tries` are pairs of what to enter and what that shows."""
+    """`state` is that of the session; `tries`: as `tries_in` has them."""
 
     open_ended = True
 
     def __init__(
-        self, drawing: DrawingOptions, state: Callable[[], Snapshot], tries: Sequence[tuple[str, str]] = TRIES
+        self, drawing: DrawingOptions, state: Callable[[], Snapshot], tries: Sequence[tuple[str, str]]
     ) -> None:
         self._drawing = drawing
         self._tries = tries

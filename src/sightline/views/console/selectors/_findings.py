@@ -13,7 +13,7 @@ from sightline.tty import CachedComponent, Input, Rows, Theme, truncate, wrap
 from sightline.tty.components import Diff, Item, Markdown
 from sightline.views._reviews import ShownFinding, ShownReview, fix_prompt, reviews_of
 from sightline.views.console._desk import Desk
-from sightline.views.console._external import edit_file
+from sightline.views.console._external import edit_file, is_file_of_project
 from sightline.views.console.selectors._panel import ChoicePanel, Panel
 from sightline.views.console.shapes._review import ROLES
 
@@ -108,10 +108,12 @@ class FindingsPanel(ChoicePanel):
 
     def _edit(self, item: Item) -> None:
         finding = self._finding(item).finding
-        if finding.file:
+        if not finding.file:
+            self.heading.set_note("it names no file")
+        elif is_file_of_project(finding.file, self.desk.cwd):
             edit_file(self.desk, finding.file, finding.first_line)
         else:
-            self.heading.set_note("it names no file")
+            self.heading.set_note("the place is in no file of this project")
 
 
 class FindingDetail(CachedComponent):
@@ -154,7 +156,8 @@ class FindingDetail(CachedComponent):
 
     def _all(self, shown: ShownFinding, width: int) -> list[str]:
         finding, style = shown.finding, self._theme.style
-        facts = [f"P{finding.priority}", clean_line(finding.place), f"{finding.confidence:.0%} sure"]
+        sure = f"{finding.confidence:.0%} sure" if finding.confidence < 1 else ""  # 1 is also what was not named
+        facts = [f"P{finding.priority}", clean_line(finding.place), sure]
         facts += ["dismissed"] if shown.is_dismissed else []
         title = [style("strong", row) for row in wrap(clean_line(finding.title), width)]
         rows = [style("muted", truncate(" · ".join(fact for fact in facts if fact), width)), *title]
