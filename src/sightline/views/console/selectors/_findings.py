@@ -18,7 +18,7 @@ from sightline.views.console.selectors._panel import ChoicePanel, Panel
 from sightline.views.console.shapes._review import ROLES
 
 _LISTED = 6  # findings
-_UNREQUESTED_ROWS = 14  # above the editor
+_UNREQUESTED_ROWS = 14  # above the editor, at most; on a high screen half of it
 _LOOKS_APART = 0.25  # seconds
 _FIX_ALL, _DISMISS, _EDIT = "list_fix_all", "list_remove", "list_edit"
 _BACK, _FURTHER = "select_page_up", "select_page_down"
@@ -58,7 +58,9 @@ class FindingsPanel(ChoicePanel):
                 self.redraw()
 
     def render(self, width: int) -> Rows:
-        room = min(self.room, _UNREQUESTED_ROWS) if self._unrequested else self.room
+        room = self.room
+        if self._unrequested:  # the editor is below it
+            room = min(room, max(_UNREQUESTED_ROWS, self.desk.height // 2))
         count = len(self._review.findings)
         listed = min(count, _LISTED, max(room // 3, 1))
         self.list.set_max_rows(listed)

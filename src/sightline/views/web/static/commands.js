@@ -87,6 +87,7 @@ const COMMANDS = {
       return `Renamed to: ${title}`;
     },
   },
+  mail: { about: "the messages between agents; read them, write and answer", run: ({ actions }) => actions.mail() },
   review: {
     about: "review a change: what is not committed, a branch, commits",
     args: "[BRANCH|A..B|COMMIT] [-- FOCUS]",
@@ -95,7 +96,6 @@ const COMMANDS = {
       await api.review(session, text);
     },
   },
-  mail: { about: "the messages between agents; read them, write and answer", run: ({ actions }) => actions.mail() },
 };
 
 const NAMES = Object.keys(COMMANDS).map((name) => `/${name}`).join(", ");
