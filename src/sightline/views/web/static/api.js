@@ -93,7 +93,7 @@ export const resume = (session) => post(talk(session, "resume"));
 export const shell = (session, text, isPrivate) => post(talk(session, "shell"), { text, private: isPrivate });
 
 // `agent`: the path of a subagent; without it the agent of the session.
-export const abort = async (session, agent = "") => (await post(talk(session, "abort"), { agent })).json();
+export const abort = async (session, agent = "") => (await post(talk(session, "abort"), agent ? { agent } : {})).json();
 
 export const unqueue = async (session) => (await post(talk(session, "unqueue"))).json();
 
