@@ -50,6 +50,7 @@ _INSTEAD = {
     "attach": "name the file in the prompt",
     "serve": "run `sightline serve`",
     "agents": "-v shows what each agent does",
+    "mail": "-v shows a message where it is read",
     "files": "open the console: sightline --continue",
     "worktree": "use `sightline worktree`",
     "copy": "the answer is printed",
