@@ -9,7 +9,6 @@ import pytest
 from tests.cli.support import running_sessions, until
 from tests.views.console.e2e.support import (
     ALT_O,
-    CTRL_D,
     DOWN,
     ENTER,
     ESCAPE,
@@ -135,8 +134,8 @@ def test_five_agents_are_watched_steered_answered_and_stopped(person: Person) ->
     again.press("/mail", ENTER)
     again.sees("Mail: 2 messages", "Writer → Main  m1 · read", "you → Reader  m2 · read")
     again.press("q")
-    again.press(CTRL_D)
-    again.ended()
+    again.sees_no("Mail: 2 messages")
+    again.leaves()
 
 
 @pytest.mark.parametrize("person", ["xterm", "tmux"], indirect=True)
@@ -194,8 +193,7 @@ def test_messages_are_read_answered_and_written_by_keys(person: Person) -> None:
     screen.press("and the second", ENTER)
     screen.sees("you → Reader  m4 · answers m1 · revived · read", "sent: Reader revived")
     screen.press("q")
-    screen.press(CTRL_D)
-    screen.ended()
+    screen.leaves()
 
 
 def messages(screen: Screen) -> list[str]:
