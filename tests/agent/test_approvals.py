@@ -207,7 +207,7 @@ async def test_stopping_closes_an_open_request(tmp_path: Path) -> None:
         await here.agent.prompt("go")
         request = await here.first(Request)
         here.agent.stop()
-        assert (await asyncio.wait_for(here.ended(), 5)).exit_code == 130
+        assert (await asyncio.wait_for(here.ended(), 60)).exit_code == 130
         assert [event.id for event in here.of(RequestResolved)] == [request.id]
         assert not here.agent.requests.answer(request.id, "once")
 

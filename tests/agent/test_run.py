@@ -232,7 +232,7 @@ async def test_a_wait_can_be_cancelled(tmp_path: Path) -> None:
         await here.agent.prompt("go")
         await here.first(State, lambda event: event.key == "retry" and event.value is not None)
         here.agent.stop()
-        outcome = await asyncio.wait_for(here.ended(), 5)
+        outcome = await asyncio.wait_for(here.ended(), 60)
         assert outcome.exit_code == 130
 
 

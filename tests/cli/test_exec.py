@@ -108,12 +108,14 @@ def test_a_killed_watcher_leaves_the_command_alone(in_terminal):
 def test_ctrl_z_stops_only_the_watcher(in_terminal, tmp_path):
     """The command works on; continued, the watcher catches up with nothing missing and nothing twice."""
     waits = f"while [ ! -e {tmp_path}/done ]; do sleep 0.02; done"
-    script = f"echo one; sleep 0.5; echo two; touch {tmp_path}/done; sleep 0.5; echo three; exit 4"
+    continues = f"until [ -e {tmp_path}/go ]; do sleep 0.02; done"
+    script = f"echo one; {continues}; echo two; touch {tmp_path}/done; sleep 0.5; echo three; exit 4"
     shell_with_jobs = ("bash", "-mc", f'"$@"; echo stopped; {waits}; fg', "bash")
     terminal = in_terminal(*shell(script), through=shell_with_jobs)
     terminal.wait_for("one")
     terminal.press(b"\x1a")
     terminal.wait_for("stopped\n")
+    (tmp_path / "go").touch()
     assert terminal.wait() == 4
     before, _, after = terminal.text.partition("stopped\n")
     assert before.startswith("one\n")
@@ -121,24 +123,27 @@ def test_ctrl_z_stops_only_the_watcher(in_terminal, tmp_path):
     assert "one\n" not in after
 
 
-def test_what_is_typed_is_not_drawn_into_the_output(in_terminal):
+def test_what_is_typed_is_not_drawn_into_the_output(in_terminal, tmp_path):
     """No echo while the block is drawn, and the terminal is as before afterwards."""
     import termios
 
-    terminal = in_terminal(*shell("echo ready; sleep 0.5; echo done"))
+    terminal = in_terminal(*shell(f"echo ready; until [ -e {tmp_path}/typed ]; do sleep 0.02; done; echo done"))
     before = termios.tcgetattr(terminal.master)[3]
     terminal.wait_for("ready")
     terminal.press(b"typed\n")
+    (tmp_path / "typed").touch()
     assert terminal.wait() == 0
     assert "typed" not in terminal.text
     assert termios.tcgetattr(terminal.master)[3] == before
 
 
-def test_a_resize_does_not_repeat_anything(in_terminal):
+def test_a_resize_does_not_repeat_anything(in_terminal, tmp_path):
     """Rows on the screen stay; the output goes on below."""
-    terminal = in_terminal(*shell("echo one; sleep 0.4; echo two; sleep 0.4; echo three"), columns=80)
+    resized = f"until [ -e {tmp_path}/resized ]; do sleep 0.02; done"
+    terminal = in_terminal(*shell(f"echo one; {resized}; echo two; sleep 0.4; echo three"), columns=80)
     terminal.wait_for("one")
     terminal.resize(40, 10)
+    (tmp_path / "resized").touch()
     assert terminal.wait() == 0
     assert terminal.text.startswith("one\ntwo\nthree\n✓")
 

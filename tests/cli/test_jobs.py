@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 
 import pytest
 
@@ -122,6 +123,20 @@ def test_ps_lists_what_runs_and_stop_ends_it():
     assert sightline("stop", "--all").returncode == 0
     assert sightline("ps").stdout == b"no session is running\n"
     assert jobs()[second]["state"] == "cancelled"
+
+
+def test_a_session_that_does_not_answer_is_named_and_the_others_are_stopped():
+    """`stop --all` passes over none: a host that is suspended has an error of its own."""
+    stuck, other = detached("exec sleep 60"), detached("exec sleep 60")
+    pids = {host["id"]: host["pid"] for host in running_sessions()}
+    session, _, _ = stuck.partition("-")
+    os.kill(pids[session], signal.SIGSTOP)
+    done = sightline("stop", "--all")
+    os.kill(pids[session], signal.SIGCONT)
+    assert done.returncode == 1
+    assert done.stdout == f"stopped {other.partition('-')[0]}\n".encode()
+    assert f"session {session} is running but does not answer" in done.stderr.decode()
+    assert sightline("stop", "--all").stdout == f"stopped {session}\n".encode()
 
 
 def test_stop_wants_to_know_which():

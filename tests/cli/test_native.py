@@ -261,7 +261,7 @@ def test_a_signal_ends_it_and_keeps_everything(work: Path, number: signal.Signal
     process = started(work, turns, *words)
     pid = int(until(lambda: (work / "pid").exists() and (work / "pid").read_text().strip(), "the command"))
     process.send_signal(number)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=90)
     assert process.returncode == 130
     assert b"Words." in out
     assert b"Traceback" not in err
@@ -281,7 +281,7 @@ def test_a_reader_that_goes_away(work: Path, form: str) -> None:
     read_until(process, b"x")
     assert process.stdout is not None
     process.stdout.close()
-    assert process.wait(timeout=20) == 141
+    assert process.wait(timeout=90) == 141
     assert process.stderr is not None
     assert process.stderr.read() == b""
     process.stderr.close()
@@ -295,7 +295,7 @@ def test_a_reader_that_does_not_read_loses_nothing(work: Path) -> None:
     turns = [[{"text": "y" * 12_000, "chunk": 1}, bash("touch over")], [{"text": "Done."}]]
     process = started(work, turns, "--output-format", "events")
     until(lambda: (work / "over").exists(), "the run to go on without a reader")
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=90)
     assert (process.returncode, err) == (0, b"")
     lines = [json.loads(line) for line in out.splitlines()]
     assert [line["seq"] for line in lines] == list(range(1, len(lines) + 1))
@@ -307,7 +307,7 @@ def test_a_reader_that_does_not_read_can_be_left(work: Path) -> None:
     process = started(work, [[{"text": "y" * 200_000, "chunk": 10}, bash("touch over; sleep 60")]])
     until(lambda: (work / "over").exists(), "the command")
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=20) == 130
+    assert process.wait(timeout=90) == 130
     process.communicate()
 
 
@@ -338,7 +338,7 @@ def test_a_session_that_runs_is_not_resumed(work: Path) -> None:
     assert done.returncode == 2
     assert f"sightline attach {session}".encode() in done.stderr
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=90)
 
 
 def test_a_session_of_commands_has_no_conversation(work: Path) -> None:
@@ -362,11 +362,11 @@ def test_watching_and_stopping_it(work: Path) -> None:
     watching = subprocess.Popen([SIGHTLINE, "attach", session], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     said = read_until(watching, b"out\n")
     go.touch()
-    rest, err = watching.communicate(timeout=20)
+    rest, err = watching.communicate(timeout=90)
     assert (said + rest).startswith("> go\nWords first.\n● Bash echo out; until".encode())
     assert (said + rest).endswith(b"  out\n  more\nDone.\n")
     assert (watching.returncode, err) == (0, b"")
-    process.communicate(timeout=20)
+    process.communicate(timeout=90)
     assert process.returncode == 0
     again = sightline("attach", session)
     assert again.stdout.endswith(b"  out\n  more\nDone.\n")
@@ -381,12 +381,12 @@ def test_leaving_and_stopping_it(work: Path) -> None:
     watching = subprocess.Popen([SIGHTLINE, "attach", session], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     read_until(watching, b"Bash sleep 60")
     watching.send_signal(signal.SIGINT)
-    _, err = watching.communicate(timeout=20)
+    _, err = watching.communicate(timeout=90)
     assert watching.returncode == 130
     assert b"still running" in err
     assert process.poll() is None
     assert sightline("stop", session).returncode == 0
-    process.communicate(timeout=20)
+    process.communicate(timeout=90)
     assert process.returncode == 130
     assert sightline("attach", session).returncode == 130
 
@@ -413,7 +413,7 @@ def test_a_home_that_cannot_be_written(work: Path, tmp_path: Path) -> None:
 def test_a_folder_that_is_gone(work: Path) -> None:
     """One line and a hint."""
     command = f'rmdir "$PWD"; exec {SIGHTLINE} -p go --model {script(work, HELLO)}'
-    done = subprocess.run(["sh", "-c", command], cwd=work, capture_output=True, timeout=30)
+    done = subprocess.run(["sh", "-c", command], cwd=work, capture_output=True, timeout=90)
     assert done.returncode == 2
     assert b"the current folder no longer exists" in done.stderr
     assert b"hint: " in done.stderr
@@ -557,7 +557,7 @@ def test_a_cancel_says_so_and_how_to_go_on(work: Path) -> None:
     process = started(work, [[{"text": "Words."}, bash("touch over; sleep 60")]])
     until(lambda: (work / "over").exists(), "the command")
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=90)
     assert err.decode() == f"cancelled\nResume with: sightline --resume {store().sessions()[0]}\n"
 
 

@@ -210,7 +210,7 @@ def test_ctrl_c_ends_it_with_130():
     process.stdin.flush()
     assert process.stdout.read1(10) == b"hi"
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=10)
+    _, err = process.communicate(timeout=90)
     assert (process.returncode, err) == (130, b"")
 
 

@@ -269,13 +269,20 @@ async def test_what_was_written_just_before_the_end_is_not_lost():
         assert ran.sink.size == 65536 * 16 + 60000
 
 
-async def test_silence_is_told(monkeypatch: pytest.MonkeyPatch):
-    """After a while without output a status says so, with the time."""
+async def test_silence_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """After a while without output a status says so, with the time; the count begins anew with each output."""
     monkeypatch.setattr("sightline.exec._output._SILENCES", (0.1, 0.3, 0.5))
-    ran = sh("sleep 0.4; echo x; sleep 0.2")
-    await ran.run()
+    wait = "until [ -e {} ]; do sleep 0.01; done"
+    ran = sh(f"{wait.format('speak')}; echo x; {wait.format('end')}", cwd=str(tmp_path))
+    running = ran.start()
+    await ran.until(lambda ran: len(ran.statuses) >= 2)
+    (tmp_path / "speak").touch()
+    await ran.until(lambda ran: "no output for 0.1 s" in ran.statuses)
+    (tmp_path / "end").touch()
+    await running
     assert ran.statuses[:2] == ["running for 0.1 s, no output yet", "running for 0.3 s, no output yet"]
-    assert ran.statuses[-1] == "no output for 0.1 s"
+    spoke = ran.outputs.index(ran.pieces[0])
+    assert ran.outputs[spoke + 1].content == "no output for 0.1 s"
     assert all(event.silent == (event.stream == "status") for event in ran.events if isinstance(event, ToolOutput))
 
 

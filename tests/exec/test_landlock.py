@@ -18,7 +18,7 @@ def launch(*arguments: str, env: dict[str, str] | None = None) -> subprocess.Com
     argv = [sys.executable, "-I", "-S", _landlock.__file__, str(handover.descriptor), *arguments]
     try:
         return subprocess.run(
-            argv, capture_output=True, text=True, timeout=30, env=given, pass_fds=[handover.descriptor]
+            argv, capture_output=True, text=True, timeout=90, env=given, pass_fds=[handover.descriptor]
         )
     finally:
         handover.close()
@@ -68,7 +68,7 @@ def test_the_rules_hold_on_every_version_the_kernel_can_play(tmp_path, version):
     folder = tmp_path / "w"
     folder.mkdir()
     argv = [sys.executable, "-c", code, os.path.dirname(_landlock.__file__), str(folder), str(version)]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=30)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=90)
     assert (done.stdout, done.stderr) == ("refused\n", "")
     assert (folder / "inside").exists()
 

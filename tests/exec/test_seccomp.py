@@ -37,7 +37,7 @@ def filtered(code: str, *, network: bool) -> str:
     )
     file = _seccomp.filter_file(network=network)
     argv = [sys.executable, "-c", program + code, os.path.dirname(_landlock.__file__), file]
-    return subprocess.run(argv, capture_output=True, text=True, check=True, timeout=30).stdout.strip()
+    return subprocess.run(argv, capture_output=True, text=True, check=True, timeout=90).stdout.strip()
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,7 @@ def test_ctrl_c_leaves_no_child(write: Callable[..., Path], tmp_path: Path) -> N
             assert process.poll() is None
         children = psutil.Process(process.pid).children(recursive=True)
         os.kill(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=90)
     finally:
         process.kill()
 

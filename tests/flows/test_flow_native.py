@@ -97,7 +97,7 @@ def test_cancelling_ends_what_it_runs(work: Path) -> None:
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
     until(lambda: (work / "pid").exists() and (work / "pid").read_text().strip(), "the command")
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=90)
     assert process.returncode == 130
 
 

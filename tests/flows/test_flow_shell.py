@@ -34,7 +34,7 @@ def command(script: str, value: str) -> tuple[list[str], dict[str, str], str]:
 
 def output_of(script: str, value: str, cwd: object = None) -> str:
     argv, env, _ = command(script, value)
-    done = subprocess.run(argv, env={**os.environ, **env}, capture_output=True, text=True, timeout=20, cwd=cwd)  # type: ignore[arg-type]
+    done = subprocess.run(argv, env={**os.environ, **env}, capture_output=True, text=True, timeout=90, cwd=cwd)  # type: ignore[arg-type]
     assert done.stderr == ""
     return done.stdout
 

@@ -104,7 +104,7 @@ def test_a_job_of_a_killed_host(tmp_path: Path) -> None:
     session = store_in(tmp_path).sessions()[0]
     script.write_text(json.dumps([[{"text": "again"}]] * 9))
     words = [*common, "--model", f"scripted:{script}", "--resume", session]
-    done = subprocess.run(words, cwd=tmp_path / "work", env=environment, capture_output=True, timeout=30)
+    done = subprocess.run(words, cwd=tmp_path / "work", env=environment, capture_output=True, timeout=90)
     assert done.stdout == b"again\n", done.stderr
     assert done.returncode == 0
     assert_sound_but_turns(kept(tmp_path, session))

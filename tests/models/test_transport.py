@@ -88,8 +88,8 @@ async def test_a_server_that_never_ends_after_its_last_event() -> None:
     """It is not waited for."""
     async with Serving([Reply(b"data: [DONE]\n\n", ending="hang")]) as server:
         transport = Transport(server.url, {})
-        assert await asyncio.wait_for(events(transport), 5) == [ServerEvent("", b"[DONE]")]
-        await asyncio.wait_for(server.gone.wait(), 5)
+        assert await asyncio.wait_for(events(transport), 60) == [ServerEvent("", b"[DONE]")]
+        await asyncio.wait_for(server.gone.wait(), 60)
         await transport.close()
 
 
@@ -178,11 +178,11 @@ async def test_cancelled_while_it_streams() -> None:
     async with Serving([Reply(TWO, ending="hang")]) as server:
         transport = Transport(server.url, {})
         task = asyncio.create_task(run(transport))
-        await asyncio.wait_for(got.wait(), 5)
+        await asyncio.wait_for(got.wait(), 60)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await asyncio.wait_for(server.gone.wait(), 5)
+        await asyncio.wait_for(server.gone.wait(), 60)
         await transport.close()
 
 
@@ -192,7 +192,7 @@ async def test_closed_while_it_streams() -> None:
         transport = Transport(server.url, {})
         async with aclosing(transport.events("/", b"", classify=classify)) as stream:
             assert await anext(stream) == EVENTS[0]
-        await asyncio.wait_for(server.gone.wait(), 5)
+        await asyncio.wait_for(server.gone.wait(), 60)
         await transport.close()
 
 

@@ -335,7 +335,7 @@ def same_in_bash(command):
     import subprocess
 
     script = f'printf() {{ builtin printf "%s\\0" "$@"; }}; {command}'
-    return subprocess.run(["bash", "-c", script], capture_output=True, timeout=10)
+    return subprocess.run(["bash", "-c", script], capture_output=True, timeout=90)
 
 
 @pytest.mark.parametrize(

@@ -242,7 +242,7 @@ def test_a_tmux_server_ends_with_its_emulator(opened: Opener) -> None:
     family = [server, *server.children(recursive=True)]
     assert len(family) == 3
     terminal.close()
-    assert psutil.wait_procs(family, timeout=10)[1] == []
+    assert psutil.wait_procs(family, timeout=90)[1] == []
 
 
 @pytest.mark.needs("tmux")
@@ -264,7 +264,7 @@ def test_a_tmux_server_ends_when_its_test_is_killed(busy: str, tmp_path: Path, m
     child.wait()
     child.stdin.close()
     child.stdout.close()
-    assert psutil.wait_procs(family, timeout=10)[1] == []
+    assert psutil.wait_procs(family, timeout=90)[1] == []
     assert list(tmp_path.glob("sightline-tmux-*")) == []
 
 

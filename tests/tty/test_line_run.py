@@ -45,7 +45,7 @@ def started(environment=None, before="", **streams):
 
 def ran(redirect="", environment=None, **streams):
     child = started(environment, redirect=redirect, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, **streams)
-    out, errors = child.communicate(timeout=20)
+    out, errors = child.communicate(timeout=90)
     return child.returncode, out, errors
 
 
@@ -94,7 +94,7 @@ def test_a_slow_reader_gets_everything():
     child = started({"LINES_AT_ONCE": "500"}, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
     with pytest.raises(subprocess.TimeoutExpired):
         child.wait(1.5)
-    out, _ = child.communicate(timeout=20)
+    out, _ = child.communicate(timeout=90)
     assert child.returncode == 3
     assert out.count(b"line") == 10_000
 
@@ -102,7 +102,7 @@ def test_a_slow_reader_gets_everything():
 def test_the_last_line_counts_without_its_end():
     """Of a pipe; then the program ends."""
     child = started({"QUIET": "1"}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    out, errors = child.communicate(b"one\ntwo", timeout=20)
+    out, errors = child.communicate(b"one\ntwo", timeout=90)
     assert (child.returncode, errors) == (0, b"")
     assert [line for line in out.replace(b"> ", b"").splitlines() if line] == [b"got one", b"got two"]
 
@@ -112,7 +112,7 @@ def test_a_terminal_for_input_only_gets_no_questions():
     master, slave = os.openpty()
     try:
         child = started(stdin=slave, stdout=subprocess.PIPE)
-        out, errors = child.communicate(timeout=20)
+        out, errors = child.communicate(timeout=90)
         assert (child.returncode, errors) == (3, b"")
         assert out.count(b"line") == 20
         assert b"\x1b" not in out
@@ -163,5 +163,5 @@ def test_lines_that_come_while_it_is_busy_are_all_heard():
     feeding = threading.Thread(target=lambda: child.stdin.write(b"".join(b"%s\n" % line[4:] for line in wanted)))
     feeding.start()
     feeding.join()
-    out, _ = child.communicate(timeout=20)
+    out, _ = child.communicate(timeout=90)
     assert [line for line in out.replace(b"> ", b"").splitlines() if line] == wanted

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from sightline.host.socket._hosts import attach as attach
     from sightline.host.socket._hosts import find as find
     from sightline.host.socket._hosts import follow as follow
+    from sightline.host.socket._hosts import hosted as hosted
     from sightline.host.socket._hosts import is_lost as is_lost
     from sightline.host.socket._hosts import running as running
     from sightline.host.socket._runtime import listen as listen

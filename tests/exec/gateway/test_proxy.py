@@ -48,7 +48,7 @@ class Place:
         reader, writer = await self.connect(address)
         writer.write(b"CONNECT a.test:1 HTTP/1.1\r\n\r\n")
         with contextlib.suppress(ConnectionError):
-            return (await asyncio.wait_for(reader.read(), 5)).partition(b"\r\n")[0]
+            return (await asyncio.wait_for(reader.read(), 60)).partition(b"\r\n")[0]
         return b""
 
     def leave(self) -> None:
@@ -93,7 +93,7 @@ async def test_the_oldest_that_asked_for_nothing_gives_way() -> None:
         assert notices(place) == []
         await place.silent(ONE, 1)
         with contextlib.suppress(ConnectionError):
-            assert await asyncio.wait_for(first.read(), 5) == b""
+            assert await asyncio.wait_for(first.read(), 60) == b""
         assert not any(reader.at_eof() or reader.exception() for reader in others)
         assert notices(place) == [f"a command has {SHARE} connections open, which is the maximum, and wants more"]
 
@@ -108,4 +108,4 @@ async def test_many_commands_make_room_for_one_more(monkeypatch: pytest.MonkeyPa
         assert b"403" in await place.asks(OTHER)
         assert not any(reader.at_eof() or reader.exception() for reader in least)
         with contextlib.suppress(ConnectionError):
-            assert await asyncio.wait_for(most[0].read(), 5) == b""
+            assert await asyncio.wait_for(most[0].read(), 60) == b""

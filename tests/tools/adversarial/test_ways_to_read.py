@@ -178,6 +178,6 @@ def test_a_flow_file_of_aliases_that_multiply_is_checked_at_once(tmp_path: Path)
     path = tmp_path / "bomb.yaml"
     path.write_text("\n".join([*rows, "steps: *h", ""]))
     argv = [sys.executable, "-m", "sightline", "flow", "check", str(path)]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=90, check=False)
     assert done.returncode != 0
     assert "aliases counted" in done.stdout + done.stderr

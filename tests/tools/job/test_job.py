@@ -181,7 +181,7 @@ async def test_what_is_answered_at_once(
 ) -> None:
     """No waiting, no progress; what has ended and was told is not delivered later."""
     await four(place)
-    outcome = await asyncio.wait_for(place.call(**args), 5)
+    outcome = await asyncio.wait_for(place.call(**args), 60)
     assert sections(outcome) == heads
     assert statuses(outcome) == jobs
     told = outcome.details.get("cancelled")
@@ -260,7 +260,7 @@ async def test_a_wait_is_over_with_the_first_end(place: Place, args: Any, watche
     await place.settled()
     assert not waiting.done()
     await place.end(ends, "the end")
-    outcome = await asyncio.wait_for(waiting, 5)
+    outcome = await asyncio.wait_for(waiting, 60)
     assert list(statuses(outcome)) == watched
     assert statuses(outcome)[ends] == "completed"
     assert "the end" in outcome.text
@@ -295,7 +295,7 @@ async def test_a_wait_has_an_end(tmp_path: Path, wait: str, seconds: float) -> N
 
     place.jobs._sleep = sleep
     place.begin("a")
-    outcome = await asyncio.wait_for(place.call(), 5)
+    outcome = await asyncio.wait_for(place.call(), 60)
     assert outcome.text == f"## Still Running (1)\n- a (run a), {seconds:.1f} s"
     assert outcome.details["jobs"][0]["duration_ms"] == seconds * 1000
     assert not outcome.is_error
@@ -309,7 +309,7 @@ async def test_giving_up_the_wait_leaves_the_jobs_alone(place: Place) -> None:
     waiting = asyncio.ensure_future(place.call())
     await place.settled()
     waiting.cancel()
-    outcome = await asyncio.wait_for(waiting, 5)
+    outcome = await asyncio.wait_for(waiting, 60)
     assert statuses(outcome) == {"a": "running"}
     await place.end("a")
     assert place.delivered == ["a"]

@@ -19,7 +19,7 @@ class Tmux:
 
     def __call__(self, *words):
         command = ["tmux", "-u", "-S", self._socket, "-f", "/dev/null", *words]
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=90).stdout
 
     def keys(self, text):
         for piece in text.split("\n"):

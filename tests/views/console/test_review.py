@@ -226,7 +226,7 @@ async def test_keys_are_not_the_editors_while_something_lies_over_it(
     asked = asyncio.ensure_future(sat.console.ask(Overlaid("over"), Overlay()))
     await settled(sat)
     sat.press("ctrl+c")
-    assert await asyncio.wait_for(asked, 2) is None
+    assert await asyncio.wait_for(asked, 60) is None
     assert sat.console.draft == "a draft"
     sat.console.prompt.clear()
     asked = asyncio.ensure_future(sat.console.ask(Overlaid("over"), Overlay()))
@@ -542,7 +542,7 @@ async def test_who_waits_for_an_answer_when_the_console_leaves_gets_a_refusal(
     await heard.readline()
     assert not asked.done()
     link.close()
-    reply = await asyncio.wait_for(asked, 2)
+    reply = await asyncio.wait_for(asked, 60)
     assert not reply.ok
     following.cancel()
     writer.close()
@@ -640,7 +640,7 @@ async def test_ctrl_c_twice_leaves_although_something_is_asked(sat: Sitting) -> 
     asked = asyncio.ensure_future(sat.console.ask(Overlaid("over"), Overlay()))
     await settled(sat)
     sat.press("ctrl+c", "ctrl+c")
-    await asyncio.wait_for(asked, 2)
+    await asyncio.wait_for(asked, 60)
     await sat.until(lambda: sat.ended)
 
 

@@ -24,6 +24,11 @@ async def running(store: Store) -> list[Hello]:
     return sorted((hello for hello in found if hello is not None), key=lambda hello: hello.started, reverse=True)
 
 
+def hosted(store: Store) -> list[str]:
+    """Every session that has a host, also one that is too busy to answer."""
+    return [session for session in sessions_with_sockets() if store.is_running(session)]
+
+
 def is_lost(store: Store, session: str) -> bool:
     """Whether its host was killed: one that ends removes its socket before it releases the session."""
     return socket_path(session).exists() and not store.is_running(session)

@@ -166,7 +166,7 @@ class OnTmux(Screen):
 
     def __call__(self, *words: str) -> str:
         command = ["tmux", "-u", "-S", self._socket, "-f", "/dev/null", *words]
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=90).stdout
 
     def press(self, *keys: str) -> None:
         shell = _status(self._shell)

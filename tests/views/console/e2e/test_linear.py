@@ -468,7 +468,7 @@ def test_where_nothing_can_be_drawn_there_are_lines(listener: Listener, monkeypa
 
 def test_without_a_person_there_is_no_console(listener: Listener) -> None:
     """Input from a pipe is a mistake of usage, and the hint says how to go about it."""
-    done = subprocess.run([SIGHTLINE], input=b"hi\n", capture_output=True, timeout=20)
+    done = subprocess.run([SIGHTLINE], input=b"hi\n", capture_output=True, timeout=90)
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"the console needs a terminal, and standard input is not one" in done.stderr
     assert b"-p" in done.stderr

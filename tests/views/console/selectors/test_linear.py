@@ -72,7 +72,7 @@ async def test_the_tree_is_read_out_searched_and_chosen_from(talk):
     await desk.until(lambda: '2. here: assistant: "two"' in desk.paper.text)
     assert "user:" not in desk.heard()
     await desk.enter("1")
-    await asyncio.wait_for(task, 5)
+    await asyncio.wait_for(task, 60)
     assert isinstance(desk.submitted[-1], MoveTo)
 
 
@@ -83,7 +83,7 @@ async def test_zero_leaves(talk):
     task = asyncio.ensure_future(_tree.open(desk, ""))
     await desk.until_shown()
     await desk.enter("0")
-    await asyncio.wait_for(task, 5)
+    await asyncio.wait_for(task, 60)
 
 
 async def test_a_conversation_is_found_by_a_line_and_chosen_by_number(talk):
@@ -95,7 +95,7 @@ async def test_a_conversation_is_found_by_a_line_and_chosen_by_number(talk):
     await desk.enter("second")
     await desk.until(lambda: "… " in desk.paper.text)
     await desk.enter("1")
-    await asyncio.wait_for(task, 5)
+    await asyncio.wait_for(task, 60)
     assert desk.switched == [(talk.id, "")]
 
 
@@ -113,7 +113,7 @@ async def test_a_setting_is_entered_in_place_of_the_old_value(tmp_path):
     await desk.until(lambda: desk.settings.bash.timeout == 17)
     await desk.until(lambda: bool(desk.shown))
     await desk.enter("0")
-    await asyncio.wait_for(task, 5)
+    await asyncio.wait_for(task, 60)
 
 
 async def test_a_theme_is_chosen_by_number(tmp_path):
@@ -123,5 +123,5 @@ async def test_a_theme_is_chosen_by_number(tmp_path):
     task = asyncio.ensure_future(_theme.open(desk, ""))
     await desk.until_shown()
     await desk.enter("3")
-    await asyncio.wait_for(task, 5)
+    await asyncio.wait_for(task, 60)
     assert desk.settings.console.theme == "light"

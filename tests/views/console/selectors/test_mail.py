@@ -64,7 +64,7 @@ async def opened(desk):
 
 async def left(desk, task):
     desk.press("q")
-    await asyncio.wait_for(task, 5)
+    await asyncio.wait_for(task, 60)
     await desk.settled()
 
 
@@ -237,7 +237,7 @@ async def test_the_list_of_agents_leads_there_and_counts_the_same(desk):
     await desk.go("q")
     assert isinstance(desk.panel, AgentsPanel)
     desk.press("escape")
-    await asyncio.wait_for(task, 5)
+    await asyncio.wait_for(task, 60)
 
 
 async def test_for_who_listens_it_is_text_and_a_choice(tmp_path):
@@ -255,6 +255,6 @@ async def test_for_who_listens_it_is_text_and_a_choice(tmp_path):
     await desk.enter("3")
     await desk.until_shown(QuestionPanel)
     await desk.enter("go on")
-    await asyncio.wait_for(task, 5)
+    await asyncio.wait_for(task, 60)
     assert desk.submitted == [SendMail("go on", agent="a")]
     assert desk.told[-1] == ("info", "sent: a woken", "")

@@ -92,7 +92,7 @@ async def _left(desk, task):
         if desk.shown:
             desk.press("ctrl+c")
         await asyncio.sleep(0.001)
-    await asyncio.wait_for(task, 5)
+    await asyncio.wait_for(task, 60)
     for each in tuple(desk.tasks):
         each.cancel()
 

@@ -51,7 +51,7 @@ class Session:
         return self.desk.panel.list.highlighted.value
 
     async def ended(self):
-        await asyncio.wait_for(self.task, 5)
+        await asyncio.wait_for(self.task, 60)
         assert not self.desk.shown
 
 

@@ -60,7 +60,7 @@ async def test_a_prompt_is_said_again_from_before_it(tmp_path):
         task = await hosted.open()
         hosted.desk.type("second")
         hosted.desk.press("enter")
-        await asyncio.wait_for(task, 5)
+        await asyncio.wait_for(task, 60)
         assert hosted.desk.draft == "second"
         await hosted.say("second, but better")
         said = [text_of(entry.message) for entry in hosted.tree.messages()]
@@ -87,7 +87,7 @@ async def test_a_landmark_is_labelled_and_found_again(tmp_path):
         await hosted.desk.settled()
         assert [row for row in hosted.desk.rows() if "[pivot]" in row] == ['› • [pivot] assistant: "one"']
         hosted.desk.press("enter")
-        await asyncio.wait_for(task, 5)
+        await asyncio.wait_for(task, 60)
         assert [text_of(entry.message) for entry in hosted.tree.messages()] == ["first", "one"]
         await here.session.sync()
         kept = SessionTree.load(Store(here.store._folder).folder(here.session.id))
@@ -174,7 +174,7 @@ async def test_an_extension_stops_a_move(tmp_path):
         here.agent.hooks.add("before_tree", lambda details: asked.append(details) or Cancelled("not now"))
         task = await hosted.open()
         hosted.desk.press("home", "enter")
-        await asyncio.wait_for(task, 5)
+        await asyncio.wait_for(task, 60)
         assert asked == [{"from": leaf, "to": "", "summarize": False}]
         assert hosted.tree.leaf == leaf
         ((level, said, _),) = hosted.desk.told
@@ -196,7 +196,7 @@ async def test_an_extension_gives_the_summary_and_hears_of_the_move(tmp_path):
         task = await hosted.open()
         hosted.desk.type("one")
         hosted.desk.press("enter")
-        await asyncio.wait_for(task, 5)
+        await asyncio.wait_for(task, 60)
         *_, summary = hosted.tree.path()
         assert next(hosted.tree.read([summary])).data["summary"] == "theirs"
         assert told == [{"leaf": hosted.tree.leaf, "ranges": hosted.tree.ranges()}]
@@ -241,7 +241,7 @@ async def test_the_model_reads_the_new_branch_and_views_are_told(tmp_path):
         task = await hosted.open()
         hosted.desk.type("one")
         hosted.desk.press("enter")
-        await asyncio.wait_for(task, 5)
+        await asyncio.wait_for(task, 60)
         branch = [event.value for event in here.seen if isinstance(event, State) and event.key == "branch"]
         assert branch[-1]["leaf"] == hosted.tree.leaf
         assert [text_of(message) for message in here.messages] == ["first", "one"]

@@ -186,7 +186,7 @@ async def test_keys_move_and_the_end_of_the_row_says_where():
             assert desk.rows()[1] == f"line {first}", name
         assert desk.rows()[-1].startswith("0 %")
         desk.press(leaving)
-        await asyncio.wait_for(task, 5)
+        await asyncio.wait_for(task, 60)
 
 
 async def test_searching_by_keys():

@@ -4,7 +4,7 @@ import asyncio
 import time
 
 from sightline.exceptions import OutsideFailure
-from sightline.host import CancelJob, Hello, Stop, StoredSession, attach, find, running
+from sightline.host import CancelJob, Hello, Stop, StoredSession, attach, find, hosted
 from sightline.journal import Store, session_of
 from sightline.text import cut_graphemes
 from sightline.transcript import Snapshot, TranscriptCall
@@ -127,7 +127,7 @@ def _calls(snapshot: Snapshot, id: str) -> list[TranscriptCall]:
 
 
 async def _stopped(store: Store, named: list[str]) -> int:
-    sessions = named or [hello.session for hello in await running(store)]
+    sessions = named or hosted(store)
     if not sessions:
         write_text(1, "no session is running\n")
     worked = await asyncio.gather(*(_stop(store, session) for session in sessions))
@@ -135,7 +135,11 @@ async def _stopped(store: Store, named: list[str]) -> int:
 
 
 async def _stop(store: Store, session: str) -> bool:
-    client = await attach(store, session)
+    try:
+        client = await attach(store, session)
+    except OutsideFailure as problem:
+        write_message(2, "error", problem.message, problem.hint)
+        return False
     if isinstance(client, StoredSession):
         write_message(2, "note", f"session {session} is not running")
         return True
