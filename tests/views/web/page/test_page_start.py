@@ -88,6 +88,23 @@ async def test_a_first_prompt_that_is_refused_is_in_the_field_of_its_session(pag
     await expect(page.locator("#talk-problem")).to_have_text("busy wait")
 
 
+async def test_the_prompt_has_the_focus_although_the_answer_to_resume_comes_last(page_server, open_page):
+    """On a slow line the page hears that the session is live before it hears that it was resumed."""
+    page_server.session("abcdef", title="talk", agent=True)
+    page = await open_page("#abcdef")
+    await page_server.know("abcdef", live=False, resumable=True)
+    prompt = page.get_by_role("textbox", name="Prompt", exact=True)
+
+    async def answered_last(route):
+        await page_server.know("abcdef", live=True, resumable=False)
+        await expect(prompt).to_be_visible()
+        await route.continue_()
+
+    await page.route("**/resume", answered_last)
+    await page.get_by_role("button", name="Resume").click()
+    await expect(prompt).to_be_focused()
+
+
 async def test_a_session_that_ended_is_resumed(page_server, open_page):
     """One button; the command for a terminal is beside it. A recording offers neither."""
     page_server.session("abcdef", title="talk", agent=True)

@@ -59,10 +59,7 @@ export class Talk {
     byId("stop").hidden = byId("send-after").hidden = !running;
     setText(byId("send"), running ? "Steer" : "Send");
     this.input.placeholder = running ? "Steer the agent, or queue a message" : narrow.matches ? "Ask for something" : "Ask for something, or ! and a command";
-    if (this.needsFocus && live) {
-      this.needsFocus = false;
-      this.input.focus();
-    }
+    this.focusIfResumed();
     this.queue.hidden = !Array.isArray(queue) || queue.length === 0;
     if (!this.queue.hidden) this.waiting.replaceChildren(...queue.map(queued));
   }
@@ -143,12 +140,20 @@ export class Talk {
     this.reportResume("");
     try {
       await api.resume(session);
-      if (this.session === session) this.needsFocus = true;
+      this.resumed = session;
+      this.focusIfResumed();
     } catch (error) {
       this.reportResume(error.message);
     } finally {
       byId("resume").disabled = false;
     }
+  }
+
+  // Whichever is heard first: that it was resumed, or that it is live.
+  focusIfResumed() {
+    if (this.resumed !== this.session || !this.usable) return;
+    this.resumed = null;
+    this.focus();
   }
 
   reportResume(text) {
