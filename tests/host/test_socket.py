@@ -118,7 +118,9 @@ async def test_garbage_is_answered_and_costs_nobody_anything(served):
     writer.close()
     with contextlib.suppress(OSError):
         await writer.wait_closed()
-    assert (await connect(session.id)).session == session.id
+    client = await connect(session.id)
+    assert client.session == session.id
+    client.close()
 
 
 async def test_a_reader_that_stops_reading_slows_nobody(served):
