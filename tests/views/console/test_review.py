@@ -506,7 +506,7 @@ async def test_a_huge_prompt_does_not_slow_every_event_down(sat: Sitting, monkey
     sat.hears(RunStarted("s"), User(huge, source="person"))
     sat.hears(State("queue", [{"text": huge, "how": "steer"}]))
     assert _shape.short(huge, 80).startswith("word word")
-    assert "next: word word" in sat.rows
+    assert "steering: word word" in sat.rows
     assert max(longest) <= 1000
 
 

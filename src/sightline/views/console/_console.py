@@ -268,7 +268,8 @@ class Console:
         self.entering.forget_ended(events)
         self.stopping.look()
         self.working.update()
-        self.queue.set(Facts(self.state).queue)
+        facts = Facts(self.state)
+        self.queue.set(facts.queue, steers=facts.takes_steering)
         self._offer_setup()
         self.requests.look()
         self.extensions.heard()
@@ -316,7 +317,7 @@ class Console:
         queued = Facts(self.state).queue
         self.transcript.stop()
         self.entering.host_gone(queued)
-        self.queue.set([])
+        self.queue.set([], steers=False)
         self.requests.look()
         self.current.note = "the session has stopped"
         self.stopping.look()

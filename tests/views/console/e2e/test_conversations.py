@@ -159,7 +159,7 @@ def test_steering_while_it_works(person: Person) -> None:
     screen.says("start")
     screen.sees("escape stop")
     screen.says("left, please")
-    screen.sees("next: left, please", "1 queued")
+    screen.sees("steering: left, please", "1 waiting")
     wait.touch()
     screen.sees("Steered.")
     tape = screen.tape()
@@ -173,10 +173,10 @@ def test_escape_gives_back_what_was_queued(person: Person) -> None:
     screen.says("start")
     screen.sees("begun")
     screen.says("not sent yet")
-    screen.sees("next: not sent yet")
+    screen.sees("steering: not sent yet")
     screen.press(ESCAPE)
     screen.until(lambda rows: any(row.strip() == "not sent yet" for row in rows), "the words in the editor")
-    screen.sees_no("next: not sent yet")
+    screen.sees_no("steering: not sent yet")
 
 
 def test_resuming_yesterdays_session(person: Person) -> None:

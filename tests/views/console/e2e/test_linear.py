@@ -247,7 +247,7 @@ def test_steering_queueing_and_taking_back(listener: Listener) -> None:
     ear.says("/queue and later this")
     ear.hears("queued until the agent is done")
     ear.says("/queue")
-    ear.hears("next: left, please", "when the agent is done: and later this")
+    ear.hears("steering: left, please", "queued: and later this")
     ear.says("/unqueue")
     ear.hears("in the editor: left, please", "and later this", "an empty line sends it")
     ear.says("right, please")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sightline.host import AskAside, Compact, Prompt
 from sightline.views.console._desk import accepted
 from sightline.views.console.input._images import image_file
+from sightline.views.console.input._queue import waits_as
 from sightline.views.console.status import Facts
 
 if TYPE_CHECKING:
@@ -44,12 +45,12 @@ async def ask_draft(console: "Console", args: str) -> None:
 
 
 def _report_queue(console: "Console") -> None:
-    waiting = Facts(console.state).queue
+    facts = Facts(console.state)
+    waiting = facts.queue
     if not waiting:
         console.report("the queue is empty", hint="/queue TEXT sends it when the agent is done")
         return
-    when = {"follow_up": "when the agent is done"}
-    lines = [f"{when.get(one.how, 'next')}: {one.text}" for one in waiting]
+    lines = [f"{waits_as(one, steers=facts.takes_steering)}: {one.text}" for one in waiting]
     console.report("\n".join(lines), hint="/unqueue to edit")
 
 

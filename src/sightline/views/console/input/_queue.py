@@ -7,11 +7,15 @@ from sightline.views.console._drawing import DrawingOptions
 
 _ROWS = 4
 _LOOKED_AT = 1000  # characters of a message: no row is longer
-_WHEN = {"steer": "next", "follow_up": "after"}
+
+
+def waits_as(message: QueuedMessage, *, steers: bool) -> str:
+    """What a message that waits does: `steers` is whether the agent reads one while it works."""
+    return "steering" if steers and message.how == "steer" else "queued"
 
 
 class QueuePanel(CachedComponent):
-    """A row for each queued message, at most four, and the key that moves them back into the editor."""
+    """A row for each message that waits, at most four, and the key that moves them back into the editor."""
 
     def __init__(self, drawing: DrawingOptions) -> None:
         self._drawing = drawing
@@ -20,9 +24,9 @@ class QueuePanel(CachedComponent):
     def __len__(self) -> int:
         return len(self._messages)
 
-    def set(self, messages: list[QueuedMessage]) -> None:
+    def set(self, messages: list[QueuedMessage], *, steers: bool) -> None:
         self._messages = tuple(
-            (_WHEN.get(one.how, "next"), clean_line(first_line(one.text)[:_LOOKED_AT])) for one in messages
+            (waits_as(one, steers=steers), clean_line(first_line(one.text)[:_LOOKED_AT])) for one in messages
         )
 
     def _key(self) -> tuple[object, ...]:

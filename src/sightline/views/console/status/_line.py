@@ -69,7 +69,7 @@ class StatusLine(CachedComponent):
         if context is not None and context[0]:
             parts.append(_Part(*_context(*context)))
         if facts.queue:
-            parts.append(_Part("text", f"{len(facts.queue)} queued"))
+            parts.append(_Part("text", f"{len(facts.queue)} waiting"))
         counts = ((len(facts.jobs), "job"), (facts.agents, "agent"))
         parts += [_Part("accent", plural(number, what)) for number, what in counts if number]
         read, written = facts.tokens
