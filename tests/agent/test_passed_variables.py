@@ -140,7 +140,7 @@ async def test_a_socket_that_is_named_can_be_reached(
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)
         server.listen()
-        server.settimeout(20)
+        server.settimeout(90)
         answering = threading.Thread(target=_answer_once, args=(server,), daemon=True)
         answering.start()
         monkeypatch.setenv("SSH_AUTH_SOCK", path)
@@ -148,8 +148,9 @@ async def test_a_socket_that_is_named_can_be_reached(
         code = f"import os, socket; {connecting}"
         settings = {"permissions.sandbox": "true"} | ({"permissions.pass_env": "SSH_AUTH_SOCK"} if passed else {})
         written, _, _ = await printed(tmp_path, f'/usr/bin/python3 -c "{code}"', settings=settings)
+        server.shutdown(socket.SHUT_RDWR)  # ends a wait for what does not come
         assert ("hello" in written) is passed
-    await asyncio.to_thread(answering.join, 20)
+    await asyncio.to_thread(answering.join, 90)
 
 
 def _answer_once(server: socket.socket) -> None:
