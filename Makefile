@@ -11,6 +11,8 @@ SECONDS ?= 60
 
 # Compiled modules are stored: every test starts processes, and each worker would compile all tests anew.
 unexport PYTHONDONTWRITEBYTECODE
+# A program that forgets to flush what it writes must fail a test, whatever this machine has set.
+unexport PYTHONUNBUFFERED
 
 .PHONY: demo test check test-changed lint live live-install bench bench-peers stress stress-kills stress-kills-agents stress-console stress-races stress-rules attack fuzz captures completions reference pictures lock wheel-check clean
 

@@ -7,6 +7,7 @@ import signal
 import pytest
 
 from sightline.journal import JobRecord, Store
+from sightline.views._names import folder_name
 from tests.cli.support import detached, is_alive, jobs, running_sessions, sightline, until
 
 pytestmark = pytest.mark.usefixtures("hosts")
@@ -116,7 +117,7 @@ def test_ps_lists_what_runs_and_stop_ends_it():
     assert len(table) == 3
     assert table[0].split() == ["ID", "STATE", "TIME", "PID", "JOBS", "FOLDER", "TITLE"]
     assert "◌ jobs running" in table[1]
-    assert table[1].endswith(f"{os.getcwd()}  exec sleep 60")
+    assert table[1].endswith(f"{folder_name(os.getcwd())}  exec sleep 60")
     assert sightline("stop", session[:4]).stdout == f"stopped {session}\n".encode()
     until(lambda: not is_alive(hosts[session]["pid"]), "the host to go")
     assert jobs()[first]["state"] == "cancelled"

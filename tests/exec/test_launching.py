@@ -29,10 +29,14 @@ def kind(request, monkeypatch) -> str:
     return request.param
 
 
+def _outside_tmp() -> str:
+    """A folder one may write to, and that does not look empty in the sandbox."""
+    return "/var" if os.access("/var", os.W_OK) else str(Path.home())
+
+
 @pytest.fixture
 def workspace() -> Iterator[Path]:
-    """Not in a folder that looks empty in the sandbox."""
-    with tempfile.TemporaryDirectory(prefix="sl-w-", dir="/var") as folder:
+    with tempfile.TemporaryDirectory(prefix="sl-w-", dir=_outside_tmp()) as folder:
         yield Path(folder)
 
 
@@ -97,7 +101,7 @@ def test_entries_that_lead_into_a_workspace_are_left_out(monkeypatch, tmp_path):
     monkeypatch.setattr("sightline.exec.sandbox._programs._workspaces", set())
     work_in(tmp_path)
     (tmp_path / "lib").mkdir()
-    with tempfile.TemporaryDirectory(prefix="sl-l-", dir="/var") as elsewhere:
+    with tempfile.TemporaryDirectory(prefix="sl-l-", dir=_outside_tmp()) as elsewhere:
         (Path(elsewhere) / "link").symlink_to(tmp_path / "lib")
         given = {
             "LD_LIBRARY_PATH": f"/opt/lib::{tmp_path}/lib:lib:{elsewhere}/link:{elsewhere}",

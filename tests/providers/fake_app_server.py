@@ -42,6 +42,7 @@ for line in sys.stdin:
         out({{"id": asked["id"], "result": {{"turn": {{"id": "U1"}}}}}})
         for said in open(os.path.join(HERE, f"turn-{{turns}}.jsonl")):
             if said.strip() == "CRASH":
+                sys.stdout.flush()
                 os.kill(os.getpid(), signal.SIGKILL)
             sys.stdout.write(said)
         sys.stdout.flush()

@@ -72,6 +72,7 @@ while True:
     for said in open(os.path.join(HERE, f"prompt-{{prompts}}.jsonl")):
         word = said.strip()
         if word == "CRASH":
+            sys.stdout.flush()
             os.kill(os.getpid(), signal.SIGKILL)
         elif word == "LATER":
             while not has("now"):

@@ -113,6 +113,7 @@ def test_a_full_disk_leaves_nothing(workspace, tmp_path, monkeypatch):
     assert not (tmp_path / "agent" / "copy").exists()
 
 
+@pytest.mark.needs("git")
 def test_a_copy_has_links_modes_and_gits_own_files_and_nothing_that_is_no_file(workspace, tmp_path):
     """A link is copied as a link, wherever it leads."""
     (workspace / "link").symlink_to("/etc/passwd")

@@ -71,7 +71,13 @@ def landlock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("made", "named"),
-    [("", ""), (".git", ".git/config"), (".envrc", ".envrc"), (".husky/x", ".husky"), (".sightline/x", ".sightline")],
+    [
+        ("", ""),
+        pytest.param(".git", ".git/config", marks=pytest.mark.needs("git")),
+        (".envrc", ".envrc"),
+        (".husky/x", ".husky"),
+        (".sightline/x", ".sightline"),
+    ],
 )
 def test_with_landlock_a_command_that_could_change_what_is_protected_is_asked_about(
     tmp_path: Path, landlock: None, made: str, named: str

@@ -6,6 +6,8 @@ import pytest
 
 from tests.cli.support import SIGHTLINE, until
 
+pytestmark = pytest.mark.needs("tmux")
+
 
 class Tmux:
     """A server of its own with one window, the gallery started from a shell in it."""
