@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from sightline.providers._requests import OpenRequest as OpenRequest
     from sightline.providers.running._doctor import ProviderStatus as ProviderStatus
     from sightline.providers.running._doctor import survey as survey
+    from sightline.providers.running._runner import CliRun as CliRun
     from sightline.providers.running._runner import start_run as start_run
 
 if not TYPE_CHECKING:  # so that a wrong name is found by the type checker
