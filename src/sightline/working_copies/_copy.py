@@ -43,7 +43,7 @@ from sightline.working_copies._records import CopyRecord, MergeLock, records, re
 from sightline.working_copies._side import AgentSide
 from sightline.working_copies._states import MISSING, FileState, Signature, entry_at, look, signature
 from sightline.working_copies._stored_files import new_file
-from sightline.working_copies._worktree import commit_all, remove_worktree
+from sightline.working_copies._worktree import commit_all, has_all, remove_worktree
 
 _Known = tuple[Signature | None, Signature | None, CopyChange | None]
 
@@ -135,6 +135,14 @@ class WorkingCopy:
             made = commit_all(tree, self.record.branch, message, self._manifest, paths)
             self._note_stored({path: state for path, state in states.items() if path not in made.left_out})
             return made
+
+    def is_in(self, branch: str) -> bool:
+        """Whether a branch has everything that was changed here."""
+        with self._lock, _explained():
+            repository = self._repository
+            assert repository is not None
+            changed = [each.path for each in self._changed(self._all_paths(), force=True)]
+            return has_all(repository.tree(self._side.cwd, self.record.git_dir), branch, self._manifest, changed)
 
     def remove(self) -> None:
         """All of it but the patch and what is stored beside it. UserMistake while a process is in it, or there are

@@ -66,34 +66,65 @@ def make_worktree(repository: Repository, record: CopyRecord, before: int) -> tu
 
 def commit_all(tree: Repository, branch: str, message: str, manifest: Manifest, changed: list[str]) -> Branch:
     """Everything that git would add, on top of what the branch has. No hook runs, and nothing is signed."""
-    index = {"GIT_INDEX_FILE": os.path.join(tree.git_dir, "sightline-index")}
-    ref = f"refs/heads/{branch}"
+    ref, flags = f"refs/heads/{branch}", _flags(tree)
     tip = tree.line("rev-parse", "--verify", f"{ref}^{{commit}}")
+    made = _stored_tree(tree, tip, manifest, flags)
+    commit = tip
+    if made != tree.line("rev-parse", f"{tip}^{{tree}}"):
+        words = ("commit-tree", made, "-p", tip, "-F", "-")
+        commit = tree.run(*words, data=message.encode(), env=tree.identity()).decode().strip()
+        tree.run("update-ref", "-m", "sightline", ref, commit, tip)
+        tree.run("read-tree", commit)
+        _set_flags(tree, flags)
+    left_out = [path for path in _never_committed(changed, manifest, flags) if path not in set(manifest.extra)]
+    return Branch(name=branch, commit=commit, left_out=tuple(left_out))
+
+
+def has_all(tree: Repository, branch: str, manifest: Manifest, changed: list[str]) -> bool:
+    """Whether a branch has every one of these changes already."""
+    flags, tip = _flags(tree), tree.line("rev-parse", "--verify", f"refs/heads/{branch}^{{commit}}")
+    if _never_committed(changed, manifest, flags):
+        return False
+    return _stored_tree(tree, tip, manifest, flags) == tree.line("rev-parse", f"{tip}^{{tree}}")
+
+
+def can_merge(repository: Repository, branch: str) -> bool:
+    """Whether `git merge` takes it: it refuses where a file that it would change has changes that are not committed."""
+    tip, head = repository.line("rev-parse", "--verify", f"refs/heads/{branch}^{{commit}}"), repository.head()
+    base = "" if head is None else os.fsdecode(repository.run("merge-base", head, tip, allowed=(0, 1)).strip())
+    if not head or not base:
+        return False
+    words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, tip)
+    touched = {os.fsdecode(each) for each in repository.run(*words).split(b"\0") if each}
+    if touched & set(_dirty(repository, head)):
+        return False
+    tracked = set(os.fsdecode(repository.run("ls-files", "-z")).split("\0"))
+    if any(os.path.lexists(os.path.join(repository.folder, path)) for path in touched - tracked):
+        return False
+    return base == head or not repository.run("diff-index", "--cached", "--name-only", head)
+
+
+def _stored_tree(tree: Repository, tip: str, manifest: Manifest, flags: dict[str, list[str]]) -> str:
+    """What the branch would have with everything that git would add, stored in the repository."""
+    index = {"GIT_INDEX_FILE": os.path.join(tree.git_dir, "sightline-index")}
     try:
         tree.run("read-tree", tip, env=index)
-        nested = tuple(f"{each}/" for each in manifest.repositories)
-        extra = set(manifest.extra)
-        flags = _flags(tree)
-        left_alone = {*extra, *flags["skip-worktree"], *flags["assume-unchanged"]}
-        names = [
-            path for path in _listed_with(tree, index)
-            if not path.endswith("/") and path not in left_alone and not path.startswith(nested or ("\0",))
-        ]  # fmt: skip
-        data = b"".join(os.fsencode(path) + b"\0" for path in names if not _is_folder(tree.folder, path))
+        listed = [path for path in _listed_with(tree, index) if not path.endswith("/")]
+        left_out = set(_never_committed(listed, manifest, flags))
+        names = [path for path in listed if path not in left_out and not _is_folder(tree.folder, path)]
+        data = b"".join(os.fsencode(path) + b"\0" for path in names)
         tree.run("update-index", "-z", "--add", "--remove", "--replace", "--stdin", data=data, env=index)
-        made = tree.line("write-tree", env=index)
-        commit = tip
-        if made != tree.line("rev-parse", f"{tip}^{{tree}}"):
-            words = ("commit-tree", made, "-p", tip, "-F", "-")
-            commit = tree.run(*words, data=message.encode(), env=tree.identity()).decode().strip()
-            tree.run("update-ref", "-m", "sightline", ref, commit, tip)
-            tree.run("read-tree", commit)
-            _set_flags(tree, flags)
+        return tree.line("write-tree", env=index)
     finally:
         with suppress(OSError):
             os.unlink(index["GIT_INDEX_FILE"])
-    left_out = tuple(path for path in changed if path in left_alone - extra or path.startswith(nested or ("\0",)))
-    return Branch(name=branch, commit=commit, left_out=left_out)
+
+
+def _never_committed(paths: list[str], manifest: Manifest, flags: dict[str, list[str]]) -> list[str]:
+    """Ignored files, those git was told to leave alone, and those of repositories inside."""
+    left_alone = {*manifest.extra, *flags["skip-worktree"], *flags["assume-unchanged"]}
+    nested = tuple(f"{each}/" for each in manifest.repositories)
+    return [path for path in paths if path in left_alone or path.startswith(nested or ("\0",))]
 
 
 def remove_worktree(repository: Repository, record: CopyRecord) -> None:
