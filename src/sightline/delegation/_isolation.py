@@ -23,7 +23,7 @@ from sightline.events import CallEnding, DiffFact, ToolResult, ToolUse
 from sightline.exceptions import SightlineError
 from sightline.text import clean_line
 from sightline.tools import CallWriter, writing_as
-from sightline.working_copies import ChangeList, CopyKind, Merged
+from sightline.working_copies import ChangeList, CopyKind, Merged, StoredCommits
 
 if TYPE_CHECKING:
     from sightline.working_copies import WorkingCopy
@@ -50,6 +50,7 @@ class HandedIn(msgspec.Struct, frozen=True, kw_only=True):
     patch: str = ""  # the file with all changes
     branch: str = ""  # where they are committed
     commit: str = ""
+    commits: list[StoredCommits] = []  # that nothing but its copy had
     problem: str = ""  # why they could not be handed in; the copy is still there
 
 
@@ -95,12 +96,14 @@ class Isolation:
         try:
             found = await asyncio.to_thread(self.copy.changes)
             self._note(found)
+            commits = await asyncio.to_thread(self.copy.store_commits)
             if not found.files:
                 await asyncio.to_thread(self.copy.remove)
-                return HandedIn(kind=self.copy.kind)
+                return HandedIn(kind=self.copy.kind, commits=commits)
             if branch and is_good:
                 return await self._committed(found, title)
-            return await (self._merged(found, may_write) if is_good else self._stored(found))
+            handed_in = await (self._merged(found, may_write) if is_good else self._stored(found))
+            return msgspec.structs.replace(handed_in, commits=commits)
         except (OSError, SightlineError) as error:
             problem = clean_line(str(error))
             return HandedIn(kind=self.copy.kind, problem=f"{problem}; they are in {self.copy.record.folder}")
@@ -140,6 +143,18 @@ class Isolation:
 
 def handed_in_text(handed_in: HandedIn) -> str:
     """For people and models."""
+    return "\n".join([_files_text(handed_in), *map(commits_text, handed_in.commits)])
+
+
+def commits_text(stored: StoredCommits) -> str:
+    """Commits of a working copy that is removed."""
+    made = f"Commits that only its copy had: {_named(stored.names)}."
+    if stored.bundle is None:
+        return f"{made} They are gone with it, and could not be stored: {clean_line(stored.problem)}."
+    return f"{made} They are stored in {stored.bundle} (git fetch FILE NAME; git ls-remote FILE lists the names)."
+
+
+def _files_text(handed_in: HandedIn) -> str:
     if handed_in.problem:
         return f"What it changed could not be merged: {handed_in.problem}."
     if not handed_in.files:

@@ -32,6 +32,7 @@ from sightline.working_copies._facts import (
     MergeConflict,
     Merged,
     RefusedFile,
+    StoredCommits,
     StoredPatch,
 )  # fmt: skip
 from sightline.working_copies._git import GitFailure, Repository, find_repository
@@ -44,6 +45,7 @@ from sightline.working_copies._side import AgentSide
 from sightline.working_copies._states import MISSING, FileState, Signature, entry_at, look, signature
 from sightline.working_copies._stored_files import new_file
 from sightline.working_copies._worktree import commit_all, has_all, remove_worktree
+from sightline.working_copies.commits._own_commits import store_own_commits
 
 _Known = tuple[Signature | None, Signature | None, CopyChange | None]
 
@@ -99,6 +101,21 @@ class WorkingCopy:
         """All changes, for `git apply`. Files too large for one are stored in `large` beside it."""
         with self._lock, _explained():
             return self._store_patch(self._all_paths())
+
+    def store_commits(self) -> list[StoredCommits]:
+        """Those an agent made in it, which nothing else has: beside the patch. A worktree's are the repository's."""
+        if self.kind == "worktree":
+            return []
+        with self._lock, _explained():
+            own = self._side.candidates(self._ignored, force=True).repositories
+            folders = sorted({"", *own, *self._manifest.repositories})
+            found: list[StoredCommits] = []
+            for folder in folders:
+                place = Path(self.record.folder, f"commits{f'-{len(found) + 1}' if found else ''}.bundle")
+                parts = (self.record.workspace, self._side.root, folder, place, self.record.parts)
+                if (stored := store_own_commits(*parts)) is not None:
+                    found.append(stored)
+        return found
 
     def merge(self, may_write: Callable[[str], bool] = lambda path: True) -> Merged:
         """Into the workspace. What is merged counts as the start from then on; what is not can be merged again.
@@ -251,8 +268,7 @@ class WorkingCopy:
         (self.record.parts / "stored").write_bytes(msgspec.msgpack.encode(noted))
 
     def _store_large(self, beside: Path, path: str) -> Path:
-        root = self._side.cwd if self.kind != "overlay" else str(self.record.parts / "upper")
-        with entry_at(root, path) as found:
+        with entry_at(self._side.root, path) as found:
             source = found.open_regular()
             try:
                 place, target = new_file(beside, path)

@@ -30,7 +30,7 @@ class CopiedFolder:
     words: tuple[str, ...] = ()
 
     def __init__(self, tree: str, manifest: Manifest) -> None:
-        self.cwd = tree
+        self.cwd = self.root = tree
         self._manifest = manifest
 
     def candidates(self, ignoring: Ignoring, *, force: bool) -> Candidates:

@@ -15,7 +15,7 @@ Ignoring = Callable[[list[str]], set[str]]
 
 class Candidates(msgspec.Struct):
     """Paths that may have changed. `is_whole`: false where there are more, or a folder could not be read.
-    `repositories`: folders in which the agent made one, of a side that has all files of its own."""
+    `repositories`: folders below its own that have a `.git`; of an overlay those in which something of it changed."""
 
     paths: set[str]
     is_whole: bool = True
@@ -27,6 +27,7 @@ class AgentSide(Protocol):
 
     words: tuple[str, ...]
     cwd: str
+    root: str  # where files of its own are
 
     def candidates(self, ignoring: Ignoring, *, force: bool) -> Candidates:
         """Nothing in a `.git`. New folders that are ignored are left out with all that is in them."""
