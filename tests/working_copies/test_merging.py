@@ -1,6 +1,7 @@
 """Merging: what both sides changed, what is refused, and what a swapped link cannot do."""
 
 import ctypes
+import errno
 import os
 import stat
 import threading
@@ -38,6 +39,36 @@ def test_changes_on_both_sides_are_merged_line_by_line(project, opened, kind):
     merged = copy.merge()
     assert (merged.applied, merged.conflicts) == (("text",), ())
     assert (project / "text").read_text() == LINES.replace("1\n", "user\n", 1).replace("20\n", "agent\n")
+
+
+@KINDS
+@pytest.mark.needs("git")
+@pytest.mark.parametrize("to", ["file", "link"])
+def test_on_a_full_disk_the_old_stays(project, opened, kind, to, monkeypatch):
+    """A link that becomes a file, a file that becomes a link: the old one is there until the new one is whole. What
+    was not merged is refused, and can be merged when there is room."""
+    (project / "changing").symlink_to("text") if to == "file" else (project / "changing").write_text("old\n")
+    before = tree_of(project)
+    copy = opened(kind)
+    shell(copy, "rm changing; " + ("echo new > changing" if to == "file" else "ln -s binary changing"))
+
+    def fsync(descriptor: int, fsync=os.fsync) -> None:
+        if os.readlink(f"/proc/self/fd/{descriptor}").startswith(f"{project}/"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        fsync(descriptor)
+
+    def symlink(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", fsync)
+        full.setattr(os, "symlink", symlink)
+        merged = copy.merge()
+    assert [(each.path, "No space left" in each.why) for each in merged.refused] == [("changing", True)]
+    assert tree_of(project) == before
+    assert copy.merge().applied == ("changing",)
+    assert tree_of(project)["changing"] == (("file", b"new\n", 0o644) if to == "file" else ("link", b"binary", 0))
+    assert tree_of(project).keys() == before.keys()
 
 
 @KINDS
