@@ -352,3 +352,24 @@ async def test_a_rule_with_the_path_of_the_workspace_holds_in_the_copy(tmp_path:
         (result,) = of_agent(here, "One", ToolResult)
         assert result.is_error
         assert "hidden words" not in result.content
+
+
+async def test_a_branch_has_nothing_that_a_rule_denies(tmp_path: Path) -> None:
+    """It is named, and stays in the patch; also what is in a repository inside."""
+    needs_of("worktree", tmp_path)
+    work = project(tmp_path)
+    make = "echo x > denied.txt; echo x > good.txt; mkdir -p .vscode inner; echo '{}' > .vscode/tasks.json"
+    script = [[call("bash", command=f"{make}; git -C inner init -q; echo x > inner/file")], [text("Done.")]]
+    turns, settings = [[isolated({"One": script})], [text("So.")]], {"task.merge": "branch"}
+    async with lab(tmp_path, turns, deny=["write(denied.txt)"], settings=settings) as here:
+        await here.run()
+        (given,) = handed_in(here)
+        told = result_of(here).content
+        assert given["problem"] == ""
+        assert git(work, "diff", "--name-only", "HEAD", given["branch"]).split() == ["good.txt"]
+        assert "Not committed: .vscode/tasks.json: it is protected." in told
+        assert "Not committed: denied.txt: no rule allows to write it." in told
+        assert "Not committed, of repositories inside: inner/file." in told
+        assert all(
+            f"b/{name}" in content(given["patch"]) for name in ("denied.txt", "inner/file", ".vscode/tasks.json")
+        )

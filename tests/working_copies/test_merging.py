@@ -11,7 +11,7 @@ import pytest
 
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.working_copies import _git, _states
-from tests.working_copies.conftest import make_repository, python, shell, tree_of
+from tests.working_copies.conftest import git, make_repository, python, shell, tree_of
 
 KINDS = pytest.mark.parametrize("kind", ["overlay", "worktree", "copy"])
 _HERE, _EXCHANGE = -100, 2
@@ -368,3 +368,23 @@ def test_a_large_file_that_became_small_is_stored_beside_the_patch(workspace, op
     assert [place.read_bytes() for place in stored.large] == [b"precious\n"]
     copy.remove()
     assert stored.large[0].exists()
+
+
+@KINDS
+@pytest.mark.needs("git")
+def test_a_folder_with_another_spelling_of_git_is_reported(project, opened, kind):
+    """It may be git's own elsewhere, so it is not merged; its files are stored beside the patch, which git takes."""
+    copy = opened(kind)
+    shell(copy, "mkdir .GIT folder/.Git; echo mine > .GIT/config; echo 1 > folder/.Git/x; echo new > other")
+    assert [each.path for each in copy.changes().files] == [".GIT/config", "folder/.Git/x", "other"]
+    merged = copy.merge()
+    assert merged.applied == ("other",)
+    assert [(each.path, each.why) for each in merged.refused] == [
+        (".GIT/config", "it is git's own"),
+        ("folder/.Git/x", "it is git's own"),
+    ]
+    assert [path.read_text() for path in merged.large] == ["mine\n", "1\n"]
+    (project / "other").unlink()
+    git(project, "apply", str(merged.patch))
+    assert (project / "other").read_text() == "new\n"
+    copy.remove()

@@ -81,8 +81,10 @@ class StoredPatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Branch(msgspec.Struct, frozen=True, kw_only=True):
-    """`left_out`: changed files of repositories inside the workspace, which a commit of this one cannot have."""
+    """`left_out`: changed files of repositories inside the workspace, which a commit of this one cannot have.
+    `refused`: what a merge would have refused."""
 
     name: str
     commit: str
     left_out: tuple[str, ...] = ()
+    refused: tuple[RefusedFile, ...] = ()

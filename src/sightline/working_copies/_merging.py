@@ -30,7 +30,8 @@ from sightline.tools.files._file_lock import TEMPORARY, locked
 from sightline.tools.files._write_ledger import recorded
 from sightline.working_copies._facts import ConflictReason, MergeConflict, RefusedFile
 from sightline.working_copies._git import merge_files
-from sightline.working_copies._side import AgentSide, is_git
+from sightline.working_copies._patch import is_gits
+from sightline.working_copies._side import AgentSide
 from sightline.working_copies._states import MISSING, FileState, entry_at, look
 from sightline.working_copies._stored_files import stored_file
 
@@ -58,6 +59,29 @@ class _Stays(Exception):
         self.merged = merged
 
 
+class MergeRules:
+    """What an agent's copy may change in the workspace, by the path alone."""
+
+    def __init__(self, workspace: str, may_write: Callable[[str], bool]) -> None:
+        self._workspace = workspace
+        self._protected = protected(workspace)
+        self._may_write = may_write
+
+    def why_not(self, path: str) -> str:
+        """Empty where it may be written."""
+        if is_gits(path):
+            return "it is git's own"
+        real = os.path.join(self._workspace, path)
+        if is_guarded(real, self._workspace, self._protected):
+            return "it is protected"
+        if not self._may_write(real):
+            return "no rule allows to write it"
+        is_new = not os.path.lexists(real)
+        if is_new and os.path.dirname(real) in self._protected.closed:
+            return "nothing new is created in this folder"
+        return ""
+
+
 class WorkspaceMerge:
     """`conflicts` is where the agent's side of a conflict is stored, `scratch` a folder for what git merges."""
 
@@ -68,12 +92,11 @@ class WorkspaceMerge:
         self._side = side
         self._conflicts = conflicts
         self._scratch = scratch
-        self._protected = protected(workspace)
-        self._may_write = may_write
+        self._rules = MergeRules(workspace, may_write)
 
     def apply(self, changed: ChangedPair) -> MergeConflict | RefusedFile | None:
         """None when the workspace has the change now."""
-        why = self._why_not(changed)
+        why = self._rules.why_not(changed.path) or _CANNOT_BE_WRITTEN.get(changed.after.kind, "")
         if why:
             return RefusedFile(path=changed.path, why=why)
         try:
@@ -85,19 +108,6 @@ class WorkspaceMerge:
         except OSError as problem:
             return RefusedFile(path=changed.path, why=problem.strerror or str(problem))
         return None
-
-    def _why_not(self, changed: ChangedPair) -> str:
-        if any(map(is_git, changed.path.split("/"))):
-            return "it is git's own"
-        real = os.path.join(self._workspace, changed.path)
-        if is_guarded(real, self._workspace, self._protected):
-            return "it is protected"
-        if not self._may_write(real):
-            return "no rule allows to write it"
-        is_new = not os.path.lexists(real)
-        if is_new and os.path.dirname(real) in self._protected.closed:
-            return "nothing new is created in this folder"
-        return _CANNOT_BE_WRITTEN.get(changed.after.kind, "")
 
     def _apply(self, changed: ChangedPair) -> None:
         ours = self._ours(changed.path)

@@ -24,7 +24,7 @@ from sightline.handles import path_of
 from sightline.working_copies import _launcher
 from sightline.working_copies._facts import MountMode
 from sightline.working_copies._manifest import Manifest
-from sightline.working_copies._side import CANDIDATES_AT_MOST, Candidates, Ignoring, is_git
+from sightline.working_copies._side import CANDIDATES_AT_MOST, GIT, Candidates, Ignoring
 from sightline.working_copies._states import (
     MISSING,
     FileState,
@@ -85,7 +85,7 @@ class OverlaySide:
         folders = []
         for name, status in entries:
             path = f"{folder}/{name}" if folder else name
-            if is_git(name):
+            if name == GIT:
                 found.repositories.update([folder] if folder else [])
                 continue
             if not stat.S_ISDIR(status.st_mode):

@@ -8,6 +8,7 @@ import msgspec
 from sightline.working_copies._states import FileState, Signature
 
 CANDIDATES_AT_MOST = 100_000
+GIT = ".git"  # what git itself uses; a folder with another spelling of it has files like any other
 
 # Of paths relative to the workspace, those that git ignores there.
 Ignoring = Callable[[list[str]], set[str]]
@@ -46,5 +47,5 @@ class AgentSide(Protocol):
 
 
 def is_git(name: str) -> bool:
-    """Whether a file of this name is git's own, also where names that differ in case are the same."""
-    return name.casefold() == ".git"
+    """Whether git may take a file of this name for its own: where names that differ in case are the same, it does."""
+    return name.casefold() == GIT
