@@ -7,6 +7,7 @@ from sightline._later import later
 from sightline.providers._preview import preview as preview
 from sightline.providers._provider import APPROVALS as APPROVALS
 from sightline.providers._provider import REFUSED_EXIT_CODE as REFUSED_EXIT_CODE
+from sightline.providers._provider import WORDS_AT_MOST as WORDS_AT_MOST
 from sightline.providers._provider import Approval as Approval
 from sightline.providers._provider import Channel as Channel
 from sightline.providers._provider import CommandLine as CommandLine
