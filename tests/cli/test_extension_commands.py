@@ -60,9 +60,7 @@ def test_a_command_is_a_run(run, prompt: str, options: list[str], code: int, out
     """Words on stdout, what went wrong on stderr, and the exit code of a run."""
     done = run(prompt, *options)
     assert (done.returncode, done.stdout.decode()) == (code, out)
-    said, _, way = done.stderr.decode().partition("Resume with: ")
-    assert said == err
-    assert way.startswith("sightline --resume" if code == 124 else "")
+    assert done.stderr.decode() == err  # no session is named: there is no conversation in it to resume
 
 
 def test_what_is_piped_in_is_the_commands(run, tmp_path: Path) -> None:

@@ -561,6 +561,31 @@ def test_a_cancel_says_so_and_how_to_go_on(work: Path) -> None:
     assert err.decode() == f"cancelled\nResume with: sightline --resume {store().sessions()[0]}\n"
 
 
+def test_a_session_is_named_once_after_a_cancel(work: Path) -> None:
+    """Also with -v, which has a line of its own for it where nothing else names it."""
+    process = started(work, [[{"text": "Words."}, bash("touch over; sleep 60")]], "-v")
+    until(lambda: (work / "over").exists(), "the command")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert err.decode().count(store().sessions()[0]) == 1
+
+
+def test_a_cancelled_side_question_names_no_session(work: Path) -> None:
+    """As the first prompt it leaves no conversation that could be resumed."""
+    turns = [[{"text": "An answer.", "delay_ms": 60000}]]
+    process = subprocess.Popen(
+        [SIGHTLINE, "-p", "/btw why?", "-v", "--model", script(work, turns)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    until(lambda: store().sessions() and any(isinstance(event, User) for event in kept()), "the question")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err.decode()) == (130, "cancelled\n")
+    id = store().sessions()[0]
+    assert b"has no conversation" in sightline("-p", "go", "--resume", id, "--model", script(work, HELLO)).stderr
+
+
 def test_a_question_nobody_answers_is_told(work: Path) -> None:
     """With what to do about it."""
     question = {"tool": "ask", "args": {"question": "Which one?"}}

@@ -170,6 +170,26 @@ def test_verbose_names_both_ids(program: Path) -> None:
     assert f"session {session} · the agent's own id their-id-1" in done.stderr.decode()
 
 
+@pytest.mark.parametrize("form", [(), ("-v",), ("--output-format", "events"), ("--output-format", "json")])
+def test_a_program_that_is_not_installed_leaves_no_session(
+    program: Path, monkeypatch: pytest.MonkeyPatch, form: tuple[str, ...]
+) -> None:
+    """Nothing began that could be resumed. A session that is resumed stays as it was."""
+    assert claude().returncode == 0
+    (before,) = listed()
+    journal = store().folder(before["id"]) / "journal.jsonl"
+    content = journal.read_bytes()
+    monkeypatch.setenv("PATH", str(program / "nothing"))
+    for words in [(), ("--continue",)]:
+        done = claude(*words, *form)
+        assert done.returncode == 1
+        assert b"Claude Code is not installed: no `claude` on the PATH" in done.stdout + done.stderr
+        assert b"not stored" not in done.stdout + done.stderr
+        if form != ("--output-format", "events"):
+            assert b"hint: install it with" in done.stderr
+    assert (store().sessions(), journal.read_bytes()) == ([before["id"]], content)
+
+
 def test_a_folder_that_cannot_be_written_costs_the_record_only(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The run is what was asked for."""
     home = program.parent / "home-is-a-file"

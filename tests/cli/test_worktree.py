@@ -95,6 +95,7 @@ def test_a_run_leaves_its_changes_in_the_worktree_and_says_how_to_merge_them(pro
     assert done.stdout.decode().splitlines()[-1] == "worktree fix removed"
     assert (project / "sub" / "made.txt").read_text() == "made\n"
     assert trees() == []
+    assert f"{project} (worktree fix, removed)" in sightline("sessions").stdout.decode()
 
 
 def test_a_second_run_works_in_the_same_worktree(project: Path) -> None:

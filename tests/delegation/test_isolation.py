@@ -179,6 +179,26 @@ async def test_a_conflict_leaves_the_file_of_the_workspace_and_stores_both_sides
         assert merge.is_error
 
 
+@pytest.mark.parametrize("kind", ["overlay", "copy"])
+async def test_commits_that_only_its_copy_had_are_stored_and_named(tmp_path: Path, kind: str) -> None:
+    """Also where none of its files differs at the end."""
+    needs_of(kind, tmp_path)
+    work = project(tmp_path)
+    make = "git switch -qc topic; echo x > b.txt; git add -A; git -c user.name=a -c user.email=a@b.c commit -qm b"
+    script = [[call("bash", command=f"{make}; git switch -q -")], [text("Done.")]]
+    turns = [[isolated({"One": script})], [text("So.")]]
+    async with lab(tmp_path, turns, settings={"task.isolation": kind}) as here:
+        await here.run()
+        (given,) = handed_in(here)
+        (commits,) = given["commits"]
+        told = result_of(here).content
+        assert "It changed no files." in told
+        assert "Commits that only its copy had: branch topic " in told
+        assert f"They are stored in {commits['bundle']} (git fetch FILE NAME" in told
+    git(work, "fetch", "-q", commits["bundle"], "topic")
+    assert git(work, "show", "FETCH_HEAD:b.txt") == "x\n"
+
+
 async def test_nothing_is_merged_of_one_that_was_stopped(tmp_path: Path) -> None:
     """What it had changed is stored as a patch, and no process is left."""
     work = project(tmp_path)
@@ -332,3 +352,24 @@ async def test_a_rule_with_the_path_of_the_workspace_holds_in_the_copy(tmp_path:
         (result,) = of_agent(here, "One", ToolResult)
         assert result.is_error
         assert "hidden words" not in result.content
+
+
+async def test_a_branch_has_nothing_that_a_rule_denies(tmp_path: Path) -> None:
+    """It is named, and stays in the patch; also what is in a repository inside."""
+    needs_of("worktree", tmp_path)
+    work = project(tmp_path)
+    make = "echo x > denied.txt; echo x > good.txt; mkdir -p .vscode inner; echo '{}' > .vscode/tasks.json"
+    script = [[call("bash", command=f"{make}; git -C inner init -q; echo x > inner/file")], [text("Done.")]]
+    turns, settings = [[isolated({"One": script})], [text("So.")]], {"task.merge": "branch"}
+    async with lab(tmp_path, turns, deny=["write(denied.txt)"], settings=settings) as here:
+        await here.run()
+        (given,) = handed_in(here)
+        told = result_of(here).content
+        assert given["problem"] == ""
+        assert git(work, "diff", "--name-only", "HEAD", given["branch"]).split() == ["good.txt"]
+        assert "Not committed: .vscode/tasks.json: it is protected." in told
+        assert "Not committed: denied.txt: no rule allows to write it." in told
+        assert "Not committed, of repositories inside: inner/file." in told
+        assert all(
+            f"b/{name}" in content(given["patch"]) for name in ("denied.txt", "inner/file", ".vscode/tasks.json")
+        )

@@ -1,6 +1,7 @@
 """Merging: what both sides changed, what is refused, and what a swapped link cannot do."""
 
 import ctypes
+import errno
 import os
 import stat
 import threading
@@ -10,7 +11,7 @@ import pytest
 
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.working_copies import _git, _states
-from tests.working_copies.conftest import make_repository, python, shell, tree_of
+from tests.working_copies.conftest import git, make_repository, python, shell, tree_of
 
 KINDS = pytest.mark.parametrize("kind", ["overlay", "worktree", "copy"])
 _HERE, _EXCHANGE = -100, 2
@@ -38,6 +39,36 @@ def test_changes_on_both_sides_are_merged_line_by_line(project, opened, kind):
     merged = copy.merge()
     assert (merged.applied, merged.conflicts) == (("text",), ())
     assert (project / "text").read_text() == LINES.replace("1\n", "user\n", 1).replace("20\n", "agent\n")
+
+
+@KINDS
+@pytest.mark.needs("git")
+@pytest.mark.parametrize("to", ["file", "link"])
+def test_on_a_full_disk_the_old_stays(project, opened, kind, to, monkeypatch):
+    """A link that becomes a file, a file that becomes a link: the old one is there until the new one is whole. What
+    was not merged is refused, and can be merged when there is room."""
+    (project / "changing").symlink_to("text") if to == "file" else (project / "changing").write_text("old\n")
+    before = tree_of(project)
+    copy = opened(kind)
+    shell(copy, "rm changing; " + ("echo new > changing" if to == "file" else "ln -s binary changing"))
+
+    def fsync(descriptor: int, fsync=os.fsync) -> None:
+        if os.readlink(f"/proc/self/fd/{descriptor}").startswith(f"{project}/"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        fsync(descriptor)
+
+    def symlink(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", fsync)
+        full.setattr(os, "symlink", symlink)
+        merged = copy.merge()
+    assert [(each.path, "No space left" in each.why) for each in merged.refused] == [("changing", True)]
+    assert tree_of(project) == before
+    assert copy.merge().applied == ("changing",)
+    assert tree_of(project)["changing"] == (("file", b"new\n", 0o644) if to == "file" else ("link", b"binary", 0))
+    assert tree_of(project).keys() == before.keys()
 
 
 @KINDS
@@ -337,3 +368,23 @@ def test_a_large_file_that_became_small_is_stored_beside_the_patch(workspace, op
     assert [place.read_bytes() for place in stored.large] == [b"precious\n"]
     copy.remove()
     assert stored.large[0].exists()
+
+
+@KINDS
+@pytest.mark.needs("git")
+def test_a_folder_with_another_spelling_of_git_is_reported(project, opened, kind):
+    """It may be git's own elsewhere, so it is not merged; its files are stored beside the patch, which git takes."""
+    copy = opened(kind)
+    shell(copy, "mkdir .GIT folder/.Git; echo mine > .GIT/config; echo 1 > folder/.Git/x; echo new > other")
+    assert [each.path for each in copy.changes().files] == [".GIT/config", "folder/.Git/x", "other"]
+    merged = copy.merge()
+    assert merged.applied == ("other",)
+    assert [(each.path, each.why) for each in merged.refused] == [
+        (".GIT/config", "it is git's own"),
+        ("folder/.Git/x", "it is git's own"),
+    ]
+    assert [path.read_text() for path in merged.large] == ["mine\n", "1\n"]
+    (project / "other").unlink()
+    git(project, "apply", str(merged.patch))
+    assert (project / "other").read_text() == "new\n"
+    copy.remove()

@@ -225,3 +225,35 @@ def test_one_that_could_not_be_opened_leaves_the_branch_of_another(project, tmp_
     shell(first, "echo agent > added")
     branch = first.commit("It")
     assert "added" in git(project, "ls-tree", "--name-only", branch.commit)
+
+
+@pytest.mark.parametrize("by_itself", [False, True])
+def test_a_commit_has_nothing_that_a_merge_would_refuse(workspace, opened, by_itself):
+    """Protected files, and those a rule denies, are as they were at the start, also where the agent committed them."""
+    (workspace / ".gitignore").write_text(".envrc\n")
+    for name in ("denied", "removed", "file"):
+        (workspace / name).write_text("start\n")
+    make_repository(workspace)
+    copy = opened("worktree", branch=True)
+    shell(copy, "mkdir .vscode; echo '{}' > .vscode/tasks.json; echo x > .envrc; rm removed")
+    shell(copy, "echo agent > denied; echo agent > file; mkdir .GIT; echo x > .GIT/x")
+    if by_itself:
+        shell(copy, "git add -A . ':!.GIT'; git add -f .envrc; git -c user.name=a -c user.email=a@b.c commit -qm mine")
+    refused = (str(workspace / "denied"), str(workspace / "removed"))
+    made = copy.commit("What it did", lambda path: path not in refused)
+    assert {each.path: each.why for each in made.refused if each.path != ".envrc"} == {
+        ".GIT/x": "it is git's own",
+        ".vscode/tasks.json": "it is protected",
+        "denied": "no rule allows to write it",
+        "removed": "no rule allows to write it",
+    }
+    assert (".envrc" in {each.path for each in made.refused}) is by_itself
+    assert git(workspace, "ls-tree", "-r", "--name-only", made.name).split() == [
+        ".gitignore", "denied", "file", "removed",
+    ]  # fmt: skip
+    assert git(workspace, "show", f"{made.name}:denied") == "start\n"
+    assert git(workspace, "show", f"{made.name}:file") == "agent\n"
+    with pytest.raises(UserMistake, match=f"neither merged nor stored: {copy.cwd}"):
+        copy.remove()
+    assert copy.store_patch().path is not None
+    copy.remove()

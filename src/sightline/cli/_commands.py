@@ -179,6 +179,7 @@ def _shown(
     shown_on = 2 if schema is not None and output_format == "text" else 1  # the answer alone is on stdout
     renderer = PlainRenderer(detail, palette_of(arguments, shown_on), columns_of(shown_on))
     farewell = Farewell(
+        open_store().has_conversation,
         timeout=arguments.timeout,
         sums=arguments.verbose,
         palette=palette_of(arguments, 2),

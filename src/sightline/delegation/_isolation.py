@@ -23,7 +23,7 @@ from sightline.events import CallEnding, DiffFact, ToolResult, ToolUse
 from sightline.exceptions import SightlineError
 from sightline.text import clean_line
 from sightline.tools import CallWriter, writing_as
-from sightline.working_copies import ChangeList, CopyKind, Merged
+from sightline.working_copies import ChangeList, CopyKind, Merged, RefusedFile, StoredCommits
 
 if TYPE_CHECKING:
     from sightline.working_copies import WorkingCopy
@@ -50,6 +50,9 @@ class HandedIn(msgspec.Struct, frozen=True, kw_only=True):
     patch: str = ""  # the file with all changes
     branch: str = ""  # where they are committed
     commit: str = ""
+    left_out: list[str] = []  # of repositories inside, which the branch cannot have
+    refused: list[RefusedFile] = []  # not committed, since it would not have been merged
+    commits: list[StoredCommits] = []  # that nothing but its copy had
     problem: str = ""  # why they could not be handed in; the copy is still there
 
 
@@ -95,15 +98,17 @@ class Isolation:
         try:
             found = await asyncio.to_thread(self.copy.changes)
             self._note(found)
+            commits = await asyncio.to_thread(self.copy.store_commits)
             if not found.files:
                 await asyncio.to_thread(self.copy.remove)
-                return HandedIn(kind=self.copy.kind)
+                return HandedIn(kind=self.copy.kind, commits=commits)
             if branch and is_good:
-                return await self._committed(found, title)
-            return await (self._merged(found, may_write) if is_good else self._stored(found))
+                return await self._committed(found, title, may_write)
+            handed_in = await (self._merged(found, may_write) if is_good else self._stored(found))
+            return msgspec.structs.replace(handed_in, commits=commits)
         except (OSError, SightlineError) as error:
             problem = clean_line(str(error))
-            return HandedIn(kind=self.copy.kind, problem=f"{problem}; they are in {self.copy.record.folder}")
+            return HandedIn(kind=self.copy.kind, problem=f"{problem}; they are in {self.copy.record.files}")
 
     async def _merged(self, found: ChangeList, may_write: Callable[[str], bool]) -> HandedIn:
         """Shown as a call: what the workspace has now was not there before."""
@@ -124,13 +129,21 @@ class Isolation:
         self._actor.publish(ToolResult(call, handed_in_text(handed_in), {**fact.as_details(), **ending}, left))
         return handed_in
 
-    async def _committed(self, found: ChangeList, title: str) -> HandedIn:
-        """The patch has what a commit cannot: what git ignores there, and repositories inside."""
-        branch = await asyncio.to_thread(self.copy.commit, title)
+    async def _committed(self, found: ChangeList, title: str, may_write: Callable[[str], bool]) -> HandedIn:
+        """The patch has what a commit cannot: what git ignores there, repositories inside, and what is refused."""
+        branch = await asyncio.to_thread(self.copy.commit, title, may_write)
         stored = await asyncio.to_thread(self.copy.store_patch)
         await asyncio.to_thread(self.copy.remove)
         names, patch = [each.path for each in found.files], str(stored.path or "")
-        return HandedIn(kind=self.copy.kind, files=names, branch=branch.name, commit=branch.commit, patch=patch)
+        return HandedIn(
+            kind=self.copy.kind,
+            files=names,
+            branch=branch.name,
+            commit=branch.commit,
+            left_out=[*branch.left_out],
+            refused=[*branch.refused],
+            patch=patch,
+        )
 
     async def _stored(self, found: ChangeList) -> HandedIn:
         stored = await asyncio.to_thread(self.copy.store_patch)
@@ -140,6 +153,18 @@ class Isolation:
 
 def handed_in_text(handed_in: HandedIn) -> str:
     """For people and models."""
+    return "\n".join([_files_text(handed_in), *map(commits_text, handed_in.commits)])
+
+
+def commits_text(stored: StoredCommits) -> str:
+    """Commits of a working copy that is removed."""
+    made = f"Commits that only its copy had: {_named(stored.names)}."
+    if stored.bundle is None:
+        return f"{made} They are gone with it, and could not be stored: {clean_line(stored.problem)}."
+    return f"{made} They are stored in {stored.bundle} (git fetch FILE NAME; git ls-remote FILE lists the names)."
+
+
+def _files_text(handed_in: HandedIn) -> str:
     if handed_in.problem:
         return f"What it changed could not be merged: {handed_in.problem}."
     if not handed_in.files:
@@ -147,7 +172,12 @@ def handed_in_text(handed_in: HandedIn) -> str:
     changed = f"It changed {_named(handed_in.files)} in its own copy ({handed_in.kind})."
     if handed_in.branch:
         where = f"committed to the branch {handed_in.branch} ({handed_in.commit[:12]}), not merged"
-        return f"{changed} It is {where}. All changes, also those that git ignores: {handed_in.patch} (git apply)."
+        parts = [f"{changed} It is {where}."]
+        parts += [f"Not committed: {clean_line(each.path)}: {clean_line(each.why)}." for each in handed_in.refused]
+        if handed_in.left_out:
+            parts.append(f"Not committed, of repositories inside: {_named(handed_in.left_out)}.")
+        parts.append(f"All changes, also those that git ignores: {handed_in.patch} (git apply).")
+        return "\n".join(parts)
     merged = handed_in.merged
     if merged is None:
         return f"{changed} Nothing was merged. All changes: {handed_in.patch} (git apply)."

@@ -17,7 +17,7 @@ from sightline.actors import Log
 from sightline.agent import LEVELS, NOT_FOR_SUBAGENTS, Agent, AgentSpec, build, missing_messages
 from sightline.delegation._directory import AgentDirectory, SpawnRequest, background
 from sightline.delegation._driver import Driver, OwnProgram, ProgramStart
-from sightline.delegation._isolation import Isolation
+from sightline.delegation._isolation import Isolation, commits_text
 from sightline.delegation._member import AgentResult, Member
 from sightline.delegation._native import NativeDriver, NativeReader
 from sightline.delegation._other_program import level_for
@@ -43,7 +43,7 @@ from sightline.journal import (
     readable_events,
 )
 from sightline.settings import Approval, Settings
-from sightline.text import first_line
+from sightline.text import clean_text, first_line
 from sightline.tools import AnyTool, Need, StoredHistory, builtin_tools
 from sightline.transcript import fold
 
@@ -230,6 +230,9 @@ class Team:
                 text = f"the working copy of {record.name} could not be read: {error}"
                 self._root.actor.publish(Notice(text, "warning", "`sightline doctor` lists it"))
                 continue
+            for commits in stored.commits:
+                text = f"{record.name} was cut off. {commits_text(commits)}"
+                self._root.actor.publish(Notice(clean_text(text), "warning"))
             if stored.path is not None:
                 text = f"{record.name} was cut off; what it had changed is in {stored.path}"
                 self._root.actor.publish(Notice(text, "warning", "nothing was merged; `git apply` does it"))

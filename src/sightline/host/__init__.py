@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from sightline.host.session._session import HostSession as HostSession
     from sightline.host.session._subscription import Frame as Frame
     from sightline.host.session._subscription import Subscription as Subscription
+    from sightline.host.session._worktree import first_worktree as first_worktree
     from sightline.host.session._worktree import folder_to_resume_in as folder_to_resume_in
     from sightline.host.session._worktree import placed as placed
     from sightline.host.socket._client import Client as Client

@@ -7,6 +7,7 @@ from sightline._later import later
 from sightline.providers._preview import preview as preview
 from sightline.providers._provider import APPROVALS as APPROVALS
 from sightline.providers._provider import REFUSED_EXIT_CODE as REFUSED_EXIT_CODE
+from sightline.providers._provider import WORDS_AT_MOST as WORDS_AT_MOST
 from sightline.providers._provider import Approval as Approval
 from sightline.providers._provider import Channel as Channel
 from sightline.providers._provider import CommandLine as CommandLine
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from sightline.providers._requests import OpenRequest as OpenRequest
     from sightline.providers.running._doctor import ProviderStatus as ProviderStatus
     from sightline.providers.running._doctor import survey as survey
+    from sightline.providers.running._runner import CliRun as CliRun
     from sightline.providers.running._runner import start_run as start_run
 
 if not TYPE_CHECKING:  # so that a wrong name is found by the type checker

@@ -1,5 +1,6 @@
 """What the rest of the program knows about a provider, and what it asks of one."""
 
+from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from importlib import import_module
 from typing import Literal, Protocol, runtime_checkable
@@ -193,21 +194,37 @@ def is_refusal(event: Event) -> bool:
     return isinstance(event, ToolResult) and call_ending(event.details).ended == REFUSED
 
 
+WORDS_AT_MOST = 4_000_000  # characters of an answer that are held until its run ends; all of it is in the journal
+
+
 class ProviderWords:
-    """The text of a run's root agent: each block of it begins on a line of its own."""
+    """The text of a run's root agent: each block of it begins on a line of its own. Of a long one the end, which begins
+    with how much is left out."""
 
     def __init__(self) -> None:
-        self._parts: list[str] = []
+        self._parts: deque[str] = deque()
         self._block = 0
+        self._held = self._left_out = 0  # characters
 
     def add(self, event: Text) -> None:
         if event.agent or not event.text:
             return
         if self._parts and event.block != self._block and not self._parts[-1].endswith("\n"):
-            self._parts.append("\n")
-        self._parts.append(event.text)
+            self._hold("\n")
+        self._hold(event.text)
         self._block = event.block
+
+    def _hold(self, text: str) -> None:
+        self._parts.append(text)
+        self._held += len(text)
+        while self._held - len(self._parts[0]) >= WORDS_AT_MOST:
+            gone = len(self._parts.popleft())
+            self._held, self._left_out = self._held - gone, self._left_out + gone
 
     @property
     def text(self) -> str:
-        return "".join(self._parts)
+        text, whole = "".join(self._parts), self._left_out + self._held
+        if whole <= WORDS_AT_MOST:
+            return text
+        note = f"[only the end of {whole:,} characters]\n"
+        return note + text[len(note) - WORDS_AT_MOST :]

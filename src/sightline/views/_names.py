@@ -1,13 +1,15 @@
 """What a session and a folder are called, in the words that every view uses."""
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from sightline.exceptions import SightlineError
 from sightline.paths import in_copies_folder
 from sightline.text import clean_line
 
 if TYPE_CHECKING:
-    from sightline.journal import SessionRecord
+    from sightline.journal import SessionRecord, Store
 
 
 def title_of(record: "SessionRecord") -> str:
@@ -23,13 +25,30 @@ def listed_title(record: "SessionRecord") -> str:
 
 def folder_name(path: str) -> str:
     """The folder of a session: one in a worktree is its workspace, with the worktree's name."""
-    if in_copies_folder(path):
-        from sightline.working_copies import worktree_at  # few sessions work in one
+    return _worktree_name(path) or from_home(clean_line(path))
 
-        worktree = worktree_at(path)
-        if worktree is not None:
-            return f"{from_home(clean_line(str(worktree.workspace)))} (worktree {worktree.name})"
-    return from_home(clean_line(path))
+
+def session_folder(store: "Store", record: "SessionRecord") -> str:
+    """The same of a stored session, whose worktree may have been removed since."""
+    if not in_copies_folder(record.cwd):
+        return folder_name(record.cwd)
+    from sightline.host import first_worktree
+
+    found = _worktree_name(record.cwd)
+    with suppress(SightlineError, OSError):
+        if not found and (worktree := first_worktree(store, record.id)) is not None:
+            found = f"{from_home(clean_line(worktree.workspace))} (worktree {clean_line(worktree.name)}, removed)"
+    return found or folder_name(record.cwd)
+
+
+def _worktree_name(path: str) -> str:
+    """Empty where it is in none."""
+    if not in_copies_folder(path):
+        return ""
+    from sightline.working_copies import worktree_at  # few sessions work in one
+
+    worktree = worktree_at(path)
+    return "" if worktree is None else f"{from_home(clean_line(str(worktree.workspace)))} (worktree {worktree.name})"
 
 
 def from_home(path: str) -> str:

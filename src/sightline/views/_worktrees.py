@@ -99,11 +99,15 @@ def merged_lines(worktree: UserWorktree, merged: Merged) -> Iterator[str]:
 
 
 def removed_lines(worktree: UserWorktree, removed: RemovedWorktree, *, is_merged: bool = False) -> Iterator[str]:
-    """That it is removed, and where its commits are, and the changes that were not merged."""
+    """That it is removed, and where its commits are, and the changes that were not merged: the way that works."""
     is_empty = not (removed.branches or removed.patch or is_merged)
     yield f"worktree {worktree.name} removed" + (": nothing had changed" if is_empty else "")
+    named = clean_line(", ".join(removed.branches))
+    if removed.can_be_merged:
+        yield f"its commits: git merge {named}"
+        return
     if removed.branches:
-        yield f"its commits: git merge {clean_line(' '.join(removed.branches))}"
+        yield f"its commits: {'branch' if len(removed.branches) == 1 else 'branches'} {named}"
     if removed.patch is not None:
         yield f"its changes: git apply {_path(removed.patch)}"
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sightline.working_copies._facts import MergeConflict as MergeConflict
     from sightline.working_copies._facts import Merged as Merged
     from sightline.working_copies._facts import RefusedFile as RefusedFile
+    from sightline.working_copies._facts import StoredCommits as StoredCommits
     from sightline.working_copies._facts import StoredPatch as StoredPatch
     from sightline.working_copies._leftovers import leftovers as leftovers
     from sightline.working_copies._leftovers import remove_leftover as remove_leftover

@@ -32,18 +32,20 @@ from sightline.working_copies._facts import (
     MergeConflict,
     Merged,
     RefusedFile,
+    StoredCommits,
     StoredPatch,
 )  # fmt: skip
 from sightline.working_copies._git import GitFailure, Repository, find_repository
 from sightline.working_copies._manifest import Manifest
-from sightline.working_copies._merging import ChangedPair, WorkspaceMerge
+from sightline.working_copies._merging import ChangedPair, MergeRules, WorkspaceMerge
 from sightline.working_copies._overlay import OverlaySide
-from sightline.working_copies._patch import change_of, patch_of
+from sightline.working_copies._patch import change_of, is_gits, patch_of
 from sightline.working_copies._records import CopyRecord, MergeLock, records, remove_record
 from sightline.working_copies._side import AgentSide
 from sightline.working_copies._states import MISSING, FileState, Signature, entry_at, look, signature
 from sightline.working_copies._stored_files import new_file
-from sightline.working_copies._worktree import commit_all, remove_worktree
+from sightline.working_copies._worktree import commit_all, has_all, remove_worktree
+from sightline.working_copies.commits._own_commits import store_own_commits
 
 _Known = tuple[Signature | None, Signature | None, CopyChange | None]
 
@@ -100,6 +102,21 @@ class WorkingCopy:
         with self._lock, _explained():
             return self._store_patch(self._all_paths())
 
+    def store_commits(self) -> list[StoredCommits]:
+        """Those an agent made in it, which nothing else has: beside the patch. A worktree's are the repository's."""
+        if self.kind == "worktree":
+            return []
+        with self._lock, _explained():
+            own = self._side.candidates(self._ignored, force=True).repositories
+            folders = sorted({"", *own, *self._manifest.repositories})
+            found: list[StoredCommits] = []
+            for folder in folders:
+                place = Path(self.record.folder, f"commits{f'-{len(found) + 1}' if found else ''}.bundle")
+                parts = (self.record.workspace, self._side.root, folder, place, self.record.parts)
+                if (stored := store_own_commits(*parts)) is not None:
+                    found.append(stored)
+        return found
+
     def merge(self, may_write: Callable[[str], bool] = lambda path: True) -> Merged:
         """Into the workspace. What is merged counts as the start from then on; what is not can be merged again.
         `may_write`: of a real path in the workspace; what may not be is refused."""
@@ -123,8 +140,9 @@ class WorkingCopy:
         found = [each for each in records() if (each.device, each.inode) == place and each.id != self.record.id]
         return [WorkingCopy(each) for each in found]
 
-    def commit(self, message: str) -> Branch:
-        """Everything, to the copy's branch. Nothing of it is merged."""
+    def commit(self, message: str, may_write: Callable[[str], bool] | None = None) -> Branch:
+        """Everything, to the copy's branch. Nothing of it is merged. `may_write`: what a merge would refuse is refused;
+        None: the user commits."""
         with self._lock, _explained():
             repository = self._repository
             if self.kind != "worktree" or repository is None:
@@ -132,9 +150,19 @@ class WorkingCopy:
             tree = repository.tree(self._side.cwd, self.record.git_dir)
             paths = self._all_paths()
             states = {path: _without_folder(self._side.look(path, force=True)) for path in paths}
-            made = commit_all(tree, self.record.branch, message, self._manifest, paths)
-            self._note_stored({path: state for path, state in states.items() if path not in made.left_out})
+            why_not = None if may_write is None else MergeRules(self.record.workspace, may_write).why_not
+            made = commit_all(tree, self.record, message, self._manifest, paths, why_not)
+            left_out = {*made.left_out, *(each.path for each in made.refused)}
+            self._note_stored({path: state for path, state in states.items() if path not in left_out})
             return made
+
+    def is_in(self, branch: str) -> bool:
+        """Whether a branch has everything that was changed here."""
+        with self._lock, _explained():
+            repository = self._repository
+            assert repository is not None
+            changed = [each.path for each in self._changed(self._all_paths(), force=True)]
+            return has_all(repository.tree(self._side.cwd, self.record.git_dir), branch, self._manifest, changed)
 
     def remove(self) -> None:
         """All of it but the patch and what is stored beside it. UserMistake while a process is in it, or there are
@@ -142,7 +170,7 @@ class WorkingCopy:
         with self._lock, _explained():
             if self.record.parts.is_dir():
                 if self._side.is_in_use():
-                    raise UserMistake(f"a process is still in the working copy: {self.record.parts}", "end it first")
+                    raise UserMistake(f"a process is still in the working copy: {self.record.files}", "end it first")
                 self._check_stored()
             self.discard()
 
@@ -157,7 +185,7 @@ class WorkingCopy:
         paths, is_whole = self._changed_paths(force=True)
         if not is_whole:
             raise OutsideFailure(
-                f"not all changes in the working copy could be read: {self.record.parts}",
+                f"not all changes in the working copy could be read: {self.record.files}",
                 "remove what is not needed in it, or make its folders readable",
             )
         return paths
@@ -226,7 +254,8 @@ class WorkingCopy:
             for changed in self._changed(paths, force=True):
                 stored[changed.path] = changed.after
                 file.writelines(patch_of(changed.path, changed.before, changed.after))
-                if changed.after.kind == "large" or (changed.before.kind, changed.after.kind) == ("large", "file"):
+                needs_place = changed.before.kind == "large" or is_gits(changed.path)
+                if changed.after.kind == "large" or (changed.after.kind == "file" and needs_place):
                     large.append(self._store_large(beside, changed.path))
             file.flush()
             os.fsync(file.fileno())
@@ -243,8 +272,7 @@ class WorkingCopy:
         (self.record.parts / "stored").write_bytes(msgspec.msgpack.encode(noted))
 
     def _store_large(self, beside: Path, path: str) -> Path:
-        root = self._side.cwd if self.kind != "overlay" else str(self.record.parts / "upper")
-        with entry_at(root, path) as found:
+        with entry_at(self._side.root, path) as found:
             source = found.open_regular()
             try:
                 place, target = new_file(beside, path)
@@ -265,7 +293,7 @@ class WorkingCopy:
         for changed in self._changed(self._all_paths(), force=True):
             if stored.get(os.fsencode(changed.path)) != _fingerprint(changed.after):
                 raise UserMistake(
-                    f"the working copy has changes that are neither merged nor stored: {self.record.parts}",
+                    f"the working copy has changes that are neither merged nor stored: {self.record.files}",
                     "merge them, or store them as a patch first",
                 )
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from sightline.exceptions import OutsideFailure
 from sightline.handles import FolderEntry
 from sightline.working_copies._manifest import Manifest, ManifestEntry, settled
-from sightline.working_copies._side import CANDIDATES_AT_MOST, Candidates, Ignoring, is_git
+from sightline.working_copies._side import CANDIDATES_AT_MOST, GIT, Candidates, Ignoring
 from sightline.working_copies._states import FileState, Signature, entry_at, listed, look, signature, signature_of
 
 COPY_FILES_AT_MOST = 50_000
@@ -30,7 +30,7 @@ class CopiedFolder:
     words: tuple[str, ...] = ()
 
     def __init__(self, tree: str, manifest: Manifest) -> None:
-        self.cwd = tree
+        self.cwd = self.root = tree
         self._manifest = manifest
 
     def candidates(self, ignoring: Ignoring, *, force: bool) -> Candidates:
@@ -58,7 +58,7 @@ class CopiedFolder:
         folders = []
         for name, status in entries:
             path = f"{folder}/{name}" if folder else name
-            if is_git(name):
+            if name == GIT:
                 found.repositories.update([folder] if folder else [])
                 continue
             if stat.S_ISDIR(status.st_mode):

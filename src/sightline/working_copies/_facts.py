@@ -64,16 +64,27 @@ class Merged(msgspec.Struct, frozen=True, kw_only=True):
     large: tuple[Path, ...] = ()
 
 
+class StoredCommits(msgspec.Struct, frozen=True):
+    """`names`: what leads to them, in words. `bundle` is None where they could not be stored: `problem` is why."""
+
+    names: tuple[str, ...]
+    bundle: Path | None = None
+    problem: str = ""
+
+
 class StoredPatch(msgspec.Struct, frozen=True, kw_only=True):
-    """`path` is None where nothing changed."""
+    """`path` is None where nothing changed. `commits`: those a leftover had."""
 
     path: Path | None = None
     large: tuple[Path, ...] = ()
+    commits: tuple[StoredCommits, ...] = ()
 
 
 class Branch(msgspec.Struct, frozen=True, kw_only=True):
-    """`left_out`: changed files of repositories inside the workspace, which a commit of this one cannot have."""
+    """`left_out`: changed files of repositories inside the workspace, which a commit of this one cannot have.
+    `refused`: what a merge would have refused."""
 
     name: str
     commit: str
     left_out: tuple[str, ...] = ()
+    refused: tuple[RefusedFile, ...] = ()

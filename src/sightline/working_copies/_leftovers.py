@@ -1,5 +1,7 @@
 """Working copies whose owner was killed: found by their records, and removed after their changes were stored."""
 
+import msgspec
+
 from sightline.working_copies._copy import WorkingCopy
 from sightline.working_copies._facts import StoredPatch
 from sightline.working_copies._records import CopyRecord, born, records
@@ -12,11 +14,11 @@ def leftovers() -> list[CopyRecord]:
 
 
 def remove_leftover(record: CopyRecord) -> StoredPatch:
-    """Its changes are stored as `record.patch` first; an error leaves it as it is."""
+    """Its changes are stored as `record.patch` first, and its commits; an error leaves it as it is."""
     copy = WorkingCopy(record)
     if not record.is_whole:  # killed while it was opened: no agent was in it; or while it was removed: all is stored
         copy.discard()
         return StoredPatch()
-    stored = copy.store_patch()
+    stored = msgspec.structs.replace(copy.store_patch(), commits=tuple(copy.store_commits()))
     copy.remove()
     return stored

@@ -6,6 +6,7 @@ Rules:
   a conflict, or the start is unknown, the user's file stays and the agent's is stored beside the copy.
 - What is written is decided on under the file's lock, on the content that is replaced, in the folder that is open: a
   link that is swapped in makes it fail, and leads nowhere.
+- What is replaced stays until the new content is whole, on a full disk too: a link that becomes a file, or the reverse.
 - Nothing is written where a tool of ours would need approval (git's own files, the protected set): there is no one to
   approve it here.
 - A folder the agent removed is removed when it is empty. Of modes the permissions are merged, and no
@@ -16,7 +17,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import msgspec
@@ -25,9 +26,12 @@ from sightline.handles import Grants, Swapped, entry, granted, path_of
 from sightline.settings import is_guarded, protected
 from sightline.tools import ToolError
 from sightline.tools.files._atomic import writing
+from sightline.tools.files._file_lock import TEMPORARY, locked
+from sightline.tools.files._write_ledger import recorded
 from sightline.working_copies._facts import ConflictReason, MergeConflict, RefusedFile
 from sightline.working_copies._git import merge_files
-from sightline.working_copies._side import AgentSide, is_git
+from sightline.working_copies._patch import is_gits
+from sightline.working_copies._side import AgentSide
 from sightline.working_copies._states import MISSING, FileState, entry_at, look
 from sightline.working_copies._stored_files import stored_file
 
@@ -55,6 +59,29 @@ class _Stays(Exception):
         self.merged = merged
 
 
+class MergeRules:
+    """What an agent's copy may change in the workspace, by the path alone."""
+
+    def __init__(self, workspace: str, may_write: Callable[[str], bool]) -> None:
+        self._workspace = workspace
+        self._protected = protected(workspace)
+        self._may_write = may_write
+
+    def why_not(self, path: str) -> str:
+        """Empty where it may be written."""
+        if is_gits(path):
+            return "it is git's own"
+        real = os.path.join(self._workspace, path)
+        if is_guarded(real, self._workspace, self._protected):
+            return "it is protected"
+        if not self._may_write(real):
+            return "no rule allows to write it"
+        is_new = not os.path.lexists(real)
+        if is_new and os.path.dirname(real) in self._protected.closed:
+            return "nothing new is created in this folder"
+        return ""
+
+
 class WorkspaceMerge:
     """`conflicts` is where the agent's side of a conflict is stored, `scratch` a folder for what git merges."""
 
@@ -65,12 +92,11 @@ class WorkspaceMerge:
         self._side = side
         self._conflicts = conflicts
         self._scratch = scratch
-        self._protected = protected(workspace)
-        self._may_write = may_write
+        self._rules = MergeRules(workspace, may_write)
 
     def apply(self, changed: ChangedPair) -> MergeConflict | RefusedFile | None:
         """None when the workspace has the change now."""
-        why = self._why_not(changed)
+        why = self._rules.why_not(changed.path) or _CANNOT_BE_WRITTEN.get(changed.after.kind, "")
         if why:
             return RefusedFile(path=changed.path, why=why)
         try:
@@ -83,19 +109,6 @@ class WorkspaceMerge:
             return RefusedFile(path=changed.path, why=problem.strerror or str(problem))
         return None
 
-    def _why_not(self, changed: ChangedPair) -> str:
-        if any(map(is_git, changed.path.split("/"))):
-            return "it is git's own"
-        real = os.path.join(self._workspace, changed.path)
-        if is_guarded(real, self._workspace, self._protected):
-            return "it is protected"
-        if not self._may_write(real):
-            return "no rule allows to write it"
-        is_new = not os.path.lexists(real)
-        if is_new and os.path.dirname(real) in self._protected.closed:
-            return "nothing new is created in this folder"
-        return _CANNOT_BE_WRITTEN.get(changed.after.kind, "")
-
     def _apply(self, changed: ChangedPair) -> None:
         ours = self._ours(changed.path)
         new = self._decided(changed, ours)
@@ -103,13 +116,14 @@ class WorkspaceMerge:
             return
         if ours.kind == "special" or ours.kind == "folder":
             raise _Stays("both changed")
-        if ours.kind == "link" or (ours.kind != "missing" and new.kind == "link"):
-            self._remove_entry(changed.path, ours)
-            ours = MISSING
-        if new.kind == "link":
+        if "missing" not in (ours.kind, new.kind) and "link" in (ours.kind, new.kind):
+            self._exchange(changed.path, ours, new)
+        elif new.kind == "link":
             self._link(changed.path, new)
         elif new.kind == "file":
             self._write(changed.path, ours, new)
+        elif ours.kind == "link":
+            self._remove_link(changed.path, ours)
         elif ours.kind != "missing":
             self._delete(changed.path, ours)
         if new.kind == "missing":
@@ -173,7 +187,23 @@ class WorkspaceMerge:
                 raise _Stays("changed meanwhile")
             file.remove()
 
-    def _remove_entry(self, path: str, ours: FileState) -> None:
+    def _exchange(self, path: str, ours: FileState, new: FileState) -> None:
+        """A link for a file, or the reverse, in one step."""
+        with entry_at(self._workspace, path) as found, locked(found) as lock:
+            name = f"{TEMPORARY[0]}{os.getpid()}-{os.urandom(8).hex()}{TEMPORARY[1]}"
+            lock.note(str(found.path.with_name(name)))
+            try:
+                _make(name, found.folder, new)
+                if look(self._workspace, path) != ours:
+                    raise _Stays("changed meanwhile")
+                with recorded(found.path, None, new.data) if new.kind == "file" else nullcontext():
+                    os.replace(name, found.name, src_dir_fd=found.folder, dst_dir_fd=found.folder)
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(name, dir_fd=found.folder)
+                raise
+
+    def _remove_link(self, path: str, ours: FileState) -> None:
         with entry_at(self._workspace, path) as found:
             if look(self._workspace, path) != ours:
                 raise _Stays("changed meanwhile")
@@ -221,3 +251,15 @@ class WorkspaceMerge:
             agent=agent,
             merge=merge,
         )
+
+
+def _make(name: str, folder: int, new: FileState) -> None:
+    if new.kind == "link":
+        os.symlink(os.fsdecode(new.data), name, dir_fd=folder)
+        return
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(name, flags, 0o600, dir_fd=folder), "wb") as file:
+        file.write(new.data)
+        os.fchmod(file.fileno(), new.mode)
+        file.flush()
+        os.fsync(file.fileno())

@@ -25,7 +25,7 @@ from sightline.working_copies._git import find_repository, git_program
 from sightline.working_copies._manifest import Manifest, scanned, tick
 from sightline.working_copies._overlay import make_overlay, overlay_answer
 from sightline.working_copies._records import CopyRecord, born, records, remove_record, write_record
-from sightline.working_copies._side import is_git
+from sightline.working_copies._side import GIT
 from sightline.working_copies._worktree import free_branch, make_worktree, remove_worktree
 
 KindChoice = Literal["auto", "overlay", "worktree", "copy"]
@@ -184,7 +184,7 @@ def _make_copy(record: CopyRecord, before: int) -> Manifest:
     except OutsideFailure as problem:
         raise _NotToBeHad(problem.message) from problem
     repositories = {path.partition("/.git/")[0] for path in (f"{each}/" for each in files) if "/.git/" in path}
-    own = {path: entry for path, entry in files.items() if not any(map(is_git, path.split("/")))}
+    own = {path: entry for path, entry in files.items() if GIT not in path.split("/")}
     return Manifest(own, sorted(repositories))
 
 

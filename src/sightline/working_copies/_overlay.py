@@ -24,7 +24,7 @@ from sightline.handles import path_of
 from sightline.working_copies import _launcher
 from sightline.working_copies._facts import MountMode
 from sightline.working_copies._manifest import Manifest
-from sightline.working_copies._side import CANDIDATES_AT_MOST, Candidates, Ignoring, is_git
+from sightline.working_copies._side import CANDIDATES_AT_MOST, GIT, Candidates, Ignoring
 from sightline.working_copies._states import (
     MISSING,
     FileState,
@@ -59,7 +59,7 @@ class OverlaySide:
     def __init__(self, workspace: str, folder: str, mode: MountMode, manifest: Manifest) -> None:
         self.words = _words(mode, workspace, folder)
         self.cwd = workspace
-        self._upper = os.path.join(folder, "upper")
+        self.root = os.path.join(folder, "upper")
         self._manifest = manifest
 
     def candidates(self, ignoring: Ignoring, *, force: bool) -> Candidates:
@@ -78,14 +78,15 @@ class OverlaySide:
     def _gather(self, folder: str, found: Candidates, *, force: bool) -> list[str]:
         """Adds the files of one folder of the upper layer; returns its folders."""
         try:
-            entries = listed(self._upper, folder, force=force)
+            entries = listed(self.root, folder, force=force)
         except PermissionError:
             found.is_whole = False
             return []
         folders = []
         for name, status in entries:
             path = f"{folder}/{name}" if folder else name
-            if is_git(name):
+            if name == GIT:
+                found.repositories.update([folder] if folder else [])
                 continue
             if not stat.S_ISDIR(status.st_mode):
                 found.paths.add(path)
@@ -101,16 +102,16 @@ class OverlaySide:
     def look(self, path: str, *, force: bool) -> FileState:
         if self._is_whiteout(path):
             return MISSING
-        return look(self._upper, path, force=force)
+        return look(self.root, path, force=force)
 
     def signature(self, path: str) -> Signature | None:
-        return signature(self._upper, path)
+        return signature(self.root, path)
 
     def has_folder(self, path: str) -> bool:
         above, is_opaque = "", False
         for name in path.split("/"):
             above = f"{above}/{name}" if above else name
-            found = signature(self._upper, above)
+            found = signature(self.root, above)
             if found is None:
                 return not is_opaque
             if not stat.S_ISDIR(found.mode):
@@ -125,7 +126,7 @@ class OverlaySide:
         return process is not None
 
     def _is_whiteout(self, path: str) -> bool:
-        with suppress(OSError), entry_at(self._upper, path) as found:
+        with suppress(OSError), entry_at(self.root, path) as found:
             status = found.status()
             if status is None:
                 return False
@@ -135,7 +136,7 @@ class OverlaySide:
         return False
 
     def _attribute(self, path: str, name: str) -> bytes | None:
-        with suppress(OSError), entry_at(self._upper, path) as found:
+        with suppress(OSError), entry_at(self.root, path) as found:
             handle = found.open(os.O_PATH)
             try:
                 for start in ("user", "trusted"):

@@ -5,6 +5,7 @@ Rules of the format:
 - A change of type (a file becomes a link) is a deletion and an addition.
 - Of modes it has one bit: whether a file can be executed.
 - A name with anything but plain characters is quoted, byte by byte.
+- Git takes no patch with a name that could be its own: such files are stored beside it.
 - Binary content is compressed and written in base 85, with the digests of both sides in full.
 """
 
@@ -17,6 +18,7 @@ from hashlib import sha1
 
 from sightline.text import unified_diff
 from sightline.working_copies._facts import Content, CopyChange
+from sightline.working_copies._side import is_git
 from sightline.working_copies._states import FileState
 
 _NO_DIGEST = "0" * 40
@@ -42,9 +44,14 @@ def change_of(path: str, before: FileState, after: FileState) -> CopyChange:
     return CopyChange(path=path, kind=kind, added=diff.added, removed=diff.removed)  # type: ignore[arg-type]
 
 
+def is_gits(path: str) -> bool:
+    """Whether a path leads into what git may take for its own folder."""
+    return any(map(is_git, path.split("/")))
+
+
 def patch_of(path: str, before: FileState, after: FileState, *, binary: bool = True) -> Iterator[bytes]:
     """Of one file. `binary`: with the content of binary files. A large file or a special one has none."""
-    if not _can_be_in(before) or not _can_be_in(after):
+    if not _can_be_in(before) or not _can_be_in(after) or is_gits(path):
         yield f"# {_quoted(b'', path)} cannot be in a patch\n".encode()
     elif "missing" not in (before.kind, after.kind) and before.kind != after.kind:
         yield from patch_of(path, before, FileState(), binary=binary)

@@ -58,6 +58,11 @@ class CopyRecord(msgspec.Struct, kw_only=True, frozen=True):
         return Path(self.folder, "copy")
 
     @property
+    def files(self) -> Path:
+        """Where the files are that the agent changed."""
+        return self.parts / "upper" if self.kind == "overlay" else Path(self.tree)
+
+    @property
     def patch(self) -> Path:
         return Path(self.folder, "changes.patch")
 

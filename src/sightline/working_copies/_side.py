@@ -8,6 +8,7 @@ import msgspec
 from sightline.working_copies._states import FileState, Signature
 
 CANDIDATES_AT_MOST = 100_000
+GIT = ".git"  # what git itself uses; a folder with another spelling of it has files like any other
 
 # Of paths relative to the workspace, those that git ignores there.
 Ignoring = Callable[[list[str]], set[str]]
@@ -15,7 +16,7 @@ Ignoring = Callable[[list[str]], set[str]]
 
 class Candidates(msgspec.Struct):
     """Paths that may have changed. `is_whole`: false where there are more, or a folder could not be read.
-    `repositories`: folders in which the agent made one, of a side that has all files of its own."""
+    `repositories`: folders below its own that have a `.git`; of an overlay those in which something of it changed."""
 
     paths: set[str]
     is_whole: bool = True
@@ -27,6 +28,7 @@ class AgentSide(Protocol):
 
     words: tuple[str, ...]
     cwd: str
+    root: str  # where files of its own are
 
     def candidates(self, ignoring: Ignoring, *, force: bool) -> Candidates:
         """Nothing in a `.git`. New folders that are ignored are left out with all that is in them."""
@@ -45,5 +47,5 @@ class AgentSide(Protocol):
 
 
 def is_git(name: str) -> bool:
-    """Whether a file of this name is git's own, also where names that differ in case are the same."""
-    return name.casefold() == ".git"
+    """Whether git may take a file of this name for its own: where names that differ in case are the same, it does."""
+    return name.casefold() == GIT

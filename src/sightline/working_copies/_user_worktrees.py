@@ -26,7 +26,7 @@ from sightline.working_copies._facts import ChangeList, DiffText, Merged
 from sightline.working_copies._git import GitFailure, Repository, find_repository, git_program
 from sightline.working_copies._opening import is_copy_name, open_copy
 from sightline.working_copies._records import CopyRecord, born, records, records_folder
-from sightline.working_copies._worktree import free_branch
+from sightline.working_copies._worktree import can_merge, free_branch
 
 _SECONDS_TO_MAKE = 60.0
 _NAME_RULE = "use letters, digits, ., - and _, and begin with a letter or a digit"
@@ -44,10 +44,12 @@ class WorktreeStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RemovedWorktree(msgspec.Struct, frozen=True, kw_only=True):
-    """What is left of it: the patch with its changes, and branches with commits of its own."""
+    """What is left of it: the patch with its changes, and branches with commits of its own. `can_be_merged`: a branch
+    has all of its changes, and git can merge it into the workspace as that is now."""
 
     patch: Path | None = None
     branches: tuple[str, ...] = ()
+    can_be_merged: bool = False
 
 
 class UserWorktree:
@@ -100,15 +102,17 @@ class UserWorktree:
             copy = self._copy()
             if not self.record.is_whole:  # its files are gone already
                 branches = [] if find_repository(self.record.workspace) is None else self._branches_left()
+                can_be_merged = self._can_be_merged(branches)
                 copy.discard()
                 self._forget()
-                return RemovedWorktree(branches=tuple(branches))
+                return RemovedWorktree(branches=tuple(branches), can_be_merged=can_be_merged)
             self._check_repositories(copy)
             branches = self._branches_left()
             patch = copy.store_patch().path
+            can_be_merged = self._can_be_merged(branches, copy)
             copy.remove()
             self._forget()
-        return RemovedWorktree(patch=patch, branches=tuple(branches))
+        return RemovedWorktree(patch=patch, branches=tuple(branches), can_be_merged=can_be_merged)
 
     @property
     def has_shell(self) -> bool:
@@ -190,6 +194,14 @@ class UserWorktree:
         if _commit(self._origin(), f"refs/heads/{self.branch}") not in ("", self.record.commit):
             branches.append(self.branch)
         return branches
+
+    def _can_be_merged(self, branches: list[str], copy: WorkingCopy | None = None) -> bool:
+        """`copy`: None where its files are gone. What git cannot answer is no reason not to remove it."""
+        if len(branches) != 1:
+            return False
+        with suppress(SightlineError):
+            return (copy is None or copy.is_in(branches[0])) and can_merge(self._origin(), branches[0])
+        return False
 
     def _origin(self) -> Repository:
         repository = find_repository(self.record.workspace)

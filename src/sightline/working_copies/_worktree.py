@@ -14,7 +14,8 @@ Rules:
 
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sightline.exceptions import OutsideFailure
@@ -23,9 +24,10 @@ from sightline.paths import private_folder
 from sightline.settings import PROJECT_FOLDERS
 from sightline.working_copies._bases import Bases
 from sightline.working_copies._copying import copied
-from sightline.working_copies._facts import Branch
+from sightline.working_copies._facts import Branch, RefusedFile
 from sightline.working_copies._git import GitFailure, Repository, find_repository
 from sightline.working_copies._manifest import Manifest
+from sightline.working_copies._patch import is_gits
 from sightline.working_copies._records import CopyRecord
 from sightline.working_copies._states import listed
 
@@ -64,36 +66,113 @@ def make_worktree(repository: Repository, record: CopyRecord, before: int) -> tu
     return manifest, git_dir
 
 
-def commit_all(tree: Repository, branch: str, message: str, manifest: Manifest, changed: list[str]) -> Branch:
-    """Everything that git would add, on top of what the branch has. No hook runs, and nothing is signed."""
-    index = {"GIT_INDEX_FILE": os.path.join(tree.git_dir, "sightline-index")}
-    ref = f"refs/heads/{branch}"
+WhyNot = Callable[[str], str]  # empty for a path that may be committed
+
+
+def commit_all(
+    tree: Repository,
+    record: CopyRecord,
+    message: str,
+    manifest: Manifest,
+    changed: list[str],
+    why_not: WhyNot | None = None,
+) -> Branch:
+    """Everything that git would add, on top of what the branch has. No hook runs, and nothing is signed. What may not
+    be committed (`why_not`) is as it was at the start, also where the agent committed it itself."""
+    ref, flags = f"refs/heads/{record.branch}", _flags(tree)
     tip = tree.line("rev-parse", "--verify", f"{ref}^{{commit}}")
-    try:
-        tree.run("read-tree", tip, env=index)
-        nested = tuple(f"{each}/" for each in manifest.repositories)
-        extra = set(manifest.extra)
-        flags = _flags(tree)
-        left_alone = {*extra, *flags["skip-worktree"], *flags["assume-unchanged"]}
-        names = [
-            path for path in _listed_with(tree, index)
-            if not path.endswith("/") and path not in left_alone and not path.startswith(nested or ("\0",))
-        ]  # fmt: skip
-        data = b"".join(os.fsencode(path) + b"\0" for path in names if not _is_folder(tree.folder, path))
+    made, nested = _stored_tree(tree, tip, manifest, flags)
+    refused: dict[str, str] = {}
+    if why_not is not None:
+        differing = tree.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", record.commit, made)
+        committed = [os.fsdecode(each) for each in differing.split(b"\0") if each]
+        reasons = {path: why_not(path) for path in {*committed, *changed}}
+        refused = {path: why for path, why in sorted(reasons.items()) if why}
+        made = _as_before(tree, made, record.commit, [path for path in committed if path in refused])
+    commit = tip
+    if made != tree.line("rev-parse", f"{tip}^{{tree}}"):
+        words = ("commit-tree", made, "-p", tip, "-F", "-")
+        commit = tree.run(*words, data=message.encode(), env=tree.identity()).decode().strip()
+        tree.run("update-ref", "-m", "sightline", ref, commit, tip)
+        tree.run("read-tree", commit)
+        _set_flags(tree, flags)
+    left_alone = _never_committed(changed, manifest, flags, nested)
+    left_out = tuple(path for path in left_alone if path not in {*manifest.extra, *refused})
+    found = tuple(RefusedFile(path=path, why=why) for path, why in refused.items())
+    return Branch(name=record.branch, commit=commit, left_out=left_out, refused=found)
+
+
+def has_all(tree: Repository, branch: str, manifest: Manifest, changed: list[str]) -> bool:
+    """Whether a branch has every one of these changes already."""
+    flags, tip = _flags(tree), tree.line("rev-parse", "--verify", f"refs/heads/{branch}^{{commit}}")
+    made, nested = _stored_tree(tree, tip, manifest, flags)
+    if _never_committed(changed, manifest, flags, nested) or any(map(is_gits, changed)):
+        return False
+    return made == tree.line("rev-parse", f"{tip}^{{tree}}")
+
+
+def can_merge(repository: Repository, branch: str) -> bool:
+    """Whether `git merge` takes it: it refuses where a file that it would change has changes that are not committed."""
+    tip, head = repository.line("rev-parse", "--verify", f"refs/heads/{branch}^{{commit}}"), repository.head()
+    base = "" if head is None else os.fsdecode(repository.run("merge-base", head, tip, allowed=(0, 1)).strip())
+    if not head or not base:
+        return False
+    words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, tip)
+    touched = {os.fsdecode(each) for each in repository.run(*words).split(b"\0") if each}
+    if touched & set(_dirty(repository, head)):
+        return False
+    tracked = set(os.fsdecode(repository.run("ls-files", "-z")).split("\0"))
+    if any(os.path.lexists(os.path.join(repository.folder, path)) for path in touched - tracked):
+        return False
+    return base == head or not repository.run("diff-index", "--cached", "--name-only", head)
+
+
+def _stored_tree(
+    tree: Repository, tip: str, manifest: Manifest, flags: dict[str, list[str]]
+) -> tuple[str, tuple[str, ...]]:
+    """What the branch would have with everything that git would add, stored in the repository; and the repositories
+    inside, of which it has nothing."""
+    with _index(tree, tip) as index:
+        listed = _listed_with(tree, index)
+        nested = (*(f"{each}/" for each in manifest.repositories), *(each for each in listed if each.endswith("/")))
+        left_out = {*_never_committed(listed, manifest, flags, nested)}
+        names = [path for path in listed if path not in left_out and not _is_folder(tree.folder, path)]
+        data = b"".join(os.fsencode(path) + b"\0" for path in names)
         tree.run("update-index", "-z", "--add", "--remove", "--replace", "--stdin", data=data, env=index)
-        made = tree.line("write-tree", env=index)
-        commit = tip
-        if made != tree.line("rev-parse", f"{tip}^{{tree}}"):
-            words = ("commit-tree", made, "-p", tip, "-F", "-")
-            commit = tree.run(*words, data=message.encode(), env=tree.identity()).decode().strip()
-            tree.run("update-ref", "-m", "sightline", ref, commit, tip)
-            tree.run("read-tree", commit)
-            _set_flags(tree, flags)
+        return tree.line("write-tree", env=index), nested
+
+
+def _as_before(tree: Repository, made: str, commit: str, paths: list[str]) -> str:
+    """A tree with these files as a commit has them."""
+    if not paths:
+        return made
+    entries = tree.run("ls-tree", "-r", "-z", commit).split(b"\0")
+    before = {os.fsdecode(entry.partition(b"\t")[2]): entry for entry in entries}
+    gone = b"0 " + b"0" * len(commit) + b"\t"
+    with _index(tree, made) as index:
+        # What is there no more goes first: where a file was, there may be a folder now.
+        lines = [gone + os.fsencode(path) for path in paths] + [before[path] for path in paths if path in before]
+        tree.run("update-index", "-z", "--index-info", data=b"".join(line + b"\0" for line in lines), env=index)
+        return tree.line("write-tree", env=index)
+
+
+@contextmanager
+def _index(tree: Repository, content: str) -> Iterator[dict[str, str]]:
+    index = {"GIT_INDEX_FILE": os.path.join(tree.git_dir, "sightline-index")}
+    try:
+        tree.run("read-tree", content, env=index)
+        yield index
     finally:
         with suppress(OSError):
             os.unlink(index["GIT_INDEX_FILE"])
-    left_out = tuple(path for path in changed if path in left_alone - extra or path.startswith(nested or ("\0",)))
-    return Branch(name=branch, commit=commit, left_out=left_out)
+
+
+def _never_committed(
+    paths: list[str], manifest: Manifest, flags: dict[str, list[str]], nested: tuple[str, ...]
+) -> list[str]:
+    """Ignored files, those git was told to leave alone, and those of repositories inside."""
+    left_alone = {*manifest.extra, *flags["skip-worktree"], *flags["assume-unchanged"]}
+    return [path for path in paths if path in left_alone or path.startswith(nested or ("\0",))]
 
 
 def remove_worktree(repository: Repository, record: CopyRecord) -> None:

@@ -139,7 +139,7 @@ def test_a_wait_that_has_a_notice_is_told_once() -> None:
 )
 def test_an_early_end_is_told_with_a_way_to_go_on(code: int, said: str) -> None:
     """Timeout and cancel; every other end speaks for itself."""
-    farewell = Farewell(timeout=1.5)
+    farewell = Farewell(lambda session: True, timeout=1.5)
     farewell.see([RunStarted("abc"), RunEnded()])
     assert farewell.words(code) == said
 
@@ -154,7 +154,21 @@ def test_an_early_end_is_told_with_a_way_to_go_on(code: int, said: str) -> None:
 )
 def test_the_sum_has_only_what_is_known(ended: RunEnded, said: str) -> None:
     """Nothing is made up for what nobody counted; without a session there is no sum."""
-    farewell = Farewell(sums=True)
+    farewell = Farewell(lambda session: True, sums=True)
     assert farewell.words(0) == ""
     farewell.see([RunStarted("abc"), ended])
     assert farewell.words(0) == said
+
+
+@pytest.mark.parametrize(
+    ("can_be_resumed", "said"),
+    [
+        (True, "cancelled\nResume with: sightline --resume abc\n15 tokens\n"),
+        (False, "cancelled\n15 tokens\n"),
+    ],
+)
+def test_a_session_is_named_once_and_only_if_it_can_be_resumed(can_be_resumed: bool, said: str) -> None:
+    """Also where the sum would name it."""
+    farewell = Farewell(lambda session: can_be_resumed, sums=True)
+    farewell.see([RunStarted("abc"), RunEnded(Usage(10, 5))])
+    assert farewell.words(130) == said

@@ -16,12 +16,10 @@ from sightline.conversation import AssistantMessage, StopReason, TextPart, UserM
 from sightline.events import NativeSessionState, Notice, ProviderState, SteeringState, StopsAgentsState
 from sightline.host.session._session import HostSession
 from sightline.journal import NATIVE, PROVIDER_NOTE, SessionReader, SessionTree, Store, events_since_message
-from sightline.providers import get_provider
+from sightline.providers import WORDS_AT_MOST, get_provider
 
 if TYPE_CHECKING:
     from sightline.host.provider._unstored import UnstoredLog
-
-_WORDS_AT_MOST = 4_000_000  # characters of an answer
 
 
 class _ProviderNote(msgspec.Struct):
@@ -127,7 +125,7 @@ class ProviderMemory:
 
     def answered(self, text: str, model: str, *, cancelled: bool, error: str) -> None:
         reason: StopReason = "aborted" if cancelled else "error" if error else "stop"
-        parts = [TextPart(text[-_WORDS_AT_MOST:])] if text else []
+        parts = [TextPart(text[-WORDS_AT_MOST:])] if text else []
         self._add("message", message=AssistantMessage([*parts], model=model, stop_reason=reason, error=error))
 
     def chose_level(self, level: str) -> None:

@@ -6,6 +6,7 @@ Rules:
 - The reader of the events is a view of the session: everything it gets is in the journal first, without secrets and
   under the session's ids, and it gets all of it (`SessionEvents`). No view slows the run.
 - The provider's own lines are forwarded byte for byte.
+- Nothing is stored of a program that could not be started: nothing began that could be resumed.
 - A new session that cannot be stored is no reason not to run: that is reported, and the reader alone sees the run. Nor
   is a socket that cannot be made: then no other view sees the run while it works.
 - A limit that is reached is an error in the session; then the run is cancelled, and has failed.
@@ -42,6 +43,7 @@ from sightline.host.session._session import HostSession
 from sightline.host.socket._runtime import listen
 from sightline.journal import SessionTree, Store
 from sightline.providers import (
+    CliRun,
     EventStream,
     Provider,
     ProviderOutcome,
@@ -255,9 +257,15 @@ class ProviderRun:
         title = clean_line(first_line(clean_text(secrets.masked(self._ask.prompt))))
         title, cwd = without_credentials(cut_graphemes(title, _TITLE)), os.getcwd()
         try:
+            if isinstance(self._run, CliRun) and not self._run.is_started:
+                yield self._unstored(UnstoredLog(), secrets)
+                return
             journal = self._journal(title, cwd)
             if isinstance(journal, OutsideFailure):
-                yield self._unstored(journal, secrets)
+                log = UnstoredLog()
+                text = f"this conversation is not stored: {journal.message}"
+                Actor(log, "sightline", secrets).publish(Notice(text, "warning", journal.hint))
+                yield self._unstored(log, secrets)
                 return
             async with opened(self._store, journal) as session:
                 it = self._stored(session, journal[1], secrets)
@@ -285,10 +293,7 @@ class ProviderRun:
         session.worker = worker = PromptWorker(session, self._provider, level, secrets, self.cancel)
         return _Opened(session, self._publisher(session, memory, secrets), memory, worker, first, place)
 
-    def _unstored(self, problem: OutsideFailure, secrets: Secrets) -> _Opened:
-        log = UnstoredLog()
-        text = f"this conversation is not stored: {problem.message}"
-        Actor(log, "sightline", secrets).publish(Notice(text, "warning", problem.hint))
+    def _unstored(self, log: UnstoredLog, secrets: Secrets) -> _Opened:
         memory = ProviderMemory(log, SessionTree(Path(os.devnull)), self._provider.name)
         return _Opened(log, self._publisher(log, memory, secrets), memory)
 

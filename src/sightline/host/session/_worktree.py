@@ -9,14 +9,15 @@ Rules:
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from sightline.events import Notice, State, WorktreeState
+from sightline.events import Event, Notice, State, WorktreeState
 from sightline.exceptions import UserMistake
 from sightline.journal import SessionReader, Store
 from sightline.paths import in_copies_folder
@@ -26,6 +27,9 @@ from sightline.text import clean_line
 if TYPE_CHECKING:
     from sightline.host.session._session import HostSession
     from sightline.working_copies import UserWorktree
+
+
+_BEFORE_IT_SERVES = 1000  # events of a session until it names its worktree
 
 
 @contextmanager
@@ -88,12 +92,24 @@ def folder_to_resume_in(store: Store, session: str, cwd: str) -> str:
     raise UserMistake(clean_line(f"session {session} worked in the worktree {fact.name}, which was removed"), hint)
 
 
+def first_worktree(store: Store, session: str) -> WorktreeState | None:
+    """That in which a session began, also after it was removed."""
+    return next(_worktrees(islice(store.read(session).events(), _BEFORE_IT_SERVES)), None)
+
+
 def _last_worktree(store: Store, session: str) -> WorktreeState | None:
     found = None
-    for event in store.read(session).events():
-        if isinstance(event, State) and event.key == WorktreeState.KEY:
-            found = WorktreeState.of(event.value) or found
+    for fact in _worktrees(store.read(session).events()):
+        found = fact
     return found
+
+
+def _worktrees(events: Iterable[Event]) -> Iterator[WorktreeState]:
+    for event in events:
+        if isinstance(event, State) and event.key == WorktreeState.KEY:
+            fact = WorktreeState.of(event.value)
+            if fact is not None:
+                yield fact
 
 
 def _at(folder: str) -> "UserWorktree | None":

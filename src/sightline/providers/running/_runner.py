@@ -96,6 +96,11 @@ class CliRun:
             self._not_started = _explain.unsupported(provider, command, ask)
 
     @property
+    def is_started(self) -> bool:
+        """Whether there was a program to start, which takes the request. It may have ended since."""
+        return self._process is not None
+
+    @property
     def outcome(self) -> ProviderOutcome:
         if self._outcome is None:
             raise RuntimeError("a run has no outcome before its events or its bytes were read to the end")

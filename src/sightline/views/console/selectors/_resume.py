@@ -16,7 +16,7 @@ from sightline.text import clean_line
 from sightline.tty import Input, Paste
 from sightline.tty.components import Input as LineInput
 from sightline.tty.components import Item, SelectList
-from sightline.views._names import from_home, listed_title, title_of
+from sightline.views._names import listed_title, session_folder, title_of
 from sightline.views.console._desk import Desk
 from sightline.views.console.selectors._panel import ChoicePanel, QuestionPanel, SearchPanel
 from sightline.views.console.shapes._shape import plural
@@ -49,6 +49,8 @@ class SessionSearch(msgspec.Struct):
     """What was done last, in a few words."""
     states: dict[str, str] = {}
     """What running sessions are doing, as far as their hosts answer."""
+    folders: dict[str, str] = {}
+    """Where each session began, if the list is of all folders."""
     archived: int = 0
     """How many are archived: they are not searched."""
 
@@ -111,7 +113,7 @@ async def _changed(desk: Desk, change: SessionAction) -> str:
 
 
 def find(desk: Desk, looked: SessionSearch) -> list[SessionHit]:
-    """Blocking. Sets the states and the count of archived sessions in `looked`."""
+    """Blocking. Sets the states, the folders and the count of archived sessions in `looked`."""
     from sightline.views.plain._standing import hosts_by_session, signed_standing
 
     cwd, words = None if looked.everywhere else desk.cwd, looked.words.strip()
@@ -122,6 +124,7 @@ def find(desk: Desk, looked: SessionSearch) -> list[SessionHit]:
     some_run = any(hit.session.running for hit in hits)
     hosts = hosts_by_session(desk.store) if some_run else {}
     looked.states = {session: signed_standing(hello) for session, hello in hosts.items()}
+    looked.folders = {hit.session.id: session_folder(desk.store, hit.session) for hit in hits} if cwd is None else {}
     looked.archived = 0 if hits else desk.store.count(cwd, archived=True)
     return hits
 
@@ -214,7 +217,7 @@ def _item(hit: SessionHit, now: float, looked: SessionSearch, current: str) -> I
     state = looked.states.get(record.id, _RUNNING) if record.running else _age(now - record.changed)
     facts = ["this session"] if record.id == current else []
     facts += [state, plural(record.messages, "message")]
-    facts += [from_home(clean_line(record.cwd))] if looked.everywhere else []
+    facts += [looked.folders[record.id]] if record.id in looked.folders else []
     facts += [f"… {words}"] if words else []
     return Item(record.id, listed_title(record) or record.id, " · ".join(facts))
 

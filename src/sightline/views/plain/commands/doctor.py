@@ -113,6 +113,11 @@ def _removed_row(record: CopyRecord) -> _Row:
         hint = problem.hint if isinstance(problem, SightlineError) else ""
         return _Row(_COPIES, f"{name} is still there: {clean_line(why)}", hint=clean_line(hint), good=False)
     where = f"changes stored in {clean_line(str(stored.path))}" if stored.path else "it had no changes"
+    for commits in stored.commits:
+        words = clean_line(", ".join(commits.names))
+        where += f"; commits ({words}) " + (
+            f"in {clean_line(str(commits.bundle))}" if commits.bundle else f"lost: {clean_line(commits.problem)}"
+        )
     return _Row(_COPIES, f"{name} removed: {where}")
 
 

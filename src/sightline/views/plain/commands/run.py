@@ -57,16 +57,19 @@ class Channels:
 class Farewell:
     """The last lines of a run: why it ended early, how to resume it and, with `sums`, its tokens and costs.
 
-    `names_timeout`: whether a timeout is reported here; another provider's run does that itself."""
+    `is_conversation`: whether the session of this id can be resumed. `names_timeout`: whether a timeout is reported
+    here; another provider's run does that itself."""
 
     def __init__(
         self,
+        is_conversation: Callable[[str], bool],
         *,
         timeout: float | None = None,
         sums: bool = False,
         palette: Palette = PLAIN,
         names_timeout: bool = True,
     ) -> None:
+        self._is_conversation = is_conversation
         self._timeout = timeout
         self._names_timeout = names_timeout
         self._sums = sums
@@ -87,26 +90,29 @@ class Farewell:
                     self._cost = (self._cost or 0.0) + event.cost
 
     def words(self, exit_code: int) -> str:
-        text, session = "", self._session
+        text = ""
         if exit_code == _TIMEOUT and self._names_timeout:
             text = "error: timed out" + (f" after {self._timeout:g} s" if self._timeout is not None else "") + "\n"
         elif exit_code == _CANCELLED:
             text = "cancelled\n"
+        session = self._session if self._session and self._is_conversation(self._session) else ""
         if session and exit_code in (_TIMEOUT, _CANCELLED):
             text += f"Resume with: sightline --resume {session}\n"
-        return text + self._sum()
+            session = ""
+        return text + self._sum(session)
 
-    def _sum(self) -> str:
+    def _sum(self, session: str) -> str:
+        """`session`: empty where it is named already, or cannot be resumed."""
         if not self._sums or not self._session:
             return ""
-        parts = [f"session {self._session}"]
+        parts = [f"session {session}"] if session else []
         if self._native_session:
             parts.append(f"the agent's own id {self._native_session}")
         if self._tokens:
             parts.append(f"{self._tokens} token{'s' * (self._tokens != 1)}")
         if self._cost is not None:
             parts.append(f"${self._cost:.4f}")
-        return f"{self._palette.dim}{' · '.join(parts)}{self._palette.reset}\n"
+        return "" if not parts else f"{self._palette.dim}{' · '.join(parts)}{self._palette.reset}\n"
 
 
 def _tokens(usage: Usage | None) -> int:

@@ -9,7 +9,7 @@ from sightline.conversation import AssistantMessage, ToolMessage, UserMessage, t
 from sightline.events import CallEnding
 from sightline.journal import NATIVE, Entry, SessionHit, SessionRecord, SessionTree, Store
 from sightline.text import clean_line, clean_text, cut_graphemes
-from sightline.views._names import folder_name, listed_title, title_of
+from sightline.views._names import listed_title, session_folder, title_of
 from sightline.views.plain._output import pretty_json, write_message, write_text
 from sightline.views.plain._palette import CALL, STEP, Palette
 from sightline.views.plain._table import NARROW, WIDE, Cell, Column, Tinted, cut_columns, draw_table
@@ -48,7 +48,7 @@ def conversations_table(
         *([_FOLDER] if cwd is None and (columns is None or columns >= NARROW) else []),
         _TITLE,
     ]
-    rows = [_cells(hit.session, states, palette) for hit in hits]
+    rows = [_cells(store, hit.session, states, palette) for hit in hits]
     head, *drawn = draw_table(shown, [[row[column.name] for column in shown] for row in rows], palette, columns)
     lines = [head]
     for hit, row in zip(hits, drawn, strict=True):
@@ -127,7 +127,7 @@ def _states(store: Store, palette: Palette) -> dict[str, Tinted]:
     return {session: Tinted(*standing(hello, palette)) for session, hello in hosts_by_session(store).items()}
 
 
-def _cells(record: SessionRecord, states: dict[str, Tinted], palette: Palette) -> dict[str, Cell]:
+def _cells(store: Store, record: SessionRecord, states: dict[str, Tinted], palette: Palette) -> dict[str, Cell]:
     """By the name of the column. One whose host does not answer is running all the same."""
     running = states.get(record.id, Tinted(f"{STEP['running']} running", palette.busy))
     return {
@@ -136,7 +136,7 @@ def _cells(record: SessionRecord, states: dict[str, Tinted], palette: Palette) -
         "STATE": running if record.running else "",
         "CHANGED": _ago(record.changed),
         "MESSAGES": str(record.messages),
-        "FOLDER": folder_name(record.cwd),
+        "FOLDER": session_folder(store, record),
         "TITLE": listed_title(record),
     }
 
