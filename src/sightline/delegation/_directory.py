@@ -484,6 +484,7 @@ class AgentDirectory:
     async def _revive(self, member: Member) -> Driver:
         if member.actor is None:
             member.actor = self._root.resumed_child(member.path, partial(self._see, member))
+            member.publish()  # that it is running: it had no actor yet
         member.may_continue = partial(self._continues, member)
         async with member.opening:  # what it had open may still be closing
             member.driver = await self._open_driver(member, True)
