@@ -44,6 +44,7 @@ from sightline.views.console.blocks._words import WordsBlock
 
 Size = Callable[[], tuple[int, int]]
 Fill = Callable[[Iterable[Component]], object]
+_OTHER_ROWS = 10  # of the screen, below the transcript: the editor and what is around it
 
 
 class TranscriptView:
@@ -205,7 +206,7 @@ class TranscriptView:
 
     def stop(self) -> None:
         """The host is gone: nothing runs any more, and no answer is waited for."""
-        self.fold.lose_host()
+        self.fold.lose_host(self._drawing.clock())
         for block in self._open:
             block.close()
         self._streaming = None
@@ -305,11 +306,18 @@ class TranscriptView:
         if block is None or not block.take(entry):
             if block is not None:
                 block.close()
-            block = self._by_agent[root] = AgentBlock(root, self._drawing, self.state.agents)
+            agents = self.state.agents
+            block = AgentBlock(root, self._drawing, agents, room=self._room_of_agent, before=block)
+            self._by_agent[root] = block
             block.take(entry)
             self._add(block)
             self._since_prompt.append(block)
         self._by_entry[id(entry)] = block
+
+    def _room_of_agent(self) -> int:
+        """Rows for the block of an agent that works, so that all of them are on the screen at once."""
+        count = sum(isinstance(block, AgentBlock) for block in self._open)
+        return (self._size()[1] - _OTHER_ROWS) // max(count, 1) - 1
 
     def _is_aside(self, path: str) -> bool:
         agent = self.state.agents.get(path)
