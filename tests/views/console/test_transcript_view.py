@@ -136,7 +136,7 @@ def test_entries_of_a_subagent_live_in_its_own_block() -> None:
 
 
 def of(path: str, state: str) -> State:
-    fact = AgentState(state)  # type: ignore[arg-type]
+    fact = AgentState(state, is_review=path == "Review")  # type: ignore[arg-type]
     return State(fact.KEY, fact.value, agent=path)
 
 
@@ -235,6 +235,43 @@ def test_what_is_below_an_agent_that_works_stays_where_it_is() -> None:
             rows = list(shown.component.render(80))
             heights.append(next(number for number, row in enumerate(rows) if "the root goes on" in row))
     assert heights == sorted(heights)
+
+
+REVIEW = {"ui": {"kind": "review", "target": "the changes", "findings": []}}
+
+
+def reviewed(*after: Event) -> list[Event]:
+    use = ToolUse("r-1", "Review", "review", "the changes", {"target": "the changes"}, source="person", job=True)
+    inside = [call("a", agent="Review"), ended("a", READ, agent="Review")]
+    return [
+        *[use, AgentStarted("Review", "Review", "the changes", call="r-1")],
+        *prompted("Review", 1, *inside),
+        *after,
+    ]
+
+
+def test_a_review_is_one_block_while_it_runs_and_when_it_is_done() -> None:
+    """The one of its reviewer, and then its own; what is between is not lost, and what the reviewer does when it is
+    asked again has a block as that of any other agent."""
+    shown = view()
+    shown.apply(stamped(reviewed()))
+    assert [row for row in rows_of(shown) if "Review" in row] == ["◌ Review the changes  1 call"]
+    events = stamped(reviewed(Notice("a note"), ToolResult("r-1", "fine", REVIEW), *prompted("Review", 2)))
+    rows = live(events)
+    assert rows == replayed(events)
+    assert [row.split("  ")[0] for row in rows if "Review" in row] == ["✓ Review the changes"] * 2
+    assert [row for row in rows if "did" in row] == ["│ did 2"]
+    assert any("a note" in row for row in rows)
+
+
+def test_a_review_the_user_wrote_below_is_there_once_more() -> None:
+    """The block that was left behind is history; its end is below it, in one block."""
+    shown = view()
+    *begin, rest = reviewed(), [ToolResult("r-1", "fine", REVIEW)]
+    shown.apply(stamped([*begin[0][:5], RunStarted(), User("meanwhile"), Text("an answer", 7)]))
+    shown.apply([stamp(event, 100 + n, 1000.0) for n, event in enumerate([*begin[0][5:], *rest])])
+    rows = [row.split("  ")[0] for row in rows_of(shown) if "Review" in row or "answer" in row]
+    assert rows == ["↗ Review the changes", "an answer", "✓ Review the changes"]
 
 
 def test_an_agent_that_outlives_the_run_stays_live() -> None:

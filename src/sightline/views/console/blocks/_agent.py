@@ -140,8 +140,24 @@ class AgentBlock(CachedComponent, TranscriptBlock, Scrollback):
         agent, run = self._agent, self._run
         if agent is None or agent.fact is None:
             return agent is not None and not agent.running
+        if self.is_review:
+            return False
         ended = bool(run.then) if run is not None else not (agent.running or agent.runs)
         return ended and not any(each.running for each in self._all if each is not agent)
+
+    @property
+    def is_review(self) -> bool:
+        """Whether it shows the work for a review of the user: not what the reviewer did when it was asked again. It
+        is open until the review has a block of its own."""
+        agent = self._agent
+        if agent is None or agent.fact is None or not agent.fact.is_review or not self.entries:
+            return False
+        first = self.entries[0].seq
+        return not any(run.then and run.last is not None and run.last < first for run in agent.runs)
+
+    def end_review(self) -> None:
+        """The review has its block: this one takes nothing more."""
+        self._closed = self._complete = True
 
     @property
     def counts(self) -> tuple[int, int]:

@@ -336,7 +336,9 @@ class SpokenTranscript(TranscriptView):
         self._add(SpokenLines(f"{words}: {task}" if task else words))
 
     def _add_agent_end(self, agent: TranscriptAgent) -> None:
-        if agent.path in self._working:
+        if agent.path in self._working and self._working[agent.path].is_review:
+            del self._working[agent.path]  # the review has a block of its own
+        elif agent.path in self._working:
             self._add_block(agent.path)
         else:
             fact = agent.fact
