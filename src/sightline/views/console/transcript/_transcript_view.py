@@ -6,7 +6,7 @@ Rules:
 - A question beside the conversation and its answer are blocks of their own, closed with the next of them or their end.
 - Entries of any other subagent are in that agent's block. The block of one that still works when the user sends the
   next prompt ends there, and another one begins below: what is under a live block cannot become history.
-- A review that the user requested is shown by its reviewer's block while it runs, and by its own afterwards: never by both.
+- A review that the user requested is shown by its reviewer's block while it runs, and by its own afterwards.
 - A running job has no block: it is in the panel of jobs, and its end is a block like any other.
 - A long transcript is shown from its end: the last blocks at once, those before them a slice at a time, while the
   screen stands still and keys are read. The same when everything is drawn in another way.
