@@ -67,6 +67,9 @@ BANNED = {
     r"\bin each other\b": "nested",
     r"\bthe (?:place|filter|block|one) before(?:$|:)": "the previous …",
     r"\bnot? made:": "not run:",
+    r"\b(?:main|root) agent\b": "the agent; Main in lists and mail",
+    r"\bthe agent of (?:the|this) session\b|\bsession's (?:own )?agent\b": "the agent; Main in lists and mail",
+    r"\binjected\b": "delivered",
 }
 FROM_THE_SOURCE = ("console.md", "keys.md", "settings.md")  # their tables of commands, keys and settings
 # Strings that are no prose: lists of names, shell scripts, and code in pictures.
@@ -185,6 +188,9 @@ def test_what_was_not_reviewed_exists() -> None:
         "the host of session k3m9qz is gone",
         "console.theme holds from the next session on",
         "not made: the work was stopped",
+        "the main agent is idle",
+        "write to the agent of the session",
+        "Reader injected",
     ],
 )
 def test_the_list_finds_what_it_is_for(text: str) -> None:

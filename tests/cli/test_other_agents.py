@@ -153,7 +153,7 @@ def test_a_session_reports_that_its_agent_changes(program: Path, tmp_path: Path)
     ours = ("-p", "two", "--model", f"scripted:{script}")
     done = sightline(*ours, "--provider", "native", "--continue")
     assert (done.returncode, done.stdout) == (0, b"Ours.\n")
-    said = b"The agent of this session changes from Claude Code to sightline's own agent"
+    said = b"The agent changes from Claude Code to sightline's own agent"
     assert said in done.stderr
     assert sightline(*ours, "--continue").stdout == b"Ours.\n"
     assert sum(isinstance(event, Notice) and said.decode() in event.text for event in events()) == 1

@@ -26,7 +26,7 @@ async def test_a_running_agent_reads_it_at_its_next_step(tmp_path: Path) -> None
         await here.until(lambda: bool(of_agent(here, "One", ToolUse)))
         directory = here.running.worker.team.directory
         receipt = directory.send(None, "One", "The plan has changed.")
-        assert (receipt.to, receipt.outcome) == ("One", "injected")
+        assert (receipt.to, receipt.outcome) == ("One", "delivered")
         assert len(directory.get("One").mailbox) == 1
         (tmp_path / "work" / "go").touch()
         await here.ended()
@@ -81,7 +81,7 @@ async def test_who_there_is(tmp_path: Path) -> None:
         assert result_of(here, 0).content == "No other agents."
         assert "- One [task · ours · idle]" in result_of(here, 2).content
         (listed,) = results(here, "One")
-        assert "- Main [the agent of the session]" in listed.content
+        assert "- Main [the user talks to it]" in listed.content
         assert "One [" not in listed.content
 
 
@@ -157,7 +157,7 @@ async def test_an_agent_writes_to_the_agent_of_the_session(tmp_path: Path) -> No
     turns = [[started({"One": one})], [text("So.")]]
     async with lab(tmp_path, turns) as here:
         await here.run()
-        assert results(here, "One")[0].content == "Main: injected (m1)"
+        assert results(here, "One")[0].content == "Main: delivered (m1)"
         told = [event for event in here.of(User) if not event.agent and event.source == "irc"]
         assert [event.text.split("\n")[1] for event in told] == ["Halfway."]
 
@@ -170,7 +170,7 @@ async def test_a_message_does_not_start_one_that_is_being_stopped(tmp_path: Path
         await here.until(lambda: bool(of_agent(here, "One", ToolUse)))
         directory = here.running.worker.team.directory
         directory.stop(directory.get("One"))
-        assert directory.send(None, "One", "Back to work.").outcome == "injected"
+        assert directory.send(None, "One", "Back to work.").outcome == "delivered"
         await here.ended()
         await here.until(lambda: states(here, "One")[-1:] == ["idle"])
         assert [mail.text for mail in directory.get("One").mailbox.peek()] == ["Back to work."]

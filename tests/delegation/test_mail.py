@@ -61,7 +61,7 @@ async def test_a_message_is_in_the_thread_once_with_what_became_of_it(tmp_path: 
         await here.until(lambda: any(event.mail for event in of_agent(here, "One", User)))
         thread = thread_of(here)
         assert [brief(mail) for mail in thread] == [
-            ("m1", "One", "Halfway.", [("", "injected", "read")]),
+            ("m1", "One", "Halfway.", [("", "delivered", "read")]),
             ("m2", "One", "Hello?", [("Nobody", "failed", "failed")]),
             ("m3", "", "And now?", [("One", "woken", "read")]),
         ]
@@ -206,7 +206,7 @@ async def test_words_that_are_never_read_are_shown_as_that(tmp_path: Path) -> No
         await here.until(lambda: states(here, "One")[-1:] == ["idle"])
         here.session.flush()
         assert [brief(mail) for mail in thread_of(here)] == [
-            ("m1", "user", "Too late.", [("One", "injected", "dropped")])
+            ("m1", "user", "Too late.", [("One", "delivered", "dropped")])
         ]
 
 
@@ -253,7 +253,7 @@ async def test_the_thread_is_the_same_after_a_kill(tmp_path: Path) -> None:
         await sent(here, SendMail("Second.", agent="One"))
         here.session.flush()
         session, before = here.session.id, thread_of(here)
-        assert [brief(mail)[3] for mail in before] == [[("One", "injected", "unread")]] * 2
+        assert [brief(mail)[3] for mail in before] == [[("One", "delivered", "unread")]] * 2
         folder = here.store.folder(session)
         shutil.copytree(folder, tmp_path / "killed")
     shutil.rmtree(folder)
@@ -262,8 +262,8 @@ async def test_the_thread_is_the_same_after_a_kill(tmp_path: Path) -> None:
     async with lab(tmp_path, again, resume=session) as here:
         assert fold(here.store.read(session).events()).mail[:1] == before[:1]
         assert [brief(mail)[3] for mail in thread_of(here)] == [
-            [("One", "injected", "unread")],
-            [("One", "injected", "dropped")],
+            [("One", "delivered", "unread")],
+            [("One", "delivered", "dropped")],
         ]
         directory = here.running.worker.team.directory
         assert [mail.text for mail in directory.get("One").mailbox.peek()] == ["First."]

@@ -271,7 +271,7 @@ async def test_a_message_during_its_task_waits_for_the_end_and_is_not_its_result
         await here.agent.prompt("go")
         request = await here.first(Request)
         directory = here.running.worker.team.directory
-        assert directory.send(None, "Other", "Which colour?").outcome == "injected"
+        assert directory.send(None, "Other", "Which colour?").outcome == "delivered"
         assert len(directory.get("Other").mailbox) == 1
         await here.session.submit(AnswerRequest(request.id, "once"))
         await here.ended()

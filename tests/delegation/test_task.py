@@ -378,6 +378,8 @@ async def test_a_resumed_session_knows_its_agents(tmp_path: Path) -> None:
         assert "Do the part of One." in (here.running.worker.team.transcript("One") or "")
         await directory.write([one], "Go on.")
         await here.until(lambda: "After." in "".join(event.text for event in of_agent(here, "One", Text)))
+        await here.until(lambda: states(here, "One")[-1:] == ["idle"])
+        assert "running" in states(here, "One")
 
 
 async def test_eight_at_once_and_no_more_than_the_bound(tmp_path: Path) -> None:

@@ -308,7 +308,7 @@ async def test_mail_that_came_before_it_began_is_read_in_its_task(tmp_path: Path
         await here.agent.prompt("go")
         await here.until(lambda: bool(of_agent(here, "One", ToolUse)))
         directory = team(here).directory
-        assert directory.send(None, "Two", "Mind the gap.").outcome == "injected"
+        assert directory.send(None, "Two", "Mind the gap.").outcome == "delivered"
         (tmp_path / "work" / "go").touch()
         await here.ended()
         (mail,) = [event for event in of_agent(here, "Two", User) if event.source == "irc"]

@@ -13,7 +13,7 @@ from sightline.events.stamping import stamp
 SAMPLES = {
     "text": {"text": "x"},
     "user": {"text": "x"},
-    "mail_sent": {"id": "m1", "text": "x", "readers": [events.MailReader("a-1", "injected")]},
+    "mail_sent": {"id": "m1", "text": "x", "readers": [events.MailReader("a-1", "delivered")]},
     "mail_changed": {"ids": ["m1"], "now": "read"},
     "reasoning": {"text": "x"},
     "tool_use": {"id": "1", "name": "Read"},

@@ -122,7 +122,7 @@ def test_every_kind_is_survived():
 
 def test_a_message_between_agents_is_one_line_where_it_is_read():
     """However it is read, and once for each reader; where it was sent it is a call. Without -v there is none."""
-    unread = [MailReader("A", "injected", unread=True), MailReader("", "injected")]
+    unread = [MailReader("A", "delivered", unread=True), MailReader("", "delivered")]
     events = [
         ToolUse("1", "irc", arg="send all Done.", agent="B"),
         MailSent(
@@ -130,7 +130,7 @@ def test_a_message_between_agents_is_one_line_where_it_is_read():
         ),  # a call of Main waited for it
         User("[message m2 from B]\nDone.", mail="m2", agent="A", source="irc"),
         MailChanged(["m2"], "read", agent="A"),
-        MailSent("m3", "And you?", [MailReader("A", "injected", unread=True)], source="person"),
+        MailSent("m3", "And you?", [MailReader("A", "delivered", unread=True)], source="person"),
         MailChanged(["m3"], "read", agent="A"),
         MailChanged(["m3"], "unread", agent="A"),
         User("And you?", mail="m3", agent="A", source="person"),
@@ -146,7 +146,7 @@ def test_a_message_between_agents_is_one_line_where_it_is_read():
     assert shown(events, VERBOSE).splitlines() == lines
     assert "m2 from B, in reply to m1: Done.\n  All of it.\n" in shown(events, EVERYTHING)
     assert shown(events, WORDS) == ""
-    long = [MailSent("m1", "x" * 65536, [MailReader("A", "injected")], agent="B")]
+    long = [MailSent("m1", "x" * 65536, [MailReader("A", "delivered")], agent="B")]
     assert len(shown(long, VERBOSE)) < 500
 
 

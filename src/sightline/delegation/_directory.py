@@ -53,7 +53,7 @@ from sightline.text import clean_line, clean_text, cut_graphemes
 from sightline.transcript import TranscriptMail
 
 T = TypeVar("T")
-Receipt = Literal["injected", "woken", "revived", "failed"]
+Receipt = Literal["delivered", "woken", "revived", "failed"]
 CarryOut = Callable[[Member], Awaitable[AgentResult]]
 OpenDriver = Callable[[Member, bool], Awaitable[Driver]]  # the second: it was there before
 _IDLE_AT_MOST = 128  # agents: each has its journal open, so the longest idle are parked before their time
@@ -484,6 +484,7 @@ class AgentDirectory:
     async def _revive(self, member: Member) -> Driver:
         if member.actor is None:
             member.actor = self._root.resumed_child(member.path, partial(self._see, member))
+            member.publish()  # that it is running: it had no actor yet
         member.may_continue = partial(self._continues, member)
         async with member.opening:  # what it had open may still be closing
             member.driver = await self._open_driver(member, True)
@@ -603,15 +604,15 @@ class AgentDirectory:
     def _deliver(self, mail: Mail, reader: Member | None) -> Receipt:
         box = self.root_mail if reader is None else reader.mailbox
         if box.put(mail):
-            return "injected"  # a call of it waited for this
+            return "delivered"  # a call of it waited for this
         if reader is None:
-            outcome: Receipt = "injected" if self._root_reader.busy else "woken"
+            outcome: Receipt = "delivered" if self._root_reader.busy else "woken"
             self._announce_to_root()
             return outcome
         if reader.state in ("idle", "parked"):
             return self.wake(reader, box.take(mail.id))
         self._announce(reader)
-        return "injected"
+        return "delivered"
 
     def _mail_changed(self, reader: Member | None, mails: Sequence[Mail], now: MailNow) -> None:
         self._publisher.changed("" if reader is None else reader.path, [mail.id for mail in mails], now)
@@ -657,16 +658,16 @@ class AgentDirectory:
     def _takes_words(self, reader: Member | None) -> Receipt:
         """What becomes of the user's words; UserMistake where it takes none."""
         if reader is None:
-            return "injected" if self._root_reader.busy else "woken"
+            return "delivered" if self._root_reader.busy else "woken"
         if reader.state in ("pending", "running"):
-            return "injected"
+            return "delivered"
         self._refuse_over(reader)
         return "revived" if reader.state == "parked" else "woken"
 
     async def _give(self, reader: Member | None, words: UserWords) -> None:
         if reader is None:
             await self._root_reader.prompt(words.text, how=words.how, mail=words.mail, on_dropped=words.on_dropped)
-        elif self._takes_words(reader) != "injected":
+        elif self._takes_words(reader) != "delivered":
             self.wake(reader, words)
         elif reader.driver is not None and reader.driver.busy:
             how: How = "steer" if words.how == "prompt" else words.how

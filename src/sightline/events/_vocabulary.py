@@ -53,7 +53,7 @@ class MailReader(msgspec.Struct, frozen=True, gc=False):
     """What became of a message when it was sent, for one of its readers."""
 
     agent: str  # its path, empty for the root; of one that there is not, what the sender called it
-    outcome: Literal["injected", "woken", "revived", "failed"]
+    outcome: Literal["delivered", "woken", "revived", "failed"]
     error: str = ""  # why it failed
     unread: bool = False  # it waits to be read
 

@@ -132,8 +132,9 @@ class Transcript:
         self._begin_with(merged)
         return [entry for entry, changed in missed if changed]
 
-    def lose_host(self) -> None:
-        """The host is gone: nothing is under way any more, and nothing waits for an answer."""
+    def lose_host(self, time: float = 0.0) -> None:
+        """The host is gone: nothing is under way any more, and nothing waits for an answer. `time`: when that was
+        seen."""
         self.now.running = False
         self.now.requests.clear()
         for state in (self.now.state, *(agent.state for agent in self.now.agents.values())):
@@ -142,7 +143,7 @@ class Transcript:
         for agent in self.now.agents.values():
             fact = agent.fact and parked(agent.fact)
             if fact is not None:
-                agent.stand(fact, self.now.seq, 0.0)
+                agent.stand(fact, self.now.seq, time)
 
     @property
     def text(self) -> str:

@@ -172,7 +172,7 @@ class MailReceipt(msgspec.Struct, frozen=True, gc=False):
     """What has become of a message, for one of its readers."""
 
     agent: str  # its path, empty for the root; of one that there is not, what the sender called it
-    outcome: Literal["injected", "woken", "revived", "failed"]
+    outcome: Literal["delivered", "woken", "revived", "failed"]
     now: Literal["unread", "read", "dropped", "failed"]
     error: str = ""  # why it failed
     seq: int = 0  # of the event since which it is so
@@ -245,11 +245,13 @@ class TranscriptAgent(msgspec.Struct):
         fact, model = self.fact, ModelState.among(self.state)
         return (fact.model if fact is not None else "") or (model.name if model is not None else "")
 
-    def worked(self, now: float) -> float:
-        """Seconds it has been working, without those in which it was idle."""
+    def worked(self, now: float, until: int | None = None) -> float:
+        """Seconds it has been working, without those in which it was idle: in all runs, or in those that had begun at
+        the event of this number."""
         if not self.runs or self.fact is None:
             return max((now if self.running else self.ended) - self.started, 0.0) if self.started else 0.0
-        return sum([max((now if run.last is None else run.ended) - run.started, 0.0) for run in self.runs])
+        runs = [run for run in self.runs if until is None or run.first <= until]
+        return sum([max((now if run.last is None else run.ended) - run.started, 0.0) for run in runs])
 
     def stand(self, fact: AgentState, seq: int, time: float) -> None:
         """It published this about itself."""

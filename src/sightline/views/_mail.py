@@ -30,7 +30,7 @@ def standing(receipt: MailReceipt) -> str:
     """What became of a message for one reader: `read`, `woken · unread`, `failed: there is no agent Two`."""
     if receipt.now == "failed":
         return f"failed: {clean_line(receipt.error)}" if receipt.error else "failed"
-    is_usual = (receipt.outcome, receipt.now) == ("injected", "read")
+    is_usual = (receipt.outcome, receipt.now) == ("delivered", "read")
     return receipt.now if is_usual else f"{receipt.outcome} · {receipt.now}"
 
 

@@ -154,6 +154,25 @@ def test_an_agent_that_is_prompted_again_is_announced_again(ear):
     assert "stopped: scout look around  aborted" in ear.hears(RunEnded(agent="a"), of("a", "aborted"))
 
 
+def test_an_agent_that_is_prompted_again_counts_from_what_it_had(ear):
+    """As its blocks do for those who see."""
+    ear.hears(AgentStarted("a", "scout", "look around"), of("a", "running"), RunStarted(agent="a"))
+    ear.hears(ToolUse("c", "Look", agent="a"), ToolResult("c", "x", agent="a"))
+    assert "1 call" in ear.hears(RunEnded(agent="a"), of("a", "idle"))
+    ear.hears(of("a", "running"), RunStarted(agent="a"), User("again", agent="a"))
+    ear.hears(ToolUse("d", "Look", agent="a"), ToolResult("d", "x", agent="a"))
+    assert "ok: scout look around  2 calls · idle" in ear.hears(RunEnded(agent="a"), of("a", "idle"))
+
+
+def test_a_review_that_is_done_is_one_block(ear):
+    """Its own: what its reviewer did was written line by line."""
+    use = ToolUse("r", "Review", "review", "the changes", {"target": "the changes"}, source="person", job=True)
+    ear.hears(use, AgentStarted("a", "scout", "the changes", call="r"), of("a", "running", is_review=True))
+    ear.hears(RunStarted(agent="a"), Text("Nothing there.", agent="a", block=1))
+    assert "ok:" not in ear.hears(RunEnded(agent="a"), of("a", "idle", is_review=True))
+    assert "ok: Review" in ear.hears(ToolResult("r", "fine", {"ui": {"kind": "review", "target": "the changes"}}))
+
+
 def test_an_agent_below_another_is_announced_in_a_line(ear):
     """What it did is in the block of the one it works for."""
     ear.hears(AgentStarted("a", "scout"), of("a", "running"))

@@ -136,7 +136,7 @@ def test_entries_of_a_subagent_live_in_its_own_block() -> None:
 
 
 def of(path: str, state: str) -> State:
-    fact = AgentState(state)  # type: ignore[arg-type]
+    fact = AgentState(state, is_review=path == "Review")  # type: ignore[arg-type]
     return State(fact.KEY, fact.value, agent=path)
 
 
@@ -166,6 +166,112 @@ def test_each_run_of_an_agent_is_a_block() -> None:
         "– Explore look  aborted",
     ]
     assert [row.strip("│ ") for row in rows if "did" in row] == ["did 1", "did 2", "did 3"]
+
+
+def timed(events: list[Event], *at: float) -> list[Event]:
+    """At the time of the last of these that has begun: one for each run of an agent, and one for its end."""
+    now, left = 1000.0, list(at)
+    for number, event in enumerate(events, 1):
+        if event.agent and isinstance(event, RunStarted | RunEnded):
+            now = left.pop(0)
+        stamp(event, number, now)
+    return events
+
+
+def test_an_agent_that_is_prompted_again_counts_from_what_it_had() -> None:
+    """Its calls, those that failed, and the time it worked; not the time it rested. Nothing changes above."""
+    bad = ToolResult("a", "no", is_error=True, agent="Explore")
+    first = prompted("Explore", 1, call("a", agent="Explore"), bad)
+    again = prompted("Explore", 2, call("b", agent="Explore"), ended("b", READ, agent="Explore"), then="parked")
+    revived = prompted("Explore", 3)
+    begin = [RunStarted("s"), User("go", source="person"), AgentStarted("Explore", "Explore", "look")]
+    events = timed([*begin, *first, *again, *revived], 1000, 1010, 1500, 1505, 1990, 1992)
+    rows = live(events)
+    assert rows == replayed(events)
+    assert [row for row in rows if "Explore" in row] == [
+        "✓ Explore look  1 call · 1 failed · 10 s · idle",
+        "– Explore look  2 calls · 1 failed · 15 s · parked",
+        "✓ Explore look  2 calls · 1 failed · 17 s · idle",
+    ]
+
+
+def test_a_session_that_stopped_leaves_an_agent_the_time_it_had_worked() -> None:
+    """Until that was seen."""
+    shown = view()
+    begin = [RunStarted("s"), AgentStarted("Explore", "Explore", "look"), *prompted("Explore", 1)[:4]]
+    shown.apply(timed(begin, 970))
+    shown.stop()
+    assert [row for row in rows_of(shown) if "Explore" in row] == ["– Explore look  30 s · parked"]
+
+
+def test_agents_that_work_at_once_are_all_on_the_screen() -> None:
+    """With what each does and the end of what its command writes, above the editor; and they rest in full blocks."""
+    names = [f"Agent-{number}" for number in range(7)]
+    shown = view()
+    shown.apply(stamped([RunStarted("s"), User("go", source="person"), *[AgentStarted(each) for each in names]]))
+    for number, name in enumerate(names):
+        use = ToolUse(f"c{number}", "Bash", arg=f"make {number}", args={"command": f"make {number}"}, agent=name)
+        shown.apply([use, ToolOutput(f"c{number}", f"built {number}\n", agent=name)])
+    on_screen = list(shown.component.render(80))[-(24 - 10) :]
+    for number, name in enumerate(names):
+        assert any(name in row and f"make {number} → built {number}" in row for row in on_screen)
+    shown.apply([ToolResult(f"c{number}", f"built {number}\n", agent=name) for number, name in enumerate(names)])
+    shown.apply([AgentEnded(name) for name in names])
+    rows = rows_of(shown)
+    assert [row for row in rows if "make 3" in row] == ["│ ✓ $ make 3"]
+
+
+def test_what_is_below_an_agent_that_works_stays_where_it_is() -> None:
+    """Its block becomes no lower while its calls come and go."""
+    shown = view()
+    shown.apply(stamped([RunStarted("s"), User("go", source="person"), AgentStarted("Explore", "Explore", "look")]))
+    shown.apply([Text("It begins.", 1, agent="Explore"), Text("the root goes on", 2)])
+    heights = []
+    for number in range(4):
+        id = f"c{number}"
+        use = ToolUse(id, "Bash", arg="make", args={"command": "make"}, agent="Explore")
+        for event in (use, ToolOutput(id, "a\nb\nc\n", agent="Explore"), ToolResult(id, "a\nb\nc\n", agent="Explore")):
+            shown.apply([event])
+            rows = list(shown.component.render(80))
+            heights.append(next(number for number, row in enumerate(rows) if "the root goes on" in row))
+    assert heights == sorted(heights)
+
+
+REVIEW = {"ui": {"kind": "review", "target": "the changes", "findings": []}}
+
+
+def reviewed(*after: Event) -> list[Event]:
+    use = ToolUse("r-1", "Review", "review", "the changes", {"target": "the changes"}, source="person", job=True)
+    inside = [call("a", agent="Review"), ended("a", READ, agent="Review")]
+    return [
+        *[use, AgentStarted("Review", "Review", "the changes", call="r-1")],
+        *prompted("Review", 1, *inside),
+        *after,
+    ]
+
+
+def test_a_review_is_one_block_while_it_runs_and_when_it_is_done() -> None:
+    """The one of its reviewer, and then its own; what is between is not lost, and what the reviewer does when it is
+    asked again has a block as that of any other agent."""
+    shown = view()
+    shown.apply(stamped(reviewed()))
+    assert [row for row in rows_of(shown) if "Review" in row] == ["◌ Review the changes  1 call"]
+    events = stamped(reviewed(Notice("a note"), ToolResult("r-1", "fine", REVIEW), *prompted("Review", 2)))
+    rows = live(events)
+    assert rows == replayed(events)
+    assert [row.split("  ")[0] for row in rows if "Review" in row] == ["✓ Review the changes"] * 2
+    assert [row for row in rows if "did" in row] == ["│ did 2"]
+    assert any("a note" in row for row in rows)
+
+
+def test_a_review_the_user_wrote_below_is_there_once_more() -> None:
+    """The block that was left behind is history; its end is below it, in one block."""
+    shown = view()
+    *begin, rest = reviewed(), [ToolResult("r-1", "fine", REVIEW)]
+    shown.apply(stamped([*begin[0][:5], RunStarted(), User("meanwhile"), Text("an answer", 7)]))
+    shown.apply([stamp(event, 100 + n, 1000.0) for n, event in enumerate([*begin[0][5:], *rest])])
+    rows = [row.split("  ")[0] for row in rows_of(shown) if "Review" in row or "answer" in row]
+    assert rows == ["↗ Review the changes", "an answer", "✓ Review the changes"]
 
 
 def test_an_agent_that_outlives_the_run_stays_live() -> None:

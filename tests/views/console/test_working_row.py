@@ -7,7 +7,19 @@ from typing import Any
 
 import pytest
 
-from sightline.events import Request, RequestResolved, RunEnded, RunStarted, State, Text, ToolResult, ToolUse, User
+from sightline.events import (
+    AgentStarted,
+    AgentState,
+    Request,
+    RequestResolved,
+    RunEnded,
+    RunStarted,
+    State,
+    Text,
+    ToolResult,
+    ToolUse,
+    User,
+)
 from sightline.events.stamping import stamp
 from sightline.host import Abort, AnswerRequest, CancelCall, CommandReply, Stop
 from sightline.settings import StartOptions
@@ -102,6 +114,38 @@ async def test_a_line_of_the_persons_is_not_what_the_agent_does(sat: Sitting) ->
     sat.hears(ToolResult("s-1", "cancelled"))
     assert "escape stop" in row(sat)
     sat.hears(ToolUse("s-2", "Grep", arg="x"))
+    assert "running Grep" in row(sat)
+
+
+def agent_begins(sat: Sitting, name: str, call: str) -> None:
+    fact = AgentState("running")
+    sat.hears(AgentStarted(name, name, "look", call=call), State(fact.KEY, fact.value, agent=name))
+    sat.hears(RunStarted(agent=name))
+
+
+async def test_that_agents_are_waited_for_is_said(sat: Sitting) -> None:
+    """With what a single one does; a command of one of several is not one of the agent that waits for them."""
+    begun(sat)
+    sat.hears(ToolUse("t", "Task", args={"agent": "task"}))
+    assert "running Task" in row(sat)
+    agent_begins(sat, "Reader", "t")
+    sat.hears(ToolUse("a", "Bash", arg="make", agent="Reader"))
+    assert "waiting for Reader: running Bash" in row(sat)
+    agent_begins(sat, "Writer", "t")
+    sat.hears(ToolUse("b", "Grep", arg="x", agent="Writer"), *[Text("more", n, agent="Writer") for n in range(200)])
+    assert "waiting for 2 agents" in row(sat)
+    sat.hears(RunEnded(agent="Reader"), RunEnded(agent="Writer"), ToolResult("t", "all"))
+    assert "waiting" not in row(sat)
+
+
+async def test_what_agents_in_the_background_do_is_not_what_the_agent_does(sat: Sitting) -> None:
+    """It answers, or runs a command, whatever those run."""
+    begun(sat)
+    sat.hears(ToolUse("t", "Task", args={"agent": "task"}), ToolResult("t", "started"))
+    agent_begins(sat, "Reader", "t")
+    sat.hears(Text("Meanwhile", 1), ToolUse("a", "Bash", arg="make", agent="Reader"))
+    assert "answering" in row(sat)
+    sat.hears(ToolUse("g", "Grep", arg="x"), Text("I look.", 2, agent="Reader"))
     assert "running Grep" in row(sat)
 
 

@@ -33,7 +33,7 @@ class IrcParams(
     rename={"reply_to": "replyTo", "wait_for": "await", "sender": "from", "timeout_ms": "timeoutMs"},
 ):
     op: Literal["send", "wait", "inbox", "list"]
-    to: Annotated[str, Meta(description='send: the id of an agent, "Main" for the session\'s own, or "all".')] = ""
+    to: Annotated[str, Meta(description='send: the id of an agent, "Main", or "all".')] = ""
     message: Annotated[str, Meta(description="send: the text.")] = ""
     reply_to: Annotated[str, Meta(description="send: the id of the message this answers.")] = ""
     wait_for: Annotated[bool, Meta(description="send: then wait for the next message of that agent.")] = False
@@ -84,7 +84,7 @@ immediate: do not send the same again."""
         peers = self._directory.peers(self._caller)
         if self._caller is None and not peers:
             return _outcome("list", "No other agents.")
-        rows = [] if self._caller is None else [f"- {ROOT} [the agent of the session]"]
+        rows = [] if self._caller is None else [f"- {ROOT} [the user talks to it]"]
         rows += [_row(peer) for peer in peers]
         text = f"{len(rows)} {'peer' if len(rows) == 1 else 'peers'}:\n" + "\n".join(rows[:_ROWS_AT_MOST])
         if len(rows) > _ROWS_AT_MOST:

@@ -79,7 +79,7 @@ def take_over(session: HostSession, tree: SessionTree) -> None:
 
 def _new_agent(now: str, before: str) -> Notice:
     hint = f"{before} will not know what follows"
-    return Notice(f"The agent of this session changes from {before} to {now}", "warning", hint)
+    return Notice(f"The agent changes from {before} to {now}", "warning", hint)
 
 
 def _title(provider: str) -> str:

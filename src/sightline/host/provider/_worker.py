@@ -172,9 +172,9 @@ class ProviderWorker:
     async def _taken(self, command: AgentCommand) -> CommandReply:
         match command:
             case commands.Prompt(agent=agent) | commands.Abort(agent=agent) if agent:
-                return self._refusal("subagents of its own", "write to the agent of the session")
+                return self._refusal("subagents of its own", "write to the agent")
             case commands.SendMail():
-                return self._refusal("no messages between agents", "write to the agent of the session")
+                return self._refusal("no messages between agents", "write to the agent")
             case commands.AskAside():
                 return self._refusal("no side questions", "/btw works only in sessions of Sightline's own agent")
             case commands.Review() | commands.ReviewChoices():

@@ -221,7 +221,7 @@ class PlainRenderer:
                 _bound(self._mail, _MAIL_AT_MOST)
                 sent = self._mail[event.id] = _KnownMail(event)
                 for each in event.readers:
-                    if each.outcome == "injected" and not each.unread:  # a call waited for it
+                    if each.outcome == "delivered" and not each.unread:  # a call waited for it
                         self._read(sent, each.agent, parts)
             case User() if event.mail and self._detail.agents:
                 known = self._mail.get(event.mail)

@@ -12,13 +12,16 @@ from sightline.events import (
     RunStarted,
     State,
     Text,
+    ToolOutput,
     ToolResult,
     ToolUse,
+    User,
 )
 from sightline.events.stamping import stamp
 from sightline.transcript import Remark, Transcript, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
 from sightline.views.console._agent_names import agent_role
 from sightline.views.console.blocks import block_for
+from sightline.views.console.blocks._agent import AgentBlock
 from tests.views.console.blocks.support import COLOURS, Clock, call, drawing, fits
 
 
@@ -259,3 +262,100 @@ def test_an_agent_whose_task_failed_shows_that_though_its_run_ended_well() -> No
         fold.apply(stamp(event, seq, event.time))
     block = block_for(fold.now.entries[0], drawing(), fold.now.agents)
     assert block.render(80)[0] == "✕ Explore look  30 s · idle"
+
+
+def printing(fold: Transcript, id: str, *lines: str, agent: str = "Explore-1") -> list[TranscriptCall]:
+    """A command that runs, and has written this; its entry."""
+    entry = fold.apply(ToolUse(id, "Bash", arg=f"make {id}", args={"command": f"make {id}"}, agent=agent))
+    for line in lines:
+        fold.apply(ToolOutput(id, f"{line}\n", agent=agent))
+    return [entry] if isinstance(entry, TranscriptCall) else []
+
+
+def test_the_end_of_what_a_command_of_it_writes_is_shown_while_it_runs() -> None:
+    """Below the command, in as many rows as before; what it did stands there again when the command has ended."""
+    fold = Transcript()
+    fold.apply(AgentStarted("Explore-1", "Explore", "look"))
+    fold.apply(Text("I look around.", 1, agent="Explore-1"))
+    block = block_for(fold.now.entries[0], drawing(), fold.now.agents)
+    (entry,) = printing(fold, "c", "one")
+    assert block.take(entry)
+    assert list(block.render(80))[1:] == ["│ I look around.", "│ ◌ $ make c", "│   one"]
+    fold.apply(ToolOutput("c", "two\nthree\n", agent="Explore-1"))
+    block.changed()
+    assert list(block.render(80))[1:] == ["│ ◌ $ make c", "│   two", "│   three"]
+    fits(block)
+    fold.apply(ToolResult("c", "one\ntwo\nthree\n", exit_code=0, agent="Explore-1"))
+    block.changed()
+    assert list(block.render(80))[1:] == ["│ I look around.", "│ ✓ $ make c exit 0", ""], "as many rows: it still works"
+    fold.apply(AgentEnded("Explore-1"))
+    block.changed()
+    assert len(block.render(80)) == 3
+
+
+def test_commands_that_run_at_once_have_the_last_line_beside_them() -> None:
+    """However much came after they began."""
+    fold = Transcript()
+    fold.apply(AgentStarted("Explore-1", "Explore", "look"))
+    both = [*printing(fold, "a", "one"), *printing(fold, "b", "two", "three")]
+    block = block_for(both[0], drawing(), fold.now.agents)
+    assert block.take(both[1])
+    for number in range(20):
+        assert block.take(call(agent="Explore-1", id=str(number), name="Look", arg=f"thing {number}", content="x"))
+    assert list(block.render(80))[1:] == ["│ ✓ Look thing 19", "│ ◌ $ make a → one", "│ ◌ $ make b → three"]
+
+
+@pytest.mark.parametrize(
+    ("room", "rows"),
+    [
+        (0, ["◌ Explore ◌ $ make c → one  1 call"]),
+        (1, ["◌ Explore ◌ $ make c → one  1 call"]),
+        (2, ["◌ Explore look  1 call", "│ ◌ $ make c → one"]),
+        (3, ["◌ Explore look  1 call", "│ ◌ $ make c", "│   one"]),
+        (9, ["◌ Explore look  1 call", "│ I look around.", "│ ◌ $ make c", "│   one"]),
+    ],
+)
+def test_an_agent_that_works_shows_what_it_does_in_the_room_there_is(room: int, rows: list[str]) -> None:
+    """In one row, too; and as much as ever when it has ended."""
+    fold = Transcript()
+    fold.apply(AgentStarted("Explore-1", "Explore", "look"))
+    fold.apply(Text("I look around.", 1, agent="Explore-1"))
+    block = AgentBlock("Explore-1", drawing(), fold.now.agents, room=lambda: room)
+    assert block.take(fold.now.entries[0])
+    assert all(block.take(entry) for entry in printing(fold, "c", "one"))
+    assert list(block.render(80)) == rows
+    fits(block)
+    fold.apply(ToolResult("c", "one\n", exit_code=0, agent="Explore-1"))
+    fold.apply(AgentEnded("Explore-1"))
+    block.changed()
+    assert list(block.render(80)) == ["✓ Explore look  1 call", "│ I look around.", "│ ✓ $ make c exit 0"]
+
+
+def rested(fold: Transcript, seq: int, *, failed: bool = False) -> None:
+    fold.apply(stamp(of("Explore", AgentState("idle", failed=failed)), seq, 0.0))
+
+
+def test_an_agent_that_was_reminded_has_one_block_which_ends_as_its_task_did() -> None:
+    """It did not rest: the run that was reminded is part of the same task, and its failure is that of the block."""
+    fold = Transcript()
+    events = [
+        AgentStarted("Explore", "Explore", "look", time=1000.0),
+        of("Explore", AgentState("running")),
+        RunStarted(agent="Explore", time=1000.0),
+        Text("hello", 1, agent="Explore"),
+        RunEnded(agent="Explore", time=1010.0),
+        RunStarted(agent="Explore", time=1010.0),
+        User("You stopped.", source="task", agent="Explore"),
+        ToolUse("c", "Yield", agent="Explore"),
+        ToolResult("c", "cannot", agent="Explore"),
+        RunEnded(agent="Explore", time=1020.0),
+    ]
+    for seq, event in enumerate(events, 1):
+        fold.apply(stamp(event, seq, event.time))
+    block = block_for(fold.now.entries[0], drawing(), fold.now.agents)
+    assert all(block.take(entry) for entry in fold.now.entries[1:])
+    assert not block.done
+    rested(fold, 20, failed=True)
+    block.changed()
+    assert block.done
+    assert block.render(80)[0] == "✕ Explore look  1 call · 20 s · idle"

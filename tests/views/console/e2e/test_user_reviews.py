@@ -77,7 +77,8 @@ def test_a_change_is_chosen_reviewed_and_fixed(person: Person) -> None:
     assert "I fixed it." not in "\n".join(screen.rows())
     screen.press(ENTER)
     screen.sees("I fixed it.")
-    screen.once("I fixed it.", "✓ Review the changes against main  changes", "alt+r steps through them")
+    screen.sees("✓ Review the changes against main  changes")
+    screen.once("I fixed it.", "Review the changes against main", "alt+r steps through them")
     screen.press(CTRL_D)
 
 

@@ -21,7 +21,7 @@ from tests.views.console.selectors.test_work import stand, with_agents
 
 def sent(id, sender, text, *readers, **more):
     """By an agent at this path, or (None) by the user."""
-    readers = [each if isinstance(each, MailReader) else MailReader(each, "injected", unread=True) for each in readers]
+    readers = [each if isinstance(each, MailReader) else MailReader(each, "delivered", unread=True) for each in readers]
     source = "person" if sender is None else "irc"
     return MailSent(id, text, readers, agent=sender or "", source=source, **more)
 
@@ -73,7 +73,7 @@ async def test_messages_are_shown_in_order_as_they_come(desk):
     task = await opened(desk)
     assert "no messages between agents yet; m writes one" in desk.rows()
     arrive(desk, sent("m1", "a", "Halfway.\nMore of it.", ""))
-    await desk.until_rows("Mail: 1 message · 1 unread", "a → Main  m1 · injected · unread", "Halfway.", "More of it.")
+    await desk.until_rows("Mail: 1 message · 1 unread", "a → Main  m1 · delivered · unread", "Halfway.", "More of it.")
     arrive(
         desk,
         MailChanged(["m1"], "read", agent=""),
@@ -133,7 +133,7 @@ async def test_a_message_can_be_read_whole(desk):
     await desk.until_shown(Viewer)
     await desk.until_rows("m1: a to Main, a/b", "line 0 of it")
     desk.press("end")
-    await desk.until_rows("Main: injected · unread", "a/b: injected · unread")
+    await desk.until_rows("Main: delivered · unread", "a/b: delivered · unread")
     desk.press("q")
     await desk.until_shown(MailViewer)
     desk.press("/")

@@ -148,9 +148,7 @@ async def test_agents_are_a_tree_with_what_they_do_and_cost(store):
     await desk.until_shown(AgentsPanel)
     described = {item.label: item.description for item in desk.panel.list.matching}
     assert described == {
-        "the agent of this session": (
-            "running · 1.5k tokens · $0.50 · with its agents 21.8k tokens, $0.75 · root words"
-        ),
+        "Main": ("running · 1.5k tokens · $0.50 · with its agents 21.8k tokens, $0.75 · root words"),
         "  scout: look around": "running · 1 min 40 s · 20.3k tokens · $0.25 · Bash ls",
         "    digger: dig": "failed · 10 s",
     }

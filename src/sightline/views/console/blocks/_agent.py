@@ -1,13 +1,15 @@
 """The block of a subagent: what it and the agents below it do.
 
-The header always has its name, its task, the elapsed time and the number of calls. Below are the last lines of its
-activity: a few folded, more unfolded.
+The header always has its name, its task, and how many calls and how much time it took so far, with those of earlier
+blocks. Below are the last lines of its activity: a few folded, more unfolded; the end of the output of a call that runs
+is among them. While many agents work each has fewer rows (`room`), at least one, which shows what it does now.
 
-An agent that publishes its state takes one prompt after the other: each of its runs is a block, which ends with what
-the agent was after it (`idle`, `parked`, `aborted`). What it became later is in `/agents`: history does not change.
+An agent that publishes its state takes one prompt after the other. From a prompt until it rests it has one block, which
+ends with what the agent was then (`idle`, `parked`, `aborted`). What it became later is in `/agents`: history does not
+change.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from sightline.text import clean_line
 from sightline.transcript import (
@@ -19,7 +21,7 @@ from sightline.transcript import (
     TranscriptRun,
     TranscriptText,
 )
-from sightline.tty import CachedComponent, Rows, Scrollback, truncate
+from sightline.tty import CachedComponent, Rows, Scrollback, measure, truncate
 from sightline.views.console._agent_names import agent_name, agent_role
 from sightline.views.console._drawing import DrawingOptions
 from sightline.views.console.blocks._block import TranscriptBlock
@@ -29,21 +31,42 @@ from sightline.views.console.blocks._message import automatic_lines, is_from_use
 from sightline.views.console.blocks._remark import mark_of
 from sightline.views.console.shapes import shape_of
 from sightline.views.console.shapes._shape import FAILED_ROWS, plural, seconds_words, short
+from sightline.views.console.shapes._tail import Tail, styled_row
 
 FOLDED, UNFOLDED = 3, 50
+ROOM = 1 + FOLDED
+_OUTPUT = 10  # rows of one call, unfolded
+_WROTE = "→"
 _NAME, _TASK = 24, 200
 _STANDING, _CUT_OFF = ("idle", "parked", "aborted"), ("parked", "aborted")
 _LOOKED_BACK = 4  # entries for each line: not every entry has one
 
 
 class AgentBlock(CachedComponent, TranscriptBlock, Scrollback):
-    """One subagent, with the agents it starts: one run of it, where it may have several."""
+    """One subagent, with the agents it starts: what it does from one prompt until it rests.
 
-    def __init__(self, path: str, drawing: DrawingOptions, agents: Mapping[str, TranscriptAgent]) -> None:
+    `room`: how many rows it may have while it works. `before`: its block above this one.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        drawing: DrawingOptions,
+        agents: Mapping[str, TranscriptAgent],
+        *,
+        room: Callable[[], int] = lambda: ROOM,
+        before: "AgentBlock | None" = None,
+    ) -> None:
         self.path = path
         self.entries: list[Entry] = []
         self._drawing = drawing
         self._agents = agents
+        self._room = room
+        self._before = before.counts if before is not None else (0, 0)
+        self._running: list[TranscriptCall] = []
+        self._tails: dict[int, Tail] = {}  # of those, for `_tails_width`
+        self._tails_width = 0
+        self._floor = 0  # rows of its activity that were shown
         self._changes = 0
         self._closed = False
         self.continues = False  # in another block
@@ -57,6 +80,8 @@ class AgentBlock(CachedComponent, TranscriptBlock, Scrollback):
         if not is_ours or self._complete or self.continues or self._begins_run(entry):
             return False
         self.entries.append(entry)
+        if isinstance(entry, TranscriptCall) and entry.content is None:
+            self._running.append(entry)
         self._changes += 1
         return True
 
@@ -65,8 +90,9 @@ class AgentBlock(CachedComponent, TranscriptBlock, Scrollback):
         if not isinstance(entry, TranscriptMessage) or not self.entries:
             return False
         known = self.entries[-1].seq
-        shown = [run for agent in self._all if agent.fact is not None for run in agent.runs if run.first <= known]
-        return bool(shown) and all(run.last is not None and run.last < entry.seq for run in shown)
+        shown = [[run for run in agent.runs if run.first <= known] for agent in self._all if agent.fact is not None]
+        last = [runs[-1] for runs in shown if runs]
+        return bool(last) and all(run.then and run.last is not None and run.last < entry.seq for run in last)
 
     def leave_behind(self, seq: int) -> None:
         """The next prompt of the user is event `seq`. What an agent that is still working does from there on is shown
@@ -90,14 +116,22 @@ class AgentBlock(CachedComponent, TranscriptBlock, Scrollback):
 
     @property
     def _run(self) -> TranscriptRun | None:
-        """The run that is shown; None: it has not begun, or its agent publishes no state."""
+        """The last run that is shown; None: none has begun, or its agent publishes no state. It runs again, without
+        having rested, when it is reminded of something."""
         agent = self._agent
         if agent is None or agent.fact is None or not agent.runs or not self.entries:
             return None
-        first = self.entries[0]
-        shown = (run for run in agent.runs if run.last is None or run.last >= first.seq)
+        first, known = self.entries[0], self.entries[-1].seq
+        shown = [run for run in agent.runs if run.last is None or run.last >= first.seq]
         is_prompt = isinstance(first, TranscriptMessage) and first.agent == self.path
-        return next(shown, None if is_prompt else agent.runs[-1])
+        if not shown:
+            return None if is_prompt else agent.runs[-1]
+        last = shown[0]
+        for run in shown[1:]:
+            if last.then and run.first > known:
+                break
+            last = run
+        return last
 
     @property
     def _is_over(self) -> bool:
@@ -106,8 +140,32 @@ class AgentBlock(CachedComponent, TranscriptBlock, Scrollback):
         agent, run = self._agent, self._run
         if agent is None or agent.fact is None:
             return agent is not None and not agent.running
+        if self.is_review:
+            return False
         ended = bool(run.then) if run is not None else not (agent.running or agent.runs)
         return ended and not any(each.running for each in self._all if each is not agent)
+
+    @property
+    def is_review(self) -> bool:
+        """Whether it shows the work for a review of the user: not what the reviewer did when it was asked again. It
+        is open until the review has a block of its own."""
+        agent = self._agent
+        if agent is None or agent.fact is None or not agent.fact.is_review or not self.entries:
+            return False
+        first = self.entries[0].seq
+        return not any(run.then and run.last is not None and run.last < first for run in agent.runs)
+
+    def end_review(self) -> None:
+        """The review has its block: this one takes nothing more."""
+        self._closed = self._complete = True
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many calls it has made until the end of this block, and how many of them failed. One that still runs is
+        of the block below, where there is one."""
+        ended = [entry for entry in self.entries if isinstance(entry, TranscriptCall) and entry.content is not None]
+        calls, failed = self._before
+        return calls + len(ended), failed + sum(call.is_error for call in ended)
 
     @property
     def outlives_run(self) -> bool:
@@ -137,23 +195,45 @@ class AgentBlock(CachedComponent, TranscriptBlock, Scrollback):
     def _key(self) -> tuple[object, ...]:
         drawing = self._drawing
         shown = (drawing.theme.name, drawing.unfolded, drawing.reasoning)
-        return *shown, self._changes, self.done, self._elapsed()
+        return *shown, self._changes, self.done, self._elapsed(), self._rows_at_most()
+
+    def _rows_at_most(self) -> int:
+        """Of the header and the activity."""
+        if self._drawing.unfolded:
+            return 1 + UNFOLDED
+        if self.done or self._drawing.linear:
+            return 1 + (max(FOLDED, FAILED_ROWS) if self._state() == "error" else FOLDED)
+        return max(min(self._room(), ROOM), 1)
 
     def _draw(self, width: int) -> Rows:
         width = max(width, 4)
-        agent = self._agent
+        agent, most = self._agent, self._rows_at_most() - 1
+        label, suffix = short(agent_name(self.path, agent), _NAME), self._suffix()
+        if most:
+            title = short(agent.task, _TASK) if agent is not None else ""
+        else:  # there is no other place for what it does now
+            title = self._now(max(width - measure(f"◌ {label}   {suffix}"), 1))
         header = header_rows(
             self._drawing.theme,
             width,
             state=self._state(),
-            label=short(agent_name(self.path, agent), _NAME),
-            title=short(agent.task, _TASK) if agent is not None else "",
-            suffix=self._suffix(),
+            label=label,
+            title=title,
+            suffix=suffix,
             most=1,
             spoken=self._drawing.linear,
             role=agent_role(self.path, self._drawing.agent),
         )
-        return (*header, *beside(self._activity(width - len(INDENT)), self._drawing))
+        rows = beside(self._activity(width - len(INDENT), most), self._drawing) if most else []
+        return (*header, *rows, *[""] * self._filled(len(rows), most))
+
+    def _filled(self, count: int, most: int) -> int:
+        """Empty rows that keep the height while it works: what is below it stays where it is."""
+        if self.done or self._drawing.linear:
+            self._floor = 0
+            return 0
+        self._floor = min(max(self._floor, count), most)
+        return self._floor - count
 
     def _state(self) -> str:
         if self.continues:
@@ -166,9 +246,9 @@ class AgentBlock(CachedComponent, TranscriptBlock, Scrollback):
         return "stopped" if agent.standing in _CUT_OFF else "error" if agent.is_error else "ok"
 
     def _suffix(self) -> str:
-        calls = [entry for entry in self.entries if isinstance(entry, TranscriptCall)]
-        failed = sum(call.is_error for call in calls)
-        parts = [plural(len(calls), "call") if calls else "", f"{failed} failed" if failed else ""]
+        calls, failed = self.counts
+        calls += sum(isinstance(entry, TranscriptCall) and entry.content is None for entry in self.entries)
+        parts = [plural(calls, "call") if calls else "", f"{failed} failed" if failed else ""]
         elapsed = self._elapsed()
         parts += [seconds_words(elapsed) if elapsed else "", self._standing()]
         return " · ".join([part for part in parts if part])
@@ -184,26 +264,60 @@ class AgentBlock(CachedComponent, TranscriptBlock, Scrollback):
         return word if word in _STANDING else ""
 
     def _elapsed(self) -> int:
-        """Whole seconds; 0 where the start is unknown, or nothing is to move."""
-        agent, run, now = self._agent, self._run, self._drawing.clock()
-        started = run.started if run is not None else agent.started if agent is not None else 0.0
-        if agent is None or not started or self.continues:
+        """Whole seconds it has worked until the end of this block; 0 where the start is unknown, or nothing is to
+        move."""
+        agent, run = self._agent, self._run
+        if agent is None or self.continues or (run is not None and not run.started):
             return 0
-        ended = run.ended if run is not None else 0.0 if agent.running else agent.ended
-        if ended:
-            return max(int(ended - started), 0)
-        return 0 if self._drawing.linear or self._closed else max(int(now - started), 0)
+        moves = agent.running if run is None else run.last is None
+        if moves and (self._drawing.linear or self._closed):
+            return 0
+        return int(agent.worked(self._drawing.clock(), None if run is None else run.first))
 
-    def _activity(self, width: int) -> list[str]:
-        most = UNFOLDED if self._drawing.unfolded else FOLDED
-        if self._state() == "error":
-            most = max(most, FAILED_ROWS)
+    def _activity(self, width: int, most: int) -> list[str]:
+        """The last lines. Calls that write are below all others, each with the end of its output."""
+        writing = [call for call in self._still_running() if call.pieces]
+        output = min(most // len(writing) - 1, _OUTPUT) if writing else 0
         lines: list[str] = []
+        for call in reversed(writing):
+            lines = [*self._call_lines(call, width, output), *lines]
         for entry in reversed(self.entries[-most * _LOOKED_BACK :]):
-            lines = [*self._lines(entry, width), *lines]
             if len(lines) >= most:
                 break
+            if not any(entry is call for call in writing):
+                lines = [*self._lines(entry, width), *lines]
         return lines[-most:]
+
+    def _still_running(self) -> list[TranscriptCall]:
+        """Without what moves, none."""
+        if self.done or self._drawing.linear:
+            self._running, self._tails = [], {}
+        elif any(call.content is not None for call in self._running):
+            self._running = [call for call in self._running if call.content is None]
+            self._tails = {id(call): self._tails[id(call)] for call in self._running if id(call) in self._tails}
+        return self._running
+
+    def _now(self, width: int) -> str:
+        """What it does, in one row."""
+        if running := self._still_running():
+            return self._call_lines(running[-1], width, 0)[0]
+        last = (self._lines(entry, width) for entry in reversed(self.entries[-_LOOKED_BACK:]))
+        return next((lines[-1] for lines in last if lines), "")
+
+    def _call_lines(self, call: TranscriptCall, width: int, most: int) -> list[str]:
+        """A call that runs, and below it the last rows of its output; without room for those, the last beside it."""
+        line = self._lines(call, width)[0]
+        if most > 0:
+            return [line, *(INDENT + row for row in self._output(call, width - len(INDENT), most))]
+        last = self._output(call, width // 2, 1)
+        return [f"{truncate(line, max(width - measure(last[0]) - 3, 1))} {_WROTE} {last[0]}" if last else line]
+
+    def _output(self, call: TranscriptCall, width: int, most: int) -> list[str]:
+        """The end of what a call that runs has written."""
+        if width != self._tails_width:
+            self._tails, self._tails_width = {}, width
+        tail = self._tails.setdefault(id(call), Tail(call, width, _OUTPUT))
+        return [styled_row(row, self._drawing.theme, width) for row in tail.rows(most)]
 
     def _lines(self, entry: Entry, width: int) -> list[str]:
         below = entry.agent[len(self.path) + 1 :]

@@ -27,7 +27,7 @@ from sightline.transcript import (
 )
 from sightline.tty import Rows
 from sightline.tty.components import Item, TextComponent
-from sightline.views._mail import mail_from
+from sightline.views._mail import MAIN, mail_from
 from sightline.views._working_copies import copy_words
 from sightline.views.console._agent_names import agent_model, agent_name, agent_role
 from sightline.views.console._desk import Desk, reply_data, report_error
@@ -173,9 +173,9 @@ class AgentsPanel(LivePanel):
 
 
 def items_of(state: Snapshot, now: float) -> list[Item]:
-    """The agent of the session, then each below the one that started it."""
+    """The root, then each below the one that started it."""
     last = _last_lines(state)
-    root = Item(_ROOT, "the agent of this session", _facts(state, None, now, last))
+    root = Item(_ROOT, MAIN, _facts(state, None, now, last))
     return [root, *_below(state, "", 1, now, last)]
 
 
@@ -260,7 +260,7 @@ def _path(value: str) -> str:
 def _title(desk: Desk, path: str) -> str:
     agent = desk.state.agents.get(path)
     if agent is None:
-        return "the agent of this session"
+        return MAIN
     facts = [_standing(desk.state, agent), *([model] if (model := agent_model(agent)) else [])]
     return f"{agent_name(path, agent)}: {clean_line(agent.task)} · {' · '.join(facts)}"
 

@@ -8,6 +8,7 @@ from sightline.transcript import Snapshot, TranscriptAgent, TranscriptCall, Tran
 from sightline.views.console.shapes._shape import seconds_words
 
 _LOOKED_AT = 50  # entries, from the end
+_LOOKED_AT_WITH_AGENTS = 1000  # their entries come between those of the one that waits for them
 
 
 class Facts:
@@ -137,23 +138,33 @@ class Facts:
         which = f" ({retry.attempt} of {retry.attempts})" if known else ""
         return clean_line(f"retrying{when}{which}: {retry.reason or 'the server is busy'}")
 
-    def _acts(self) -> Iterator[TranscriptCall | TranscriptText]:
-        """The agent's calls and texts since the last message, the newest first. The user's commands and jobs are not
-        among them."""
-        for entry in reversed(self.state.entries[-_LOOKED_AT:]):
-            if isinstance(entry, TranscriptMessage) and not entry.agent and entry.how != "steer":
+    def _acts(self, path: str) -> Iterator[TranscriptCall | TranscriptText]:
+        """The calls and texts of one agent since the last message to it, the newest first. The user's commands and
+        jobs are not among them."""
+        for entry in reversed(self.state.entries[-_LOOKED_AT_WITH_AGENTS if self.state.agents else -_LOOKED_AT :]):
+            if entry.agent != path:
+                continue
+            if isinstance(entry, TranscriptMessage) and entry.how != "steer":
                 return
             if isinstance(entry, TranscriptCall) and (entry.by_user or entry.is_job):
-                continue
-            if (agent := self.state.agents.get(entry.agent)) is not None and agent.aside:
                 continue
             if isinstance(entry, TranscriptCall | TranscriptText):
                 yield entry
 
     def _last_act(self) -> str:
-        """The agent's running call, or its text if no call has ended after it."""
+        """What the agent does; where that is to wait for others, what those do."""
+        awaited = self._awaited
+        if len(awaited) > 1:
+            return f"waiting for {len(awaited)} agents"
+        if awaited:
+            name = clean_line(awaited[0].name or awaited[0].path)
+            return f"waiting for {name}: {self._last_act_of(awaited[0].path)}"
+        return self._last_act_of("")
+
+    def _last_act_of(self, path: str) -> str:
+        """Its running call, or its text if no call has ended after it."""
         has_ended = False
-        for act in self._acts():
+        for act in self._acts(path):
             if isinstance(act, TranscriptCall):
                 if act.content is None:
                     name = clean_line(act.name) or "a tool"
@@ -164,9 +175,24 @@ class Facts:
         return "working"
 
     @property
+    def _awaited(self) -> list[TranscriptAgent]:
+        """The agents that work for a running call of the session's agent, with those below them."""
+        working = [agent for agent in self.state.agents.values() if agent.running and not agent.aside]
+        if not working:
+            return []
+        calls = {call.id for call in self._running_calls("")}
+        above = tuple(f"{agent.path}/" for agent in working if not agent.parent and agent.call in calls)
+        return [agent for agent in working if f"{agent.path}/".startswith(above)] if above else []
+
+    def _running_calls(self, path: str) -> Iterator[TranscriptCall]:
+        return (act for act in self._acts(path) if isinstance(act, TranscriptCall) and act.content is None)
+
+    @property
     def call(self) -> TranscriptCall | None:
-        """The agent's last call that runs."""
-        return next((act for act in self._acts() if isinstance(act, TranscriptCall) and act.content is None), None)
+        """The running call that `activity` names."""
+        awaited = self._awaited
+        path = awaited[0].path if len(awaited) == 1 else ""
+        return next(self._running_calls(path), None)
 
     @property
     def aside(self) -> TranscriptAgent | None:

@@ -137,6 +137,8 @@ class SpokenTranscript(TranscriptView):
         """What the last lines were about."""
         self._working: dict[str, AgentBlock] = {}
         """Blocks of running subagents, added when they end."""
+        self._written: dict[str, AgentBlock] = {}
+        """The last block of each that was added."""
         self._announced: set[str] = set()
         """Paths of subagents that work, as the user knows."""
         self._words: dict[str, TranscriptText] = {}
@@ -151,7 +153,7 @@ class SpokenTranscript(TranscriptView):
     def restart(self) -> None:
         """Write another conversation from its beginning. When this one moved to another branch, only write from where
         it continues: earlier lines stay."""
-        self._calls, self._working, self._words, self._subject = {}, {}, {}, None
+        self._calls, self._working, self._written, self._words, self._subject = {}, {}, {}, {}, None
         self._announced = {path for path, agent in self.state.agents.items() if _works(agent)}
         if self._anew:
             self._anew = False
@@ -266,7 +268,7 @@ class SpokenTranscript(TranscriptView):
         return block
 
     def _add_block(self, root: str) -> None:
-        block = self._working.pop(root)
+        block = self._written[root] = self._working.pop(root)
         block.close()
         self._add(block)
 
@@ -336,7 +338,9 @@ class SpokenTranscript(TranscriptView):
         self._add(SpokenLines(f"{words}: {task}" if task else words))
 
     def _add_agent_end(self, agent: TranscriptAgent) -> None:
-        if agent.path in self._working:
+        if agent.path in self._working and self._working[agent.path].is_review:
+            del self._working[agent.path]  # the review has a block of its own
+        elif agent.path in self._working:
             self._add_block(agent.path)
         else:
             fact = agent.fact
@@ -345,7 +349,8 @@ class SpokenTranscript(TranscriptView):
 
     def _agent_block(self, root: str) -> AgentBlock:
         if root not in self._working:
-            self._working[root] = AgentBlock(root, self._drawing, self.state.agents)
+            before = self._written.get(root) or self._by_agent.get(root)
+            self._working[root] = AgentBlock(root, self._drawing, self.state.agents, before=before)
         return self._working[root]
 
     def _name(self, path: str) -> str:

@@ -6,6 +6,7 @@ Rules:
 - A question beside the conversation and its answer are blocks of their own, closed with the next of them or their end.
 - Entries of any other subagent are in that agent's block. The block of one that still works when the user sends the
   next prompt ends there, and another one begins below: what is under a live block cannot become history.
+- A review that the user requested is shown by its reviewer's block while it runs, and by its own afterwards.
 - A running job has no block: it is in the panel of jobs, and its end is a block like any other.
 - A long transcript is shown from its end: the last blocks at once, those before them a slice at a time, while the
   screen stands still and keys are read. The same when everything is drawn in another way.
@@ -44,6 +45,7 @@ from sightline.views.console.blocks._words import WordsBlock
 
 Size = Callable[[], tuple[int, int]]
 Fill = Callable[[Iterable[Component]], object]
+_OTHER_ROWS = 10  # of the screen, below the transcript: the editor and what is around it
 
 
 class TranscriptView:
@@ -145,6 +147,9 @@ class TranscriptView:
             if not is_running_job(entry):
                 self._near_end = at >= near
                 self._begin(entry)
+        for review in [block for block in self._open if isinstance(block, AgentBlock) and block.is_review]:
+            if not self._is_running(self.state.agents[review.path].call):
+                review.close()
         if not self.state.running:
             for block in self._open:
                 if (block is not above or self.blocks[-1] is not above) and not block.outlives_run:
@@ -205,7 +210,7 @@ class TranscriptView:
 
     def stop(self) -> None:
         """The host is gone: nothing runs any more, and no answer is waited for."""
-        self.fold.lose_host()
+        self.fold.lose_host(self._drawing.clock())
         for block in self._open:
             block.close()
         self._streaming = None
@@ -266,6 +271,8 @@ class TranscriptView:
         if entry.agent:
             self._begin_in_agent(entry)
             return
+        if isinstance(entry, TranscriptCall) and entry.is_job and entry.by_user:
+            self._end_review(entry.id)
         if not _is_beside(entry):
             self._close_streaming()
         if isinstance(entry, TranscriptMessage) and entry.how == "prompt":
@@ -305,11 +312,34 @@ class TranscriptView:
         if block is None or not block.take(entry):
             if block is not None:
                 block.close()
-            block = self._by_agent[root] = AgentBlock(root, self._drawing, self.state.agents)
+            agents = self.state.agents
+            block = AgentBlock(root, self._drawing, agents, room=self._room_of_agent, before=block)
+            self._by_agent[root] = block
             block.take(entry)
             self._add(block)
             self._since_prompt.append(block)
         self._by_entry[id(entry)] = block
+
+    def _is_running(self, id: str) -> bool:
+        calls = (entry for entry in self.state.entries if isinstance(entry, TranscriptCall) and entry.id == id)
+        return any(call.content is None for call in calls)
+
+    def _end_review(self, call: str) -> None:
+        """Its own block takes the place of its reviewer's, where that is not history."""
+        for path, block in self._by_agent.items():
+            agent = self.state.agents.get(path)
+            if agent is None or agent.call != call or not block.is_review or block not in self._open:
+                continue
+            block.end_review()
+            self.blocks.remove(block)
+            self._open.remove(block)
+            if not self._laying_out:
+                self.component.remove(block)
+
+    def _room_of_agent(self) -> int:
+        """Rows for the block of an agent that works, so that all of them are on the screen at once."""
+        count = sum(isinstance(block, AgentBlock) for block in self._open)
+        return (self._size()[1] - _OTHER_ROWS) // max(count, 1) - 1
 
     def _is_aside(self, path: str) -> bool:
         agent = self.state.agents.get(path)

@@ -216,7 +216,7 @@ def _read_by_calls(frame: Snapshot) -> Iterator[tuple[int, str, list[Event]]]:
     }
     for mail in frame.mail:
         for receipt in mail.receipts:
-            is_read = (receipt.outcome, receipt.now) == ("injected", "read")
+            is_read = (receipt.outcome, receipt.now) == ("delivered", "read")
             if is_read and (mail.id, receipt.agent) not in shown:
                 read = of_agent(receipt.agent, [MailChanged([mail.id], "read")])
                 yield receipt.seq, receipt.agent, [*_of_mail(mail), *read]
