@@ -22,7 +22,7 @@ from sightline.views.console.selectors._pages import PagerPosition, PagerSource,
 COPIED_AT_MOST = 4 * 1024 * 1024
 _SPOKEN_AT_MOST = 1024 * 1024  # in linear mode
 _LOOKS_APART = 0.25
-WHOLE = Overlay(anchor="top-left")
+WHOLE = Overlay(anchor="top-left", whole=True)
 
 
 class PagerDocument(msgspec.Struct):
