@@ -24,9 +24,9 @@ SEARCH = "search"
 _LOOKS_APART = 0.25  # seconds
 _WRITE, _STOP = "select_confirm", "list_remove"
 _HINTS = (
+    ("view_close", "leave"),
     (_WRITE, "write to it"),
     (_STOP, "stop"),
-    ("view_close", "leave"),
     ("view_search", "as text, to search"),
     ("view_page_up", "up"),
     ("view_last", "bottom"),

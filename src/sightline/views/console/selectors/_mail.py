@@ -48,10 +48,10 @@ _INDENT, _MARKED = "  ", "▌ "
 _SEARCH = "search"
 _WRITE, _ANSWER, _OPEN = "mail_write", "select_confirm", "mail_open"
 _HINTS = (
+    ("view_close", "leave"),
     (_ANSWER, "answer"),
     (_WRITE, "write"),
     (_OPEN, "all of it"),
-    ("view_close", "leave"),
     ("view_search", "as text, to search"),
     ("view_last", "bottom"),
 )
