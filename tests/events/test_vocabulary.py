@@ -33,6 +33,13 @@ SAMPLES = {
 }
 
 
+def test_a_receipt_of_a_message_that_an_earlier_version_stored_is_read():
+    """What it called injected is delivered."""
+    reader = b'{"agent":"a-1","outcome":"injected","unread":true}'
+    sent = decode_event(b'{"kind":"mail_sent","id":"m1","text":"x","readers":[' + reader + b"]}")
+    assert sent.readers == [events.MailReader("a-1", "delivered", unread=True)]
+
+
 def test_the_kinds_are_those_of_the_design():
     """The names on the wire are a promise; this pins them."""
     assert list(KINDS) == [

@@ -53,9 +53,13 @@ class MailReader(msgspec.Struct, frozen=True, gc=False):
     """What became of a message when it was sent, for one of its readers."""
 
     agent: str  # its path, empty for the root; of one that there is not, what the sender called it
-    outcome: Literal["delivered", "woken", "revived", "failed"]
+    outcome: Literal["delivered", "woken", "revived", "failed", "injected"]
     error: str = ""  # why it failed
     unread: bool = False  # it waits to be read
+
+    def __post_init__(self) -> None:
+        if self.outcome == "injected":  # stored before it was called `delivered`
+            msgspec.structs.force_setattr(self, "outcome", "delivered")
 
 
 class MailSent(Envelope, frozen=True, gc=False, tag="mail_sent"):

@@ -20,6 +20,7 @@ from sightline.text._message import message as message
 from sightline.text._output import after_sequence as after_sequence
 from sightline.text._output import clean_output as clean_output
 from sightline.text._output import complete_prefix as complete_prefix
+from sightline.text._row import ContinuedRow as ContinuedRow
 from sightline.text._row import Row as Row
 from sightline.text._row import StyledRun as StyledRun
 from sightline.text._row import row_text as row_text

@@ -22,6 +22,12 @@ class StyledRun(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 Row = tuple[StyledRun, ...]
+
+
+class ContinuedRow(Row):
+    """A row that continues the line of the row before, which was full."""
+
+
 Pen = tuple[Style, str]  # style and stream
 
 EMOJI_STYLE = "\ufe0f"  # VS16
@@ -70,10 +76,11 @@ def fitting(text: str, room: int) -> int:
 class ScreenLine:
     """A row that the cursor is in, or that it has edited."""
 
-    __slots__ = ("_erased", "_measured", "_pens", "_texts", "_width", "cells", "size")
+    __slots__ = ("_erased", "_measured", "_pens", "_texts", "_width", "cells", "continues", "size")
 
     def __init__(self, row: Row = ()) -> None:
         self.clear()
+        self.continues = isinstance(row, ContinuedRow)
         for run in row:
             self.append(run.text, (run.style, run.stream))
         if any(EMOJI_STYLE in text for text in self._texts):
@@ -210,7 +217,7 @@ class ScreenLine:
                 start, last = index, pen
         if last is not None:
             runs.append(StyledRun("".join(self._texts[start:]), *last))
-        return tuple(runs)
+        return ContinuedRow(runs) if self.continues else tuple(runs)
 
     def to_cells(self) -> None:
         if self.cells:

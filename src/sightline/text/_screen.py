@@ -229,7 +229,7 @@ class OutputScreen:
             self._x = self._line.widen(column)
         else:
             self._line.erase_from(column - 1)
-            self._newline()
+            self._continue_below()
             pen, self._pen = self._pen, before[1]
             self._put_characters(before[0])
             self._put_emoji_style()
@@ -246,7 +246,11 @@ class OutputScreen:
             text = text[put:]
             if self._x != _AT_END:  # a wide character that does not fit takes away what stands in the last column
                 self._line.erase_from(self._x)
-            self._newline()
+            self._continue_below()
+
+    def _continue_below(self) -> None:
+        self._newline()
+        self._line.continues = True
 
     def _append(self, text: str) -> int:
         line = self._line

@@ -172,7 +172,7 @@ class MailReceipt(msgspec.Struct, frozen=True, gc=False):
     """What has become of a message, for one of its readers."""
 
     agent: str  # its path, empty for the root; of one that there is not, what the sender called it
-    outcome: Literal["delivered", "woken", "revived", "failed"]
+    outcome: Literal["delivered", "woken", "revived", "failed", "injected"]  # never the last, see `MailReader`
     now: Literal["unread", "read", "dropped", "failed"]
     error: str = ""  # why it failed
     seq: int = 0  # of the event since which it is so

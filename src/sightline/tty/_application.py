@@ -284,6 +284,7 @@ class _Wiring:
         terminal.on_hangup = lambda: application.exit(_HUNG_UP)
         terminal.farewell = lambda: self._release(self._display.stop)
         terminal.interlude = lambda: self._release(self._display.pause)
+        terminal.way_back = lambda: self._display.way_back
         application.lend = terminal.lend
 
     def _heard(self, event: Input) -> None:
@@ -300,10 +301,11 @@ class _Wiring:
         if self._is_released:
             return ""
         self._is_released = True
+        way_back = self._display.way_back
         try:
             stop()
         except Exception:
-            return "\r\n"
+            return f"{way_back}\r\n"
         return ""
 
     def _resumed(self) -> None:

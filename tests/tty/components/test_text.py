@@ -114,12 +114,12 @@ def test_a_spacer_is_blank_rows():
 
 
 def test_key_hints_show_whole_pairs():
-    """A pair that does not fit is left out with all after it; a key alone is better than nothing."""
-    hints = KeyHints([("enter", "send"), ("escape", "cancel"), ("tab", "x")])
-    assert list(hints.render(80)) == ["enter send · escape cancel · tab x"]
-    assert list(hints.render(33)) == ["enter send · escape cancel"]
-    assert list(hints.render(10)) == ["enter send"]
-    assert list(hints.render(5)) == ["enter"]
-    assert list(hints.render(3)) == ["en…"]
+    """The last pair, which leaves, stays; those before it go from their end on. A key alone is better than nothing."""
+    hints = KeyHints([("enter", "send"), ("tab", "x"), ("escape", "close")])
+    assert list(hints.render(80)) == ["enter send · tab x · escape close"]
+    assert list(hints.render(32)) == ["enter send · escape close"]
+    assert list(hints.render(24)) == ["escape close"]
+    assert list(hints.render(11)) == ["escape"]
+    assert list(hints.render(3)) == ["es…"]
     hints.set_hints([])
     assert list(hints.render(80)) == []

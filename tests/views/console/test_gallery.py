@@ -85,9 +85,9 @@ def test_a_resize_loses_nothing_and_doubles_nothing(gallery):
     gallery.press("table\r")
     gallery.until_shows("type a name", "without rows")
     gallery.resize(60, 20)
-    gallery.until(lambda rows: rows[-1].startswith("tab next") and "q quit" not in rows[-1], "a narrower screen")
+    gallery.until(lambda rows: rows[-1].startswith("tab next") and "ctrl+t theme" not in rows[-1], "a narrower screen")
     gallery.resize(100, 30)
-    gallery.until(lambda rows: any("q quit" in row for row in rows), "a wider screen")
+    gallery.until(lambda rows: any("ctrl+t theme" in row for row in rows), "a wider screen")
     tape = gallery.tape
     for text in ("Sightline gallery", "## text", "## table", "permission denied", "without rows", "type a name"):
         assert once(tape, text), (text, tape)

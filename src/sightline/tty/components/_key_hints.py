@@ -11,7 +11,8 @@ _BETWEEN = " · "
 
 
 class KeyHints(CachedComponent):
-    """`enter send · escape cancel`: as many pairs as fit, each whole. `quiet`: it is always there, and recedes."""
+    """`enter send · escape cancel`: as many pairs as fit, each whole. The last one is what leaves, and stays; of the
+    others those at the end go first. `quiet`: it is always there, and recedes."""
 
     def __init__(self, hints: Sequence[tuple[str, str]] = (), *, quiet: bool = False, theme: Theme = PLAIN) -> None:
         self._theme = theme
@@ -26,14 +27,10 @@ class KeyHints(CachedComponent):
         return (self._row(max(width, 1)),) if self._hints else ()
 
     def _row(self, width: int) -> str:
-        theme, room = self._theme, width
-        parts: list[str] = []
-        for key, meaning in self._hints:
-            needed = measure(f"{key} {meaning}") + (len(_BETWEEN) if parts else 0)
-            if needed > room:
-                break
-            room -= needed
-            parts.append(f"{theme.style(self._key_role, key)} {theme.style(self._role, meaning)}")
-        if not parts:
-            return truncate(theme.style(self._key_role, self._hints[0][0]), width)
+        theme, shown = self._theme, list(self._hints)
+        while len(shown) > 1 and measure(_BETWEEN.join(f"{key} {meaning}" for key, meaning in shown)) > width:
+            del shown[-2]
+        if measure(" ".join(shown[0])) > width:
+            return truncate(theme.style(self._key_role, shown[0][0]), width)
+        parts = [f"{theme.style(self._key_role, key)} {theme.style(self._role, meaning)}" for key, meaning in shown]
         return theme.style(self._role, _BETWEEN).join(parts)

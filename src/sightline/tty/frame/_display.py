@@ -3,6 +3,10 @@
 A frame: compose the rows; check whether history is still what components render; advance the ledger; take the cursor
 mark out; lay overlays over the window; paint. Nothing here asks where the terminal is scrolled to, and nothing depends
 on which terminal it is, except that history is written anew when the size changes, but not in a multiplexer.
+
+A multiplexer that changes its size pushes rows of what it shows into its history by itself, and a view over the whole
+screen is no history. So it is drawn apart, on the alternate screen; the frame and the ledger stand still meanwhile, and
+what the size did to history is found out when the view is gone.
 """
 
 from collections.abc import Callable
@@ -15,7 +19,7 @@ from sightline.tty.frame._continuation import end_of_history
 from sightline.tty.frame._cursor import Place, drawn, take_mark
 from sightline.tty.frame._ledger import Ledger, first_changed, first_moved
 from sightline.tty.frame._overlays import Overlay, OverlayHandle, composite
-from sightline.tty.frame._painter import Painter
+from sightline.tty.frame._painter import ALTERNATE_SCREEN, NORMAL_SCREEN, Painter
 from sightline.tty.frame._redraw_log import RedrawLog
 from sightline.tty.frame._scheduler import LONGEST_HOLD, RESIZE_SETTLE, TMUX_LONGEST_HOLD, TMUX_SETTLE, Clock, Scheduler
 from sightline.tty.input._focus import Focus
@@ -65,6 +69,7 @@ class Display:
         self._resized = False
         self._cursor: Place | None = None  # where the focused component had it in the last frame
         self._drawn_width = 0
+        self._apart: tuple[int, int] | None = None  # the size a view has on the alternate screen, while one is there
         self._covered = False  # by an overlay: what of the painted window leaves the screen is no copy of the frame
         self._force = False
         self._replace = False
@@ -199,6 +204,11 @@ class Display:
             return
         self.render_now()
 
+    @property
+    def way_back(self) -> str:
+        """What brings back the normal screen, for a terminal that is left without another frame."""
+        return NORMAL_SCREEN if self._apart else ""
+
     def stop(self) -> None:
         """Leave the terminal for good: everything above the chrome stays as it stands, the chrome is erased."""
         self._release_window(lambda frame: frame.chrome)
@@ -210,10 +220,14 @@ class Display:
     def _release_window(self, end: Callable[[Frame], int]) -> None:
         if self._scheduler is not None:
             self._scheduler.stop()
+        if self._apart:
+            self._return_to_window()
+            self._make_room(*self.surface.size)
+            self._size = self.surface.size
         if self._size is None:
             return
         frame = self._frame(self._size[0], None)
-        self._audit(frame)
+        self._match_history(frame, *self._size)
         step = self._ledger.settle(end(frame), frame.length)
         rows, _ = take_mark(frame.between(step.start, step.end))
         self.surface.write(self._painter.settle(rows, *self._size))
@@ -230,26 +244,55 @@ class Display:
             return
         columns, height = self.surface.size
         resized = self._size is not None and (self._resized or self._size != (columns, height))
+        overlays = self.visible_overlays()
+        if self.capabilities.multiplexer and any(handle.options.whole for handle in overlays):
+            self._draw_apart(overlays, columns, height, resized=resized)
+            return
+        if self._apart:
+            self._return_to_window()
         gesture = (resized or self._replace) and not self.capabilities.multiplexer
         only = None if self._force or self._replace or resized or self._overlays else self._only or None
         if resized and not gesture:
             self._make_room(columns, height)
         elif (self._force or self._replace) and not gesture:
             self._painter.erase(columns, height)
-        rewrapped = self._drawn_width not in (0, columns) and not gesture
-        self._size, self._drawn_width, self._resized = (columns, height), columns, False
-        self._only, self._force, self._replace = set(), False, False
+        self._size = columns, height
+        self._nothing_requested()
         if gesture:
             self._start_over()
         frame = self._frame(columns, only)
-        if rewrapped:
-            self._continued(frame, columns, height)
-        else:
-            self._audit(frame)
-        text = self._step(frame, columns, height, gesture=gesture)
+        self._match_history(frame, columns, height)
+        text = self._step(frame, overlays, columns, height, gesture=gesture)
         if self.log is not None:
             self._log("replay" if gesture else "resize" if resized else "update", frame, text)
         self._write(text)
+
+    def _nothing_requested(self) -> None:
+        self._resized = self._force = self._replace = False
+        self._only = set()
+
+    def _draw_apart(self, overlays: list[OverlayHandle], columns: int, height: int, *, resized: bool) -> None:
+        rows, cursor = self._with_cursor(composite([], overlays, columns, height), columns)
+        if not self._apart:
+            if resized:
+                self._make_room(columns, height)
+            self._size = columns, height
+            self._painter.switch(ALTERNATE_SCREEN, columns, height)
+        elif self._resized or self._apart != (columns, height):
+            self._painter.reflow(columns, height)
+        elif self._force or self._replace:
+            self._painter.erase(columns, height)
+        self._apart = columns, height
+        self._nothing_requested()
+        self._painter.send(self.images.take_pending())
+        text = self._painter.update(rows, 0, cursor, columns, height)
+        if self.log is not None:
+            self.log.add("apart", rows=len(rows), characters=len(text))
+        self._write(text)
+
+    def _return_to_window(self) -> None:
+        self._painter.switch(NORMAL_SCREEN, *self.surface.size)
+        self._apart = None
 
     def _log(self, what: str, frame: Frame, text: str) -> None:
         assert self.log is not None
@@ -281,7 +324,7 @@ class Display:
         self._composer.restore()
         self._ledger.restart()
         self._history, self._history_start = [], 0
-        self._released = 0
+        self._released = self._drawn_width = 0
 
     def _write(self, text: str, *, small: bool = False) -> None:
         if text:
@@ -306,6 +349,14 @@ class Display:
             self._history, self._history_start = [], frame.start
         return frame
 
+    def _match_history(self, frame: Frame, columns: int, height: int) -> None:
+        """Find where the frame continues after history, which may have been wrapped at another width."""
+        if self._drawn_width in (0, columns):
+            self._audit(frame)
+        else:
+            self._continued(frame, columns, height)
+        self._drawn_width = columns
+
     def _audit(self, frame: Frame) -> None:
         """Has a component changed what is history? Then it is written again from there: doubled, never lost."""
         if frame.length <= self._ledger.committed:
@@ -327,8 +378,7 @@ class Display:
         if moved is not None:
             self._ledger.resync(self._history_start + moved)
 
-    def _step(self, frame: Frame, columns: int, height: int, *, gesture: bool) -> str:
-        overlays = self.visible_overlays()
+    def _step(self, frame: Frame, overlays: list[OverlayHandle], columns: int, height: int, *, gesture: bool) -> str:
         step = self._ledger.step(frame.length, frame.boundary, height, frozen=bool(overlays))
         if step.top < frame.start or step.start < frame.start:
             # The frame shrank to before what is still composed.
@@ -342,10 +392,7 @@ class Display:
         self._covered = bool(overlays)
         if overlays:
             window = composite(window, overlays, columns, height)
-        window, cursor = take_mark(window)
-        self._cursor = cursor
-        if cursor is not None and not self.capabilities.hardware_cursor:
-            window, cursor = drawn(window, cursor, columns), None
+        window, cursor = self._with_cursor(window, columns)
         self._painter.send(self.images.take_pending())
         if gesture:
             text = self._painter.full(chunk, window, cursor, columns)
@@ -353,6 +400,13 @@ class Display:
             text = self._painter.update(chunk + window, len(chunk), cursor, columns, height)
         self._remember(frame)
         return text
+
+    def _with_cursor(self, rows: list[str], columns: int) -> tuple[list[str], Place | None]:
+        """The rows without the mark, and where the terminal's own cursor belongs."""
+        rows, self._cursor = take_mark(rows)
+        if self._cursor is not None and self._cursor_is_drawn():
+            return drawn(rows, self._cursor, columns), None
+        return rows, self._cursor
 
     def _remember(self, frame: Frame) -> None:
         """Release rows that are history from the composition; those that cannot leave yet are for the audit."""

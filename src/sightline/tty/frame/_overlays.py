@@ -21,6 +21,7 @@ class Overlay(msgspec.Struct, frozen=True):
     width: Extent | None = None
     max_height: Extent | None = None
     margin: int = 0
+    whole: bool = False  # it has as many rows as the screen: nothing below it is seen
     visible: Callable[[int, int], bool] | None = None
 
 

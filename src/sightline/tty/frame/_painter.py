@@ -26,6 +26,7 @@ BEGIN_FRAME, END_FRAME = "\x1b[?2026h", "\x1b[?2026l"
 HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 WRAP_OFF, WRAP_ON = "\x1b[?7l", "\x1b[?7h"
 CLEAR_EVERYTHING = "\x1b[2J\x1b[H\x1b[3J"
+ALTERNATE_SCREEN, NORMAL_SCREEN = "\x1b[?1049h", "\x1b[?1049l"
 
 # The first two rows scroll by themselves; all rows do. Both put the cursor into the first cell.
 _REGION, _NO_REGION = "\x1b[1;2r", "\x1b[r"
@@ -126,6 +127,14 @@ class Painter:
     def erase(self, width: int, height: int) -> None:
         """Take the painted rows off the screen; the cursor stands where the first of them was."""
         self._turn_into([], width, height)
+
+    def switch(self, screen: str, width: int, height: int) -> None:
+        """Go to the alternate screen or back, nothing being painted on either. The cursor then stands where the window
+        begins, also in a multiplexer that has one screen only."""
+        self.erase(width, height)
+        self._out.append(f"\r{screen}")
+        self._jumped = True
+        self.forget()
 
     def settle(self, target: Sequence[str], width: int, height: int) -> str:
         """Release the window: the target is all that stays, the cursor goes to the row below it."""

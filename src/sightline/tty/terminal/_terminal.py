@@ -51,6 +51,7 @@ class Terminal:
         self.on_hangup: Callable[[], object] = _nothing  # there is no terminal any more
         self.farewell: Callable[[], str] = str  # sent before it is restored: to a line of its own below what was drawn
         self.interlude: Callable[[], str] = lambda: self.farewell()  # the same when it is only lent, or stopped
+        self.way_back: Callable[[], str] = str  # sent where the farewell, or what it draws, is lost
         self._writer = Writer(output_fd, self._blocked)
         self._input = self._writer.fd if _same_terminal(input_fd, output_fd) else input_fd
         self._silent = self.environment.get("TERM", "") in ("", "dumb")
@@ -231,12 +232,15 @@ class Terminal:
         whole = calm and self._writer.drain(_PATIENCE if at_rest else 0)
         if self._listener is not None:
             self._listener.swallow()
+        way_back = self.way_back()
         if not whole:
             # What was to be drawn is lost, so the way below it is not known.
-            return self._give_up(self._modes.leave("\r\n"))
+            return self._give_up(self._modes.leave(f"{way_back}\r\n"))
         leave = self._modes.leave(self._farewell_text())
         self.write(leave)
-        return None if self._writer.drain(_PATIENCE if at_rest else _SHORT_PATIENCE) else self._give_up(leave)
+        if self._writer.drain(_PATIENCE if at_rest else _SHORT_PATIENCE):
+            return None
+        return self._give_up(way_back + leave)
 
     def _give_up(self, leave: str) -> None:
         self._writer.discard()

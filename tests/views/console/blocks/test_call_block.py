@@ -106,6 +106,23 @@ def test_a_cut_for_the_sake_of_little_is_not_made() -> None:
     assert drawn(running)[1:3] == ["│ … 2 more lines (ctrl+o)", "│ line 2"]
 
 
+def test_lines_are_counted_not_their_rows() -> None:
+    """A line that takes several rows is one; one of which a part is shown is left out. Running, ended and failed."""
+    text = "".join(f"line-{number:02d}-{'x' * 140}\n" for number in range(30))  # two rows each, in 80 columns
+    for entry, at in (
+        (command(text, content=None), 1),
+        (command(text), 1),
+        (command(content=text), 1),
+        (command(content=text, is_error=True, exit_code=2), 5),
+    ):
+        rows = drawn(entry)
+        whole = sum(row.startswith("│ line") for row in rows)
+        assert 0 < whole < 20
+        assert rows[at] == f"│ … {30 - whole} more lines (ctrl+o)"
+    one = drawn(command("word " * 600, content=None))
+    assert one[1] == "│ … 1 more line (ctrl+o)"
+
+
 def test_what_is_left_out_is_told_in_lines_where_anybody_knows_them() -> None:
     """Of a long output only the end is kept. How many lines it had is known where all of it came, and where the model
     was told all of it."""

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from sightline.events import ReviewFinding
+from sightline.text import clean_line
 from sightline.views._reviews import ShownFinding, ShownReview
 from sightline.views.console.selectors._findings import FindingsPanel
 from tests.views.console.selectors.support import Desk
@@ -63,3 +64,24 @@ def test_what_is_no_file_of_the_project_is_not_opened(desk, file):
     desk.press("ctrl+e")
     assert desk.programs == []
     assert any("in no file of this project" in row for row in desk.rows())
+
+
+def test_the_key_that_dismisses_restores_what_was_dismissed(desk):
+    """The hint says what the key does to the finding that is marked."""
+    findings = [ShownFinding(n, ReviewFinding(title=f"finding {n}"), n == 2) for n in (1, 2)]
+    panel = FindingsPanel(desk, ShownReview("abcdef-c1", "main", None, findings))
+    desk.shown.append(panel)
+    assert "delete dismiss" in desk.rows()[-1]
+    desk.press("down")
+    assert "delete restore" in desk.rows()[-1]
+    desk.press("up")
+    assert "delete dismiss" in desk.rows()[-1]
+
+
+@pytest.mark.parametrize("width", [100, 60, 30, 12])
+def test_what_closes_the_list_is_always_named(desk, width):
+    """Other hints are left out where there is no room for them."""
+    panel = panel_with(desk, "../app.py")
+    row = clean_line(panel.render(width)[-1])
+    assert row.endswith("escape close")
+    assert len(row) <= width

@@ -7,6 +7,7 @@ import pytest
 from sightline.events import AgentState, MailChanged, MailReader, MailSent
 from sightline.events.stamping import stamp
 from sightline.host import CommandReply, SendMail
+from sightline.text import clean_line
 from sightline.transcript import Transcript
 from sightline.views.console._agent_names import agent_role
 from sightline.views.console.selectors import _agents, _mail
@@ -258,3 +259,13 @@ async def test_for_who_listens_it_is_text_and_a_choice(tmp_path):
     await asyncio.wait_for(task, 60)
     assert desk.submitted == [SendMail("go on", agent="a")]
     assert desk.told[-1] == ("info", "sent: a woken", "")
+
+
+@pytest.mark.parametrize("width", [100, 60, 20])
+def test_what_leaves_the_view_is_named_beside_any_note(desk, width):
+    """Words on what became of a message are cut before that."""
+    viewer = MailViewer(desk)
+    viewer._note = "the agent is not there any more; " * 5
+    row = clean_line(viewer.render(width)[-1])
+    assert row.endswith("q leave")
+    assert len(row) <= width

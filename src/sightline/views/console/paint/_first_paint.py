@@ -119,13 +119,11 @@ def cut(row: str, columns: int) -> str:
 
 def hints_row(hints: "Sequence[tuple[str, str]]", columns: int) -> str:
     """The row `KeyHints` draws."""
-    row = ""
-    for key, meaning in hints:
-        longer = f"{row} · {key} {meaning}" if row else f"{key} {meaning}"
-        if len(longer) > columns:
-            break
-        row = longer
-    return row or cut(hints[0][0], columns)
+    shown = list(hints)
+    while len(shown) > 1 and len(" · ".join(map(" ".join, shown))) > columns:
+        del shown[-2]
+    row = " · ".join(map(" ".join, shown))
+    return row if len(row) <= columns else cut(shown[0][0], columns)
 
 
 def terminal_size(rows: int, columns: int = 1) -> tuple[int, int] | None:

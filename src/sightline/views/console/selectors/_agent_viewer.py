@@ -13,20 +13,21 @@ from collections.abc import Callable, Iterable
 from sightline.host import Abort, Command, Prompt
 from sightline.text import clean_line
 from sightline.transcript import TranscriptAgent, seen_from
-from sightline.tty import Component, ImageStore, Input, Key, Rows, measure, pad, truncate
+from sightline.tty import Component, ImageStore, Input, Key, Rows, pad, truncate
 from sightline.tty.components import Input as LineInput
 from sightline.views.console._agent_names import agent_role
 from sightline.views.console._desk import Answerable, Desk
 from sightline.views.console._drawing import DrawingOptions
+from sightline.views.console.selectors._pager import bottom_row
 from sightline.views.console.transcript._transcript_view import TranscriptView
 
 SEARCH = "search"
 _LOOKS_APART = 0.25  # seconds
 _WRITE, _STOP = "select_confirm", "list_remove"
 _HINTS = (
+    ("view_close", "leave"),
     (_WRITE, "write to it"),
     (_STOP, "stop"),
-    ("view_close", "leave"),
     ("view_search", "as text, to search"),
     ("view_page_up", "up"),
     ("view_last", "bottom"),
@@ -202,18 +203,10 @@ class AgentViewer(Answerable):
     def _bottom(self, width: int) -> str:
         if self._message is not None:
             return self._message.render(width)[0]
-        theme = self._drawing.theme
-        row = theme.style("accent", truncate(f"{self._up} rows below" if self._up else "following", width))
-        if self._note:
-            row += theme.style("hint", truncate(f" · {clean_line(self._note)}", max(width - measure(row), 0)))
+        place = f"{self._up} rows below" if self._up else "following"
         without = {*([] if self._is_ours else [_WRITE]), *([] if self._can_stop else [_STOP])}
-        for action, meaning in (hint for hint in _HINTS if hint[0] not in without):
-            keys = self._desk.bindings.keys(action)
-            hint = f" · {keys[0]} {meaning}" if keys else ""
-            if measure(row) + measure(hint) > width:
-                break
-            row += theme.style("hint", hint)
-        return row
+        hints = [([action], meaning) for action, meaning in _HINTS if action not in without]
+        return bottom_row(self._desk, place, hints, width, note=self._note)
 
 
 def is_stopped_by_path(agent: TranscriptAgent | None) -> bool:

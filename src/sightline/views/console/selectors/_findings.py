@@ -37,11 +37,10 @@ class FindingsPanel(ChoicePanel):
             (),
             filter=False,
             confirm="fix this",
-            hints=((_FIX_ALL, "fix all"), (_DISMISS, "dismiss"), (_EDIT, "edit"), (_FURTHER, "read on")),
             keys={_FIX_ALL: lambda item: self._fix_all(), _DISMISS: self._dismiss, _EDIT: self._edit},
         )
         self.list.on_select = lambda item: self.finish(self._prompt([self._finding(item)]))
-        self.list.on_highlight = lambda item: self._detail.show(self._finding(item))
+        self.list.on_highlight = self._show
         self.body.children.append(self._detail)
         self._take(review)
 
@@ -82,7 +81,13 @@ class FindingsPanel(ChoicePanel):
         self.heading.set_note(f"{left} of {count} findings" if left < count else whole)
         self.set_items([_item(shown) for shown in review.findings])
         if self.list.highlighted is not None:
-            self._detail.show(self._finding(self.list.highlighted))
+            self._show(self.list.highlighted)
+
+    def _show(self, item: Item) -> None:
+        shown = self._finding(item)
+        self._detail.show(shown)
+        dismiss = "restore" if shown.is_dismissed else "dismiss"
+        self.offer(((_FIX_ALL, "fix all"), (_DISMISS, dismiss), (_EDIT, "edit"), (_FURTHER, "read on")))
 
     def _finding(self, item: Item) -> ShownFinding:
         return self._review.findings[int(item.value) - 1]

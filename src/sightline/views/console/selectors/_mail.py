@@ -33,7 +33,7 @@ from sightline.views._mail import (
 from sightline.views.console._agent_names import agent_role
 from sightline.views.console._desk import Answerable, Desk, reply_data
 from sightline.views.console.blocks._gradual import wrapped_lazily
-from sightline.views.console.selectors._pager import WHOLE, PagerDocument, show
+from sightline.views.console.selectors._pager import WHOLE, PagerDocument, bottom_row, show
 from sightline.views.console.selectors._pages import ChangingText, TextInMemory
 from sightline.views.console.selectors._panel import ChoicePanel, QuestionPanel
 from sightline.views.console.shapes._shape import line_count, plural
@@ -48,10 +48,10 @@ _INDENT, _MARKED = "  ", "▌ "
 _SEARCH = "search"
 _WRITE, _ANSWER, _OPEN = "mail_write", "select_confirm", "mail_open"
 _HINTS = (
+    ("view_close", "leave"),
     (_ANSWER, "answer"),
     (_WRITE, "write"),
     (_OPEN, "all of it"),
-    ("view_close", "leave"),
     ("view_search", "as text, to search"),
     ("view_last", "bottom"),
 )
@@ -294,19 +294,10 @@ class MailViewer(Answerable):
     def _bottom(self, width: int) -> str:
         if self._composer is not None:
             return self._composer.render(width)[0]
-        theme, below = self._theme, len(self._mail) - 1 - self._marked
-        row = theme.style("accent", truncate(f"{below} below" if below > 0 else "following", width))
-        if self._note:
-            row += theme.style("hint", truncate(f" · {self._note}", max(width - measure(row), 0)))
-        for action, meaning in (
-            _HINTS if self._mail else tuple(hint for hint in _HINTS if hint[0] not in (_ANSWER, _OPEN))
-        ):
-            keys = self._desk.bindings.keys(action)
-            hint = f" · {keys[0]} {meaning}" if keys else ""
-            if measure(row) + measure(hint) > width:
-                break
-            row += theme.style("hint", hint)
-        return row
+        below = len(self._mail) - 1 - self._marked
+        place = f"{below} below" if below > 0 else "following"
+        hints = [([action], meaning) for action, meaning in _HINTS if self._mail or action not in (_ANSWER, _OPEN)]
+        return bottom_row(self._desk, place, hints, width, note=self._note)
 
     def _redraw(self) -> None:
         if not self.finished:

@@ -9,7 +9,7 @@ Rules:
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -22,7 +22,7 @@ from sightline.views.console.selectors._pages import PagerPosition, PagerSource,
 COPIED_AT_MOST = 4 * 1024 * 1024
 _SPOKEN_AT_MOST = 1024 * 1024  # in linear mode
 _LOOKS_APART = 0.25
-WHOLE = Overlay(anchor="top-left")
+WHOLE = Overlay(anchor="top-left", whole=True)
 
 
 class PagerDocument(msgspec.Struct):
@@ -267,20 +267,35 @@ class Viewer(Answerable):
         if self._pages is None:
             return self._theme.style("muted", truncate("reading…", width))
         notice = self._notice or ("following" if self._following else f"{self._share} %")
-        row = self._theme.style("accent", truncate(notice, width))
-        for action, meaning in _HINTS:
-            names = self._beside() if action == _BESIDE else [action]
-            keys = [keys[0] for name in names if (keys := self._desk.bindings.keys(name))]
-            hint = f" · {'/'.join(keys)} {meaning}" if keys else ""
-            if measure(row) + measure(hint) > width:
-                break
-            row += self._theme.style("hint", hint)
-        return row
+        hints = [(self._beside() if action == _BESIDE else [action], meaning) for action, meaning in _HINTS]
+        return bottom_row(self._desk, notice, hints, width)
 
     def _beside(self) -> list[str]:
         """The actions for the documents before and after this one."""
         there = (("view_before", self._at > 0), ("view_after", self._at + 1 < len(self._documents)))
         return [action for action, is_there in there if is_there]
+
+
+def bottom_row(
+    desk: Desk, place: str, hints: Iterable[tuple[Sequence[str], str]], width: int, *, note: str = ""
+) -> str:
+    """The last row of a view over the window: where the user is, what happened, and the keys of these actions. The
+    first of them leaves, and is named at any width."""
+    style = desk.drawing.theme.style
+    keyed = [
+        ("/".join(key for action in actions for key in desk.bindings.keys(action)[:1]), meaning)
+        for actions, meaning in hints
+    ]
+    words = [f" · {keys} {meaning}" for keys, meaning in keyed if keys]
+    room = max(width - measure("".join(words[:1])), 0)
+    row = style("accent", truncate(place, room))
+    if note:
+        row += style("hint", truncate(f" · {clean_line(note)}", max(room - measure(row), 0)))
+    for hint in words:
+        if measure(row) + measure(hint) > width:
+            break
+        row += style("hint", hint)
+    return row
 
 
 def _size_of(pages: PagerPosition) -> int:

@@ -11,8 +11,16 @@ import msgspec
 from sightline.events import call_ending
 from sightline.text import OutputScreen, clean_line, clean_output, clean_text, row_text
 from sightline.transcript import TranscriptCall
-from sightline.views.console.shapes._shape import FAILED_ROWS, Shape, ShapeBody, line_count, styled, wrapped
-from sightline.views.console.shapes._tail import Tail, styled_row
+from sightline.views.console.shapes._shape import (
+    FAILED_ROWS,
+    Shape,
+    ShapeBody,
+    line_count,
+    styled,
+    whole_lines,
+    wrapped,
+)
+from sightline.views.console.shapes._tail import Tail, lines_begun, styled_row
 
 _OURS = frozenset(("agent", "exec", "person", "host"))
 _LONGEST_LINE = 4000
@@ -52,33 +60,35 @@ class OutputShape(Shape):
             rows = rows[1 - self.room :]
         shown = [styled_row(row, theme, width, failed=call.is_error) for row in rows]
         if cut:
-            shown.insert(0, self._before(self._tail.count, len(shown), width))
+            shown.insert(0, self._before(self._tail.lines, lines_begun(rows), width))
         return ShapeBody(shown, from_end=True)
 
     def last_of(self, text: str, width: int) -> ShapeBody:
         total, most = line_count(text), self.whole
         lines = text.removesuffix("\n").rsplit("\n", most + 1)[-most - 1 :] if text else []
-        rows = self._wrapped(lines, width)
+        wrapped_lines = [self._wrapped(line, width) for line in lines]
+        rows = [row for each in wrapped_lines for row in each]
         if len(rows) <= most and len(lines) == total:
             return ShapeBody(rows, from_end=True)
         # The first lines of what failed may hold the reason.
-        head = self._wrapped(text.split("\n", _HEAD)[:_HEAD], width)[:_HEAD] if self.call.is_error else []
+        first = text.split("\n", _HEAD)[:_HEAD] if self.call.is_error else []
+        wrapped_first = [self._wrapped(line, width) for line in first]
+        head = [row for each in wrapped_first for row in each][:_HEAD]
         shown = rows[1 + len(head) - self.room :]
-        left_out = self.more(max(total - len(head) - len(shown), 1), "line", width)
-        return ShapeBody([*head, left_out, *shown], from_end=True)
+        whole = whole_lines(wrapped_first, len(head)) + whole_lines(reversed(wrapped_lines), len(shown))
+        return ShapeBody([*head, self.more(total - whole, "line", width), *shown], from_end=True)
 
-    def _wrapped(self, lines: list[str], width: int) -> list[str]:
-        rows = [row for line in lines for row in wrapped(clean_text(line[-_LONGEST_LINE:]), width)]
-        return styled(self.drawing.theme, "output", rows)
+    def _wrapped(self, line: str, width: int) -> list[str]:
+        return styled(self.drawing.theme, "output", wrapped(clean_text(line[-_LONGEST_LINE:]), width))
 
-    def _before(self, rows: int, shown: int, width: int) -> str:
+    def _before(self, lines: int, shown: int, width: int) -> str:
         """The row above cut output: how many lines are left out where that is known, else the size of all output."""
         call = self.call
         has_gaps = call.skipped_lines < 0 or any(piece.dropped and piece.text for piece in call.pieces)
         if has_gaps:
             total = _total_lines(call)
         else:
-            total = call.skipped_lines + line_count(call.output) if call.skipped else rows
+            total = call.skipped_lines + line_count(call.output) if call.skipped else lines
         if total is not None and total > shown:
             return self.more(total - shown, "line", width)
         words = f"… the end of {size_words(call.received)}" if call.received else "… the end of it"

@@ -32,7 +32,7 @@ class QuestionShape(Shape):
         if not answers:
             return ShapeBody([theme.style("muted", _NO_ANSWER)])
         rows = [row for answer in answers for row in wrapped(f"→ {answer}", width)]
-        return self.first_of([theme.style("strong", row) for row in rows], width)
+        return self.first_of([theme.style("strong", row) for row in rows], width, what="row")
 
 
 class OpenQuestionShape(QuestionShape):

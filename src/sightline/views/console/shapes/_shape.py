@@ -11,6 +11,7 @@ Rules:
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate, takewhile
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from sightline.events import DiffFact, FilesFact, SearchFact, TextFact, ui_fact
@@ -102,7 +103,8 @@ class Shape:
         return self.unfolded if self.drawing.unfolded else self.folded
 
     def more(self, count: int, what: str, width: int) -> str:
-        """The row that counts what is left out, with the key that shows it."""
+        """The row that counts what is left out, with the key that shows it. A line of which a part is shown is left
+        out."""
         return self._hint(f"… {count:,} more {what}{'' if count == 1 else 's'}", "view_output", width)
 
     def more_items(self, count: int, width: int) -> str:
@@ -130,7 +132,8 @@ class Shape:
         if left <= 0 and len(rows) <= room:
             return ShapeBody(rows)
         shown = rows[: room - 1]
-        return ShapeBody([*shown, self.more(max(left + len(lines) - len(shown), 1), "line", width)])
+        whole = whole_lines((wrapped(line, width) for line in lines), len(shown))
+        return ShapeBody([*shown, self.more(max(left + len(lines) - whole, 1), "line", width)])
 
     def laid_out(self, text: str, width: int, make: Callable[[str], LaidOutText]) -> ShapeBody:
         """The first lines of a text in a component, which is made once for each text."""
@@ -174,6 +177,12 @@ def clipped_lines(text: str, count: int) -> list[str]:
 
 def line_count(text: str) -> int:
     return text.count("\n", 0, len(text) - text.endswith("\n")) + 1 if text else 0
+
+
+def whole_lines(wrapped_lines: Iterable[Sequence[str]], shown: int) -> int:
+    """Of lines that take several rows each, how many are whole in so many rows."""
+    ends = accumulate(map(len, wrapped_lines))
+    return sum(1 for _ in takewhile(lambda end: end <= shown, ends))
 
 
 def wrapped(line: str, width: int) -> list[str]:

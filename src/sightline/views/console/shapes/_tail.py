@@ -6,8 +6,9 @@
 """
 
 from collections import deque
+from collections.abc import Iterable
 
-from sightline.text import DEFAULT, OutputScreen, Row, clean_output
+from sightline.text import DEFAULT, ContinuedRow, OutputScreen, Row, clean_output
 from sightline.transcript import TranscriptCall, TranscriptPiece
 from sightline.tty import Theme, measure, truncate
 
@@ -29,7 +30,7 @@ class Tail:
     def _begin(self) -> None:
         self._screen = OutputScreen(self._width, self._live)
         self._settled: deque[Row] = deque(maxlen=self._most)
-        self._settled_ever = 0
+        self._lines_settled = 0
         self._half = False
 
     def rows(self, most: int) -> list[Row]:
@@ -39,9 +40,9 @@ class Tail:
         return [*self._settled, *live][-most:] if most else []
 
     @property
-    def count(self) -> int:
-        """How many rows were read, dropped ones included."""
-        return self._settled_ever + len(self._screen.live)
+    def lines(self) -> int:
+        """How many lines were read, dropped ones included."""
+        return self._lines_settled + lines_begun(self._screen.live)
 
     def take(self) -> list[Row]:
         """Rows that became final since the last call; of very many, the last."""
@@ -64,7 +65,7 @@ class Tail:
             self._screen.feed(clean_output(text), piece.stream)
         settled = self._screen.take_settled()
         self._settled += settled
-        self._settled_ever += len(settled)
+        self._lines_settled += lines_begun(settled)
         if self._call.pieces:
             self._last = self._call.pieces[-1]
 
@@ -78,6 +79,11 @@ class Tail:
         self._begin()
         self._half = bool(self._call.skipped) and "\n" in "".join([piece.text for piece in pieces[:2]])
         return pieces
+
+
+def lines_begun(rows: Iterable[Row]) -> int:
+    """How many lines have their first row here."""
+    return sum(not isinstance(row, ContinuedRow) for row in rows)
 
 
 def _after(pieces: list[TranscriptPiece], last: TranscriptPiece) -> list[TranscriptPiece] | None:
