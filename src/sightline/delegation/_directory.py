@@ -45,7 +45,7 @@ from sightline.delegation._names import ROOT, as_name, generated_name, unique_na
 from sightline.delegation._record import AgentRecord, AgentShelf, Lifecycle
 from sightline.delegation.definitions._definition import AgentDefinition
 from sightline.delegation.definitions._discovery import AgentCatalogue
-from sightline.events import Event, MailReader, Notice, RunStarted, Usage
+from sightline.events import Event, MailOutcome, MailReader, Notice, RunStarted, Usage
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.journal import Busy
 from sightline.settings import Approval, Settings
@@ -53,7 +53,6 @@ from sightline.text import clean_line, clean_text, cut_graphemes
 from sightline.transcript import TranscriptMail
 
 T = TypeVar("T")
-Receipt = Literal["delivered", "woken", "revived", "failed"]
 CarryOut = Callable[[Member], Awaitable[AgentResult]]
 OpenDriver = Callable[[Member, bool], Awaitable[Driver]]  # the second: it was there before
 _IDLE_AT_MOST = 128  # agents: each has its journal open, so the longest idle are parked before their time
@@ -88,7 +87,7 @@ class Delivery(msgspec.Struct, frozen=True):
     """What became of a message, for one of those it was sent to."""
 
     to: str
-    outcome: Receipt
+    outcome: MailOutcome
     error: str = ""
 
 
@@ -413,7 +412,7 @@ class AgentDirectory:
             member.become("parked", failed=member.failed)
             await self._release(member)
 
-    def wake(self, member: Member, given: Mail | UserWords | None = None) -> Receipt:
+    def wake(self, member: Member, given: Mail | UserWords | None = None) -> MailOutcome:
         """Give an agent that rests something to do, in the background: the user's words, or a message. None: it has
         something already."""
         self._refuse_over(member)
@@ -601,12 +600,12 @@ class AgentDirectory:
             called = cut_graphemes(clean_line(to), _DESCRIPTION_AT_MOST)
             return Delivery(to, "failed", error.message), MailReader(called, "failed", error.message)
 
-    def _deliver(self, mail: Mail, reader: Member | None) -> Receipt:
+    def _deliver(self, mail: Mail, reader: Member | None) -> MailOutcome:
         box = self.root_mail if reader is None else reader.mailbox
         if box.put(mail):
             return "delivered"  # a call of it waited for this
         if reader is None:
-            outcome: Receipt = "delivered" if self._root_reader.busy else "woken"
+            outcome: MailOutcome = "delivered" if self._root_reader.busy else "woken"
             self._announce_to_root()
             return outcome
         if reader.state in ("idle", "parked"):
@@ -655,7 +654,7 @@ class AgentDirectory:
                     raise
         return SentMail(id, [Delivery(_name_of(each.agent), each.outcome, each.error) for each in seen])
 
-    def _takes_words(self, reader: Member | None) -> Receipt:
+    def _takes_words(self, reader: Member | None) -> MailOutcome:
         """What becomes of the user's words; UserMistake where it takes none."""
         if reader is None:
             return "delivered" if self._root_reader.busy else "woken"

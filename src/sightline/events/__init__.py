@@ -79,6 +79,7 @@ from sightline.events._vocabulary import Envelope as Envelope
 from sightline.events._vocabulary import Error as Error
 from sightline.events._vocabulary import Event as Event
 from sightline.events._vocabulary import MailChanged as MailChanged
+from sightline.events._vocabulary import MailOutcome as MailOutcome
 from sightline.events._vocabulary import MailReader as MailReader
 from sightline.events._vocabulary import MailSent as MailSent
 from sightline.events._vocabulary import Notice as Notice

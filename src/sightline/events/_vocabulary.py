@@ -49,16 +49,20 @@ class User(Envelope, frozen=True, gc=False, tag="user"):
     mail: str = ""  # the id of the `mail_sent` that is read here; `text` also has its sender and how to answer
 
 
+# The last is what an earlier version stored for the first, and is read as that.
+MailOutcome = Literal["delivered", "woken", "revived", "failed", "injected"]
+
+
 class MailReader(msgspec.Struct, frozen=True, gc=False):
     """What became of a message when it was sent, for one of its readers."""
 
     agent: str  # its path, empty for the root; of one that there is not, what the sender called it
-    outcome: Literal["delivered", "woken", "revived", "failed", "injected"]
+    outcome: MailOutcome
     error: str = ""  # why it failed
     unread: bool = False  # it waits to be read
 
     def __post_init__(self) -> None:
-        if self.outcome == "injected":  # stored before it was called `delivered`
+        if self.outcome == "injected":
             msgspec.structs.force_setattr(self, "outcome", "delivered")
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, Union
 import msgspec
 from msgspec import structs
 
-from sightline.events import AgentState, MailReader, ModelState, Usage
+from sightline.events import AgentState, MailOutcome, MailReader, ModelState, Usage
 
 OUTPUT_TAIL = 50 * 1024  # characters of a running call's output for drawing; all of it is in the artifact
 ENDED_TAIL = 2 * 1024  # of a call that ended: enough for the rows a folded block shows; a session may have thousands
@@ -172,7 +172,7 @@ class MailReceipt(msgspec.Struct, frozen=True, gc=False):
     """What has become of a message, for one of its readers."""
 
     agent: str  # its path, empty for the root; of one that there is not, what the sender called it
-    outcome: Literal["delivered", "woken", "revived", "failed", "injected"]  # never the last, see `MailReader`
+    outcome: MailOutcome
     now: Literal["unread", "read", "dropped", "failed"]
     error: str = ""  # why it failed
     seq: int = 0  # of the event since which it is so
