@@ -321,8 +321,9 @@ class TranscriptView:
         self._by_entry[id(entry)] = block
 
     def _is_running(self, id: str) -> bool:
-        calls = (entry for entry in self.state.entries if isinstance(entry, TranscriptCall) and entry.id == id)
-        return any(call.content is None for call in calls)
+        newest_first = reversed(self.state.entries)
+        call = next((entry for entry in newest_first if isinstance(entry, TranscriptCall) and entry.id == id), None)
+        return call is not None and call.content is None
 
     def _end_review(self, call: str) -> None:
         """Its own block takes the place of its reviewer's, where that is not history."""
