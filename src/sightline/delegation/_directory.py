@@ -353,12 +353,13 @@ class AgentDirectory:
 
     async def _settle(self, member: Member, result: AgentResult) -> None:
         if result.handed_in is not None and not member.reason:
-            member.become("parked", failed=result.failed)
+            by_user = bool(result.aborted) and not result.error and not self._closed
+            member.become("parked", failed=bool(result.error), stopped=by_user)
             _drop_words(member)
         elif member.reason or member.driver is None:  # without one it could not be started
             await self._end(member, result.aborted or result.failure)
         else:
-            self._rest(member, stopped=bool(result.aborted), failed=result.failed)
+            self._rest(member, stopped=bool(result.aborted), failed=bool(result.error))
         if member.actor is not None:
             await self._save(member)
 
@@ -381,7 +382,8 @@ class AgentDirectory:
     def _rest(self, member: Member, *, stopped: bool = False, failed: bool = False) -> None:
         """`stopped`: by the user; what it has not read by then waits. `failed`: what it was to do."""
         member.stopping = False
-        member.become("idle" if member.driver is not None else "parked", failed=failed)
+        by_user = stopped and not failed and not self._closed
+        member.become("idle" if member.driver is not None else "parked", failed=failed, stopped=by_user)
         member.announced.clear()
         if stopped or self._closed:
             _drop_words(member)
@@ -409,7 +411,7 @@ class AgentDirectory:
         """Leave nothing of it but its files. One that works is left alone."""
         self._unpark_later(member)
         if member.state == "idle":
-            member.become("parked", failed=member.failed)
+            member.become("parked", failed=member.failed, stopped=member.stopped)
             await self._release(member)
 
     def wake(self, member: Member, given: Mail | UserWords | None = None) -> MailOutcome:

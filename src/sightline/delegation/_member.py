@@ -102,7 +102,7 @@ class Member:
         self.active = time.time()
         self.stopping = False  # its run is being stopped
         self.reason = ""  # why it was aborted, or parked
-        self.failed = False  # what it did last
+        self.failed = self.stopped = False  # what it did last
         self._changed = changed
         self._save = save
         self._report_mail = mail_changed
@@ -133,8 +133,10 @@ class Member:
     def tokens(self) -> int:
         return (self.usage.input_tokens or 0) + (self.usage.output_tokens or 0)
 
-    def become(self, state: Lifecycle, reason: str = "", *, failed: bool = False) -> None:
-        self.state, self.reason, self.failed, self.active = state, reason, failed, time.time()
+    def become(self, state: Lifecycle, reason: str = "", *, failed: bool = False, stopped: bool = False) -> None:
+        """`stopped`: by the user."""
+        self.state, self.reason, self.active = state, reason, time.time()
+        self.failed, self.stopped = failed, stopped
         self.publish()
         self._changed(self)
 
@@ -162,6 +164,7 @@ class Member:
             removed=self._copied.removed,
             failed=self.failed,
             is_review=self.record.is_review,
+            stopped=self.stopped,
         )
         if now != self._published:
             self._published = now

@@ -60,5 +60,5 @@ def takes_mail(now: Snapshot) -> Iterator[str]:
     """The paths of the agents that take a message of the user."""
     for agent in now.agents.values():
         fact = agent.fact
-        if fact is not None and fact.state != "aborted" and not fact.is_over:
+        if fact is not None and fact.takes_prompts:
             yield agent.path

@@ -46,7 +46,7 @@ def review_outcome(fact: ReviewFact, *, failed: bool) -> str:
     if not failed:
         return fact.outcome
     count = len(fact.findings)
-    return f"{count} finding{'s' * (count != 1)}" if count else ""
+    return f"{count} finding{'s' * (count != 1)}"
 
 
 def fix_prompt(target: str, findings: Iterable[ReviewFinding]) -> str:

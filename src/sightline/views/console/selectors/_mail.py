@@ -89,10 +89,16 @@ async def _spoken(desk: Desk) -> None:
     if not chosen:
         return
     to = list(_all(desk.state))[int(chosen) - 1]
-    text = await desk.ask(QuestionPanel(desk, f"Message to {to.name}", confirm="send"))
-    if text and text.strip():
+    text, mistake = "", ""
+    while True:
+        text = await desk.ask(QuestionPanel(desk, f"Message to {to.name}", text=text, mistake=mistake, confirm="send"))
+        if not text or not text.strip():
+            return
         reply = await desk.submit(SendMail(text, agent=to.path, to_all=to.to_all))
-        desk.report(_outcome(reply), "info" if reply.ok else "error", reply.hint)
+        if reply.ok:
+            desk.report(_outcome(reply))
+            return
+        mistake = _outcome(reply)
 
 
 class MailViewer(Answerable):

@@ -92,7 +92,8 @@ def _agent_facts(agent: TranscriptAgent) -> dict[str, Any]:
         "reason": fact.reason if fact is not None else "",
         "unread": fact.unread if fact is not None else 0,
         "copy": copy_words(fact) if fact is not None else "",
-        "talks": fact is not None and fact.state != "aborted" and not (fact.workplace and fact.state == "parked"),
+        "stopped": fact is not None and fact.stopped,
+        "talks": fact is not None and fact.takes_prompts,
     }
 
 
