@@ -68,7 +68,7 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
 
 class Member:
     """Used in the session's event loop only. `changed`: called when something of it that is shown has changed. `save`:
-    has its record stored soon. `mail_changed`: called with what became of messages in its mailbox."""
+    has its record stored soon. `mail_changed`: called with what became of messages in its mailbox, and why."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Member:
         state: Lifecycle,
         changed: Callable[["Member"], object],
         save: Callable[["Member"], object],
-        mail_changed: Callable[["Member", Sequence[Mail], MailNow], object],
+        mail_changed: Callable[["Member", Sequence[Mail], MailNow, str], object],
     ) -> None:
         self.record = record
         self.state: Lifecycle = state
@@ -128,6 +128,10 @@ class Member:
     def is_over(self) -> bool:
         """Whether it can do nothing more although it was not stopped: its working copy is gone."""
         return self.record.isolated and self.state == "parked"
+
+    @property
+    def takes_nothing(self) -> bool:
+        return self.state == "aborted" or self.is_over
 
     @property
     def tokens(self) -> int:
@@ -214,8 +218,8 @@ class Member:
             self.cost = (self.cost or 0.0) + cost
         self._changed(self)
 
-    def _mail_changed(self, mails: Sequence[Mail], now: MailNow) -> None:
-        self._report_mail(self, mails, now)
+    def _mail_changed(self, mails: Sequence[Mail], now: MailNow, error: str) -> None:
+        self._report_mail(self, mails, now, error)
         self.publish()
         self._changed(self)
 

@@ -174,7 +174,7 @@ class MailReceipt(msgspec.Struct, frozen=True, gc=False):
     agent: str  # its path, empty for the root; of one that there is not, what the sender called it
     outcome: MailOutcome
     now: Literal["unread", "read", "dropped", "failed"]
-    error: str = ""  # why it failed
+    error: str = ""  # why it failed, or was dropped
     seq: int = 0  # of the event since which it is so
 
     @classmethod

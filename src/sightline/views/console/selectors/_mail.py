@@ -29,6 +29,7 @@ from sightline.views._mail import (
     standing,
     standing_of_all,
     takes_mail,
+    unread_count,
 )
 from sightline.views.console._agent_names import agent_role
 from sightline.views.console._desk import Answerable, Desk, reply_data
@@ -293,7 +294,7 @@ class MailViewer(Answerable):
             yield self._theme.style("muted", truncate(f"… {size} in all{way}", max(width, 2)))
 
     def _head(self, width: int) -> str:
-        count, unread = len(self._mail), sum(self._desk.state.unread.values())
+        count, unread = len(self._mail), unread_count(self._mail)
         title = f"Mail: {plural(count, 'message')}" + (f" · {unread} unread" if unread else "")
         return self._theme.style("title", truncate(pad(title, width), width))
 

@@ -10,6 +10,7 @@ import msgspec
 from sightline import events
 from sightline.transcript import Remark, Snapshot, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
 from sightline.views._levels import levels_in, levels_on_page
+from sightline.views._mail import unread_count
 from sightline.views._working_copies import copy_words
 from sightline.views.web.page._shapes import phases_of
 
@@ -73,7 +74,7 @@ def facts_of(now: Snapshot, *, live: bool, killed: bool = False, last: float = 0
         "cost": now.cost,
         "totals": msgspec.to_builtins(now.totals),
         "agents": [_agent_facts(agent) for agent in list(now.agents.values())[-_MOST_AGENTS:]],
-        "mail": {"messages": len(now.mail), "unread": sum(now.unread.values())},
+        "mail": {"messages": len(now.mail), "unread": unread_count(now.mail)},
         "requests": list(waiting),
         **{fact.KEY.replace(".", "_"): fact.value for fact in forwarded},
     }
