@@ -132,6 +132,12 @@ async def test_the_demo_is_taken_over_after_its_script(sitting, monkeypatch, key
         way = "clear the prompt with ctrl+c, leave with ctrl+d and run sightline"
         await sitting.until(lambda: way in " ".join(sitting.rows.split()), "what to do")
         await sitting.until(lambda: sitting.console.prompt.text == "now add a test", "the prompt in the editor again")
+        sitting.press("enter")
+        await sitting.until(
+            lambda: "there is no model to continue with" in sitting.rows.split("\n")[-1], "the short answer"
+        )
+        await sitting.until(lambda: sitting.console.prompt.text == "now add a test", "the prompt in the editor again")
+        assert " ".join(sitting.rows.split()).count(way) == 1, "how to set one up is said once"
         assert not any(isinstance(command, Prompt) for command in sitting.commands)
 
 
