@@ -55,6 +55,18 @@ async def test_the_level_changes_while_a_question_is_open(sitting):
     assert (await sitting.sent(AnswerRequest)).answer == {"chosen": ["a"]}
 
 
+async def test_the_list_of_agents_opens_while_a_question_is_open(sitting):
+    """To look at what is asked about; the question comes back."""
+    await asked(sitting)
+    sitting.press("alt+a")
+    await sitting.until(lambda: "── Agents " in sitting.rows, "the list")
+    sitting.press("alt+a", "escape")
+    await sitting.until(lambda: "Which one?" in sitting.rows and "── Agents " not in sitting.rows, "the question again")
+    await sitting.until(lambda: sitting.console.screen.is_answered, "its keys")
+    sitting.press("1")
+    assert (await sitting.sent(AnswerRequest)).answer == {"chosen": ["a"]}
+
+
 async def test_the_key_to_leave_asks_while_a_question_is_open(sitting):
     """As it does otherwise; who stays has the question again."""
     await asked(sitting)
