@@ -113,11 +113,15 @@ class SessionSwitch:
     def session(self) -> str:
         return self.link.session
 
-    async def begin(self, host: int | None, *, attach: bool = False) -> None:
+    async def begin(self, host: int | None, *, attach: bool = False, pick: bool = False) -> None:
         """Show what the options name: a session that runs, one that is stored, or a new one whose host boots at
         `host`. While the user chooses, that host is ended: an empty session would be listed everywhere. `attach`: one
-        that runs is expected, so that the first of them is preselected."""
+        that runs is expected, so that the first of them is preselected. `pick`: the user chooses a stored one."""
         booting = asyncio.ensure_future(started(host)) if host is not None else None
+        if pick:
+            self._desk.spawn(self._dismiss(booting))
+            await self._pick()
+            return
         options = self._options
         named = options.resume or options.provider or options.model
         others = [] if named else await self._running_here(booting, empty=attach)
@@ -133,8 +137,18 @@ class SessionSwitch:
                 await self._attach(self.link, chosen, options)
                 return
             if what == "pick":
-                self._desk.spawn(self._stage.run_command("resume"))
+                await self._pick()
+                return
         await self._boot(self.link, self._options, booting)
+
+    async def _pick(self) -> None:
+        """Show a stored session that the user chooses; a new one, where they choose none. It is begun then: what it
+        lacks, such as a model, is nothing to the one that is chosen."""
+        link, self._current.note = self.link, ""
+        await self._stage.run_command("resume")
+        if self.link is link and not self._leaving:
+            self._current.note = "starting…"
+            await self._boot(link, self._options)
 
     async def _boot(self, link: Link, options: StartOptions, booting: "asyncio.Future[str] | None" = None) -> None:
         """Show a session whose host boots, or is to be started; one that runs already is attached to."""
