@@ -212,6 +212,16 @@ async def test_what_is_typed_behind_the_key_to_leave_does_not_answer_whether_to(
     assert sitting.console.prompt.text == "x"
 
 
+@pytest.mark.parametrize("private", [True, False])
+async def test_a_session_is_named_where_it_can_be_resumed(sitting, private):
+    """A private run alone is no conversation: the session would be refused."""
+    args = {"command": "ls", **({"private": True} if private else {})}
+    sitting.hears(ToolUse("s-1", "Bash", "Bash", "ls", args, source="person"), ToolResult("s-1", "", {}))
+    sitting.press("ctrl+d")
+    await sitting.until(lambda: sitting.ended, "the end")
+    assert sitting.console.sessions.farewell == ("" if private else "Resume with: sightline --resume s")
+
+
 async def test_a_host_that_is_gone_is_not_said_to_be_open_elsewhere(sitting):
     """Only one that says so is."""
     sitting.hears(Text("hi", 0))

@@ -127,7 +127,7 @@ async def test_the_host_that_boots_meanwhile_is_ended_while_the_user_chooses(
 
 @pytest.mark.parametrize("key", ["enter", "escape"])
 async def test_no_session_is_begun_while_one_is_picked(sat: Sitting, hosts: Hosts, key: str) -> None:
-    """What a new one lacks, such as a model, is nothing to the one that is chosen. Without a choice a new one begins."""
+    """What a new one lacks, such as a model, is nothing to the one that is chosen. Without a choice one begins."""
     talk = Talk(sat.console.store, cwd=sat.console.cwd, title="the other one")
     talk.step(user("fix it"))
     talk.close()

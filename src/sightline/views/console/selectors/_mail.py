@@ -296,6 +296,7 @@ class MailViewer(Answerable):
     def _head(self, width: int) -> str:
         count, unread = len(self._mail), unread_count(self._mail)
         title = f"Mail: {plural(count, 'message')}" + (f" · {unread} unread" if unread else "")
+        title += f" · {self._note}" if self._note and self._composer is not None else ""  # why it was not sent
         return self._theme.style("title", truncate(pad(title, width), width))
 
     def _bottom(self, width: int) -> str:

@@ -22,7 +22,7 @@ from sightline.host import running as running_hosts
 from sightline.paths import in_copies_folder
 from sightline.settings import StartOptions
 from sightline.text import clean_line, clean_text
-from sightline.transcript import Remark, Snapshot
+from sightline.transcript import Entry, Remark, Snapshot, TranscriptCall
 from sightline.tty import Overlay
 from sightline.views._names import listed_title
 from sightline.views.console._desk import reply_data
@@ -494,13 +494,20 @@ class SessionSwitch:
             watched = not await _stop(link)
             if watched:
                 self.farewell = f"Still open in another console. Attach with: sightline attach {self.session}"
-            elif any(not isinstance(entry, Remark) for entry in self._desk.state.entries):
+            elif any(not isinstance(entry, Remark) and not _is_private(entry) for entry in self._desk.state.entries):
                 self.farewell = f"Resume with: sightline --resume {self.session}"
         link.close()
         if worktree is not None and end is not None and not watched:
             report = await self._worktree.end(worktree, end)
             self.farewell = "\n".join(filter(None, (report.text, self.farewell)))
         self._stage.exit(0)
+
+
+def _is_private(entry: Entry) -> bool:
+    """Whether it is a run of the user's that the agent did not learn of: alone it is no conversation to resume."""
+    if not isinstance(entry, TranscriptCall) or not entry.by_user or not isinstance(entry.args, dict):
+        return False
+    return bool(entry.args.get("private"))
 
 
 def _is_idle(hello: Hello) -> bool:
