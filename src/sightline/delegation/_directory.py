@@ -356,7 +356,7 @@ class AgentDirectory:
     async def _settle(self, member: Member, result: AgentResult) -> None:
         if result.handed_in is not None and not member.reason:
             by_user = bool(result.aborted) and not result.error and not self._closed
-            member.become("parked", failed=bool(result.error), stopped=by_user)
+            member.become("parked", failed=result.failed and not by_user, stopped=by_user)
             _drop_unread(member)
         elif member.reason or member.driver is None:  # without one it could not be started
             await self._end(member, result.aborted or result.failure)
