@@ -25,6 +25,8 @@ from sightline.events._state_facts import QueuedMessage as QueuedMessage
 from sightline.events._state_facts import QueueState as QueueState
 from sightline.events._state_facts import RetryState as RetryState
 from sightline.events._state_facts import SessionJob as SessionJob
+from sightline.events._state_facts import SessionSkill as SessionSkill
+from sightline.events._state_facts import SkillsState as SkillsState
 from sightline.events._state_facts import StartingState as StartingState
 from sightline.events._state_facts import StateFact as StateFact
 from sightline.events._state_facts import StatusTextsState as StatusTextsState

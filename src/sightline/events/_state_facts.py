@@ -291,6 +291,24 @@ class CommandsState(RowsFact, frozen=True):
     commands: list[ExtensionCommand]
 
 
+class SessionSkill(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`standing`: offered, for the user only, or why it is not used, as every list shows it."""
+
+    name: str
+    about: str = ""
+    place: str = ""  # the folder of skills it is in
+    standing: str = ""
+    usable: bool = False  # `/skill NAME` uses it
+
+
+class SkillsState(RowsFact, frozen=True):
+    """The skills of the session, all of them, in their order of precedence."""
+
+    KEY: ClassVar[str] = "skills"
+    ROW: ClassVar[type] = SessionSkill
+    skills: list[SessionSkill]
+
+
 class StatusTextsState(RowsFact, frozen=True):
     """Words of extensions in the status line, by the extension's key."""
 

@@ -10,7 +10,7 @@ Rules:
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -33,8 +33,13 @@ def user_agents_folder(environ: Mapping[str, str]) -> Path:
 
 def project_agent_folders(cwd: Path) -> list[tuple[Path, str]]:
     """The project and the name of each folder there is, in the order in which they count."""
+    return project_folders(cwd, AGENT_FOLDERS)
+
+
+def project_folders(cwd: Path, names: Iterable[str]) -> list[tuple[Path, str]]:
+    """Of each name the nearest folder that has it, with the name; those that are missing are left out."""
     above = up_to_the_repository(cwd)
-    found = ((next((each for each in above if is_there(each / name)), None), name) for name in AGENT_FOLDERS)
+    found = ((next((each for each in above if is_there(each / name)), None), name) for name in names)
     return [(project, name) for project, name in found if project is not None]
 
 
@@ -45,7 +50,7 @@ def agent_files(folder: Path) -> list[Path]:
     seen, waiting = 0, [(folder, 1)]
     while waiting:
         place, depth = waiting.pop()
-        for entry in _entries(place):
+        for entry in listed_entries(place):
             seen += 1
             if entry.name.startswith("."):
                 continue
@@ -59,8 +64,8 @@ def agent_files(folder: Path) -> list[Path]:
     return sorted(found)
 
 
-def _entries(folder: Path) -> "list[os.DirEntry[str]]":
-    """One more than there may be at most."""
+def listed_entries(folder: Path) -> "list[os.DirEntry[str]]":
+    """None where it is missing; one more than there may be at most. UnreadableFile when it cannot be listed."""
     try:
         with os.scandir(folder) as entries:
             return list(islice(entries, _MOST_NAMES + 1))

@@ -18,11 +18,13 @@ from sightline.agent.conversation._memory import Memory, remembered
 from sightline.agent.conversation._summaries import summarised
 from sightline.agent.extensions._hooks import Cancelled, Hooks, Summary
 from sightline.agent.loop._queue import QueuedPrompt
-from sightline.conversation import AssistantMessage, CallPart, Content, Message, TextPart, UserMessage
+from sightline.conversation import SKILL, AssistantMessage, CallPart, Content, Message, TextPart, UserMessage
 from sightline.events import BranchState, CompactionState, ContextState, Notice, StateFact, TurnEnded, TurnStarted, User
 from sightline.exceptions import UserMistake
 from sightline.models import ModelError, Retrying
 from sightline.settings import Settings
+from sightline.tools._truncation import human_size
+from sightline.tools.skills import USED, SkillUse
 
 
 class AgentConversation:
@@ -59,6 +61,19 @@ class AgentConversation:
         event = User(text, queued.attachments, queued.how, job=queued.job, mail=queued.mail)
         self._actor.observed_by(queued.origin or "person").publish(event)
         self.memory.add(message)
+        if queued.skill is not None:
+            self._add_skill(queued.skill)
+
+    def _add_skill(self, skill: SkillUse) -> None:
+        """Its text is a message of its own, so that no view takes it for the user's words."""
+        text = encodable(self._secrets.masked(skill.text))
+        self.memory.add_custom(SKILL, UserMessage([TextPart(text)], SKILL))
+        used = self.stored.get(USED)
+        names = [*used, skill.name] if isinstance(used, list) else [skill.name]
+        self.store_value(USED, list(dict.fromkeys(names)))
+        size = human_size(len(text.encode()))
+        notice = Notice(f"skill {skill.name} goes to the model with this prompt ({size}): {skill.file}")
+        self._actor.observed_by(SKILL).publish(notice)
 
     def add_extension_message(self, extension: str, text: str) -> None:
         """Add a message of an extension, outside a run."""

@@ -14,6 +14,7 @@ from sightline.exceptions import UserMistake
 from sightline.journal import Store
 from sightline.settings import Thinking, shown_rule
 from sightline.text import clean_line
+from sightline.tools.skills import standing_of
 
 if TYPE_CHECKING:
     from sightline.agent._agent import Agent
@@ -89,6 +90,14 @@ async def _help(run: HeadlessRun, args: str) -> str:
     return "\n".join([*rows, *(f"/{name:<{wide}} of an extension" for name in extensions)])
 
 
+async def _skill(run: HeadlessRun, args: str) -> str:
+    """Without a name; with one it is a prompt, and not this."""
+    skills = run.agent.workplace.skills
+    found = skills.find().skills if skills is not None else []
+    rows = [f"{skill.name} ({skill.place}, {standing_of(skill)}): {skill.description}" for skill in found]
+    return "\n".join(rows) or "There are no skills here."
+
+
 async def _compact(run: HeadlessRun, focus: str) -> str:
     return "Compacted." if await run.agent.conversation.compact(focus, why="asked") else "Nothing to compact."
 
@@ -157,6 +166,7 @@ _WORKING: dict[str, tuple[_Command, str]] = {
     "thinking": (_thinking, "how long the model thinks, or change it: /thinking LEVEL"),
     "approvals": (_approvals, "the approval level and the rules"),
     "btw": (_btw, "ask a side question, outside the conversation: /btw QUESTION"),
+    "skill": (_skill, "the skills here, or use one: /skill NAME WORDS"),
     "review": (_review, "review a change: /review BRANCH, A..B or COMMIT"),
     "todo": (_todo, "the todo list, or clear it: /todo clear"),
     "compact": (_compact, "summarise the older part of the conversation"),

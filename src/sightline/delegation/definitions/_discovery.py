@@ -18,7 +18,6 @@ Rules:
 """
 
 import os
-import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -27,14 +26,18 @@ import msgspec
 
 from sightline.delegation.definitions._definition import AgentDefinition, DefinitionStyle
 from sightline.delegation.definitions._fields import NotADefinition, NotForDelegation
-from sightline.delegation.definitions._reading import LARGEST, DefinitionFile, read_definition
+from sightline.delegation.definitions._reading import DefinitionFile, read_definition
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.handles import NotRegular, ours, read_at_most
 from sightline.settings import (
+    LARGEST_PAGE,
     Trust,
     agent_files,
+    home_of,
+    named_user_folder,
     project_agent_folders,
     trusted_agents,
+    untrusted_notice,
     up_to_the_repository,
     user_agents_folder,
 )
@@ -92,7 +95,7 @@ class _Search:
         self._cwd = Path(os.path.abspath(cwd))
         self._tools = tools
         self._environ = environ
-        self._home = Path(environ["HOME"]) if environ.get("HOME") else Path.home()
+        self._home = home_of(environ)
         self._own = self._user_folders()
 
     def take_project(self) -> None:
@@ -111,7 +114,7 @@ class _Search:
             elif count := len(list(self._files(project / name))):
                 left_out[project] = trust, count + left_out.get(project, (trust, 0))[1]
         if left_out:
-            self.found.notices.insert(0, _untrusted(left_out))
+            self.found.notices.insert(0, _shown(untrusted_notice("agent", left_out)))
 
     def _take_trusted(self, project: Path, name: str, content: Mapping[Path, bytes]) -> None:
         real, root = Path(os.path.realpath(project)), os.path.realpath(up_to_the_repository(self._cwd)[-1])
@@ -135,21 +138,17 @@ class _Search:
         ]
 
     def _named(self, variable: str, usual: Path) -> Path:
-        """The folder of a variable, unless that is the project's. In the user's home, as a project, all is theirs."""
-        value, root = self._environ.get(variable), os.path.realpath(up_to_the_repository(self._cwd)[-1])
-        if not value:
-            return usual
-        if _is_in(self._home, root) or not _is_in(value, root):
-            return Path(value)
-        self._note(f"{variable} names a folder in this project: agents in it are the project's, and not yours")
-        return usual
+        folder, is_theirs = named_user_folder(self._cwd, self._environ, variable, usual)
+        if not is_theirs:
+            self._note(f"{variable} names a folder in this project: agents in it are the project's, and not yours")
+        return folder
 
     def take_user(self) -> None:
         for folder, style in self._own:
             for path in self._files(folder):
                 try:
                     with ours(path):
-                        data = read_at_most(path, LARGEST + 1)
+                        data = read_at_most(path, LARGEST_PAGE + 1)
                 except NotRegular:
                     self._refuse(path, "it is not a file")
                 except (OSError, ValueError) as error:
@@ -179,7 +178,7 @@ class _Search:
         self._note(f"{path} is not used: {why}")
 
     def _note(self, notice: str) -> None:
-        self.found.notices.append(cut_graphemes(clean_line(notice), _LONGEST_NOTICE))
+        self.found.notices.append(_shown(notice))
 
     def bound_notices(self) -> None:
         more = len(self.found.notices) - _MOST_NOTICES
@@ -187,19 +186,9 @@ class _Search:
             self.found.notices[_MOST_NOTICES:] = [f"and {more} more notices about agents"]
 
 
-def _is_in(path: str | Path, folder: str) -> bool:
-    return Path(os.path.realpath(path)).is_relative_to(folder)
-
-
 def _style(folder: str) -> DefinitionStyle:
     return _STYLES.get(folder.partition("/")[0], "sightline")
 
 
-def _untrusted(left_out: Mapping[Path, tuple[Trust, int]]) -> str:
-    """One notice for all of them."""
-    count = sum(number for _, number in left_out.values())
-    states = {trust for trust, _ in left_out.values()}
-    why = "changed since you trusted its folder" if states == {"changed"} else "its folder is not trusted"
-    commands = " and ".join(f"`sightline config trust {shlex.quote(str(project))}`" for project in left_out)
-    subject = f"{count} agent{'s' * (count > 1)} of this project {'are' if count > 1 else 'is'} not used"
-    return cut_graphemes(clean_line(f"{subject}: {why}. Read them, then run {commands}"), _LONGEST_NOTICE)
+def _shown(notice: str) -> str:
+    return cut_graphemes(clean_line(notice), _LONGEST_NOTICE)

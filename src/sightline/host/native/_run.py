@@ -14,7 +14,7 @@ from contextlib import aclosing
 
 from msgspec.structs import replace
 
-from sightline.agent import AgentSpec, HeadlessRun, RunOutcome, agent_spec, headless_commands
+from sightline.agent import AgentSpec, HeadlessRun, RunOutcome, agent_spec, headless_commands, skill_named
 from sightline.agent.loop._command_run import named
 from sightline.events import Error, Event, Notice, encode_event
 from sightline.exceptions import UserMistake
@@ -115,7 +115,7 @@ class NativeRun:
         timer = None
         try:
             ours = headless_commands(HeadlessRun(agent, self._store, running.worker.reviews.run))
-            if self._schema is not None and (name := named(self._prompt)[0]) in {*ours} - {*agent.commands}:
+            if self._schema is not None and (name := self._command_name()) in {*ours} - {*agent.commands}:
                 hint = "leave out the schema; --output-format events has what happens as data"
                 raise UserMistake(f"/{name} has no answer that could fit a schema", hint)
             agent.commands = {**ours, **agent.commands}
@@ -159,6 +159,10 @@ class NativeRun:
             ended = replace(ended, exit_code=1, stop_reason="limit", error=self._watch.reached.text)
         self._settle(running, ended)
         return ended
+
+    def _command_name(self) -> str:
+        """Of the prompt; empty where the model answers it."""
+        return "" if skill_named(self._prompt)[0] else named(self._prompt)[0]
 
     def _session_id(self) -> str:
         return "" if self._working is None else self._working.session.id

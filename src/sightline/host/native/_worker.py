@@ -7,7 +7,7 @@ from typing import get_args
 from msgspec import to_builtins
 
 from sightline.actors import bounded_value
-from sightline.agent import Agent, AgentSpec, ReturnedPrompts, take_settings
+from sightline.agent import Agent, AgentSpec, ReturnedPrompts, publish_skills, take_settings
 from sightline.agent._bugs import log_bug
 from sightline.delegation import Member, Team
 from sightline.events import LabelState
@@ -185,6 +185,7 @@ class AgentWorker:
         later = take_settings(self.agent, await asyncio.to_thread(self.reload_settings))
         self.team.directory.level_changed()
         self.team.settings_changed()
+        publish_skills(self.agent)
         return later
 
     def _set_model(self, command: commands.SetModel) -> CommandReply:

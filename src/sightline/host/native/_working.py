@@ -14,6 +14,7 @@ from sightline.agent import (
     begin_with_rules,
     build,
     missing_messages,
+    publish_skills,
     with_stored_rules,
 )
 from sightline.delegation import Driver, Member, ProgramStart, Team
@@ -88,6 +89,8 @@ async def working(
             agent.actor.observed_by("settings").publish(Notice(text, "warning"))
         for text in agent.notices:
             agent.actor.publish(Notice(text, "warning"))
+        if listed:
+            publish_skills(agent)
         async with served(session, cwd=str(spec.cwd), listener=listener) if listed else nullcontext() as server:
             add_extensions(agent, spec.environ)
             await agent.hooks.notify("session_start")

@@ -109,6 +109,7 @@ def _whole(agent: AgentDefinition, disabled: frozenset[str], palette: Palette) -
         "thinking": agent.thinking or _INHERITED,
         "level": f"{agent.approval} at most" if agent.approval else _INHERITED,
         "tools": _tools(agent),
+        "skills": "" if agent.skills is None else _list(agent.skills),
         "starts": _starts(agent),
         "waits": "always" if agent.blocking else "",
         "files": "its own copy" if agent.isolated else "",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Value = object  # str, int, float, bool, None, list[Value] or dict[str, Value]
 
+LARGEST_PAGE = 256 * 1024  # bytes of a whole file
 _LARGEST = 64 * 1024  # characters
 _MOST_VALUES = 5000
 _DEEPEST = 16
@@ -44,6 +45,19 @@ class Page(msgspec.Struct, frozen=True):
 
     fields: dict[str, Value]
     body: str
+
+
+def page_in(data: bytes) -> Page:
+    """The same of a file's content."""
+    if len(data) > LARGEST_PAGE:
+        raise NotFrontMatter(f"it is larger than {LARGEST_PAGE // 1024} KB")
+    if b"\0" in data:
+        raise NotFrontMatter("it has a NUL byte")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise NotFrontMatter("it is not UTF-8 text") from None
+    return read_page(text)
 
 
 def read_page(text: str) -> Page:
