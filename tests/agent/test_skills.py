@@ -1,7 +1,6 @@
 """Skills in a session: offered, read, used by the user, and never the user's words."""
 
 import asyncio
-import os
 from pathlib import Path
 
 import pytest
@@ -52,7 +51,7 @@ async def test_the_model_is_offered_names_and_reads_one(tmp_path: Path, own: Pat
         assert "# Letters" not in system
         assert [event.arg for event in here.of(ToolUse)][:2] == ["skill letters", "skill letters/references/forms.md"]
         whole, forms, scripts, above, gone, nothing = results(here.messages)
-        folder = os.path.realpath(own / "letters")
+        folder = str(own / "letters")
         assert f"Its folder is {folder}" in whole
         assert f"python3 {folder}/scripts/date.py" in whole
         assert "400:Dear reader" in forms  # all of it: no limit of lines but for what one read shows
@@ -77,7 +76,8 @@ async def test_a_file_of_a_skill_never_leads_out_of_it(tmp_path: Path, own: Path
     async with lab(tmp_path, turns, environ=environ, deny=[f"read({own}/one/private.txt)"]) as here:
         await here.run()
         link, below, private, binary, *odd = results(here.messages)
-        assert "leads out of the skill's folder" in link and "leads out of the skill's folder" in below
+        assert "leads out of the skill's folder" in link
+        assert "leads out of the skill's folder" in below
         assert "a rule forbids it" in private
         assert "binary" in binary
         assert all("There is no" in each or "not a name" in each for each in odd)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from sightline.settings._load import Loaded as Loaded
     from sightline.settings._load import load as load
     from sightline.settings._places import extension_folders as extension_folders
-    from sightline.settings._places import project_of as project_of
     from sightline.settings._places import home_of as home_of
     from sightline.settings._places import named_user_folder as named_user_folder
+    from sightline.settings._places import project_of as project_of
     from sightline.settings._places import up_to_the_repository as up_to_the_repository
     from sightline.settings._skill_files import SKILL_FILE as SKILL_FILE
     from sightline.settings._skill_files import project_skill_folders as project_skill_folders

@@ -4,8 +4,8 @@ Rules:
 
 - A project's folders of skills are the three below, each in the nearest folder that has it, from the workspace up to
   the root of its repository; outside of one, in the workspace itself.
-- A skill is a folder with a `SKILL.md` in such a folder, or up to two folders below it. Nothing below a skill is another
-  one. Hidden names do not count; a folder may be a link, where it leads is judged by who uses it.
+- A skill is a folder with a `SKILL.md` in such a folder, or up to two folders below it. Nothing below a skill is
+  another one. Hidden names do not count; a folder may be a link, where it leads is judged by who uses it.
 - What belongs to a skill are the files below its real folder. A link that leads out of that is none of them.
 - There is an end to it: a folder with too much in it is a UserMistake, and nothing of it is used.
 """

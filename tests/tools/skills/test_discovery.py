@@ -49,7 +49,7 @@ def test_skills_of_other_tools_work_unchanged(place: SkillPlace) -> None:
 
 
 def test_precedence(place: SkillPlace) -> None:
-    """The project's before the user's; of each the folders in their order. One that is hidden is listed, and reported."""
+    """The project's before the user's; of each the folders in their order. A hidden one is listed, and reported."""
     folders = [
         place.work / ".sightline/skills",
         place.work / ".agents/skills",
@@ -113,7 +113,8 @@ def test_of_an_untrusted_project_nothing_is_used(place: SkillPlace) -> None:
     write_skill(place.own / "one", description="Mine")
     found = place.find()
     assert found.get("one").description == "Mine"
-    assert [(each.name, each.standing, each.description, each.text) for each in found.skills if each.source != "user"] == [
+    theirs = [each for each in found.skills if each.source != "user"]
+    assert [(each.name, each.standing, each.description, each.text) for each in theirs] == [
         ("two", "untrusted", "", ""),
         ("one", "untrusted", "", ""),
     ]
@@ -238,7 +239,7 @@ def test_what_is_no_file_is_not_waited_for(place: SkillPlace, kind: str) -> None
 
 def test_names_and_texts_that_drive_a_terminal_are_harmless(place: SkillPlace) -> None:
     """A name that cannot be written is that of the folder; where that cannot either, the skill is refused."""
-    text = "---\nname: \"\\e]0;x\\a ok\"\ndescription: \"a\\e[2J\\nb\"\n---\nDo \x1b[2J it\n"
+    text = '---\nname: "\\e]0;x\\a ok"\ndescription: "a\\e[2J\\nb"\n---\nDo \x1b[2J it\n'
     write_skill(place.own / "fine", text)
     write_skill(place.own / "a b\x1b[2J", text)
     found = place.find()
@@ -261,13 +262,14 @@ def test_whatever_the_bytes_are(data: bytes) -> None:
     """It is a skill or a reason, and neither drives a terminal."""
     base = Skill(name="x", source="user", place="p", file=Path("/x/SKILL.md"))
     for content in (data, b"---\ndescription: d\n" + data, b"---\nname: n\n---\n" + data):
+        found: Skill | str
         try:
-            skill = read_skill(base, content)
+            found = read_skill(base, content)
         except NotASkill as problem:
-            assert clean_line(str(problem)) == str(problem)
-        else:
-            assert clean_line(skill.description) == skill.description
-            assert clean_text(skill.text) == skill.text
+            found = str(problem)
+        lines = [found] if isinstance(found, str) else [found.name, found.description]
+        assert [clean_line(each) for each in lines] == lines
+        assert isinstance(found, str) or clean_text(found.text) == found.text
 
 
 # Bounds and settings

@@ -94,7 +94,10 @@ async def _skill(run: HeadlessRun, args: str) -> str:
     """Without a name; with one it is a prompt, and not this."""
     skills = run.agent.workplace.skills
     found = skills.find().skills if skills is not None else []
-    rows = [f"{skill.name} ({skill.place}, {standing_of(skill)}): {skill.description}" for skill in found]
+    rows = [
+        ": ".join(filter(None, (f"{skill.name} ({skill.place}, {standing_of(skill)})", skill.description)))
+        for skill in found
+    ]
     return "\n".join(rows) or "There are no skills here."
 
 

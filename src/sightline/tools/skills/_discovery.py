@@ -109,7 +109,9 @@ class _SkillSearch:
         home = home_of(self._environ)
         claude, is_theirs = named_user_folder(self._cwd, self._environ, "CLAUDE_CONFIG_DIR", home / ".claude")
         if not is_theirs:
-            self._note("CLAUDE_CONFIG_DIR names a folder in this project: skills in it are the project's, and not yours")
+            self._note(
+                "CLAUDE_CONFIG_DIR names a folder in this project: skills in it are the project's, and not yours"
+            )
         folders = [user_skills_folder(self._environ), home / ".agents" / "skills", claude / "skills"]
         return [(folder, _from_home(folder, home)) for folder in folders]
 

@@ -20,8 +20,8 @@ USED = "skills_used"
 
 _OFFER = """\
 <skills>
-Instructions for certain kinds of work. When a task fits one of these descriptions, read `skill://NAME` before you begin \
-and follow it; `skill://NAME/PATH` is a file it names. Its scripts are run with `bash`, like any command.
+Instructions for certain kinds of work. When a task fits one of these descriptions, read `skill://NAME` before you \
+begin and follow it; `skill://NAME/PATH` is a file it names. Its scripts are run with `bash`, like any command.
 {rows}
 </skills>"""
 _USE = """\

@@ -5,8 +5,8 @@ Rules:
 - The file is read as it is written for other tools: front matter with `name`, `description` and whatever else, the
   instructions below it. Of the fields only those two and `disable-model-invocation` count; `allowed-tools` and the like
   allow nothing here, since no file of a project may widen what the agent may do.
-- The name is the field if it is one that can be written after `skill://`, else that of the folder. Without a description
-  it is the first line of the instructions.
+- The name is the field if it is one that can be written after `skill://`, else that of the folder. A missing
+  description is the first line of the instructions.
 - A file that cannot be one is refused with one line that names the reason. Its text is cleaned: nothing of it drives a
   terminal.
 """

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from sightline.conversation import SKILL
 from sightline.events import Event, QueuedMessage, ToolResult
 from sightline.host import Attach, Cell, CommandReply, Prompt, Shell
 from sightline.text import clean_line
@@ -116,6 +117,8 @@ class PromptSubmission:
         name, _, args = written[1:].partition(" ") if written.startswith("/") else ("", "", "")
         if not name or "/" in name or "\n" in name:
             return False
+        if name == SKILL and args.strip() and not Facts(self._desk.state).provider:
+            return False  # a prompt, to which the host adds the skill
         if name in COMMANDS:
             if submission.attachments:  # they wait for the next prompt
                 self._prompt.attach(submission.attachments)

@@ -83,6 +83,11 @@ class Facts:
         return commands.commands if commands else []
 
     @property
+    def skills(self) -> list[events.SessionSkill]:
+        skills = events.SkillsState.among(self._states)
+        return skills.skills if skills else []
+
+    @property
     def agents(self) -> int:
         return sum(agent.running for agent in self.state.agents.values())
 

@@ -96,7 +96,24 @@ const COMMANDS = {
       await api.review(session, text);
     },
   },
+  skill: {
+    about: "the skills here, or use one",
+    args: "[NAME [WORDS]]",
+    run: async ({ session, facts }, text) => {
+      if (!text) return listed(facts.skills);
+      if (!facts.skills?.length) throw new Error(NO_SKILLS);
+      await api.prompt(session, `/skill ${text}`, facts.running ? "steer" : "prompt");
+    },
+  },
 };
+
+const NO_SKILLS = "There are no skills here.";
+
+function listed(skills) {
+  if (!Array.isArray(skills) || skills.length === 0) return NO_SKILLS;
+  return skills.map(({ name, standing = "", place = "", about = "" }) =>
+    `${name} (${[place, standing].filter(Boolean).join(", ")})${about ? `: ${about}` : ""}`).join("\n");
+}
 
 const NAMES = Object.keys(COMMANDS).map((name) => `/${name}`).join(", ");
 
@@ -105,6 +122,12 @@ export function commandsOf({ commands = [] }) {
   const ours = Object.entries(COMMANDS).map(([name, { about, args = "" }]) => ({ name, about, args }));
   const theirs = commands.filter((each) => each?.name && !Object.hasOwn(COMMANDS, each.name));
   return [...ours, ...theirs.map(({ name, about = "" }) => ({ name, about, args: "[TEXT]" }))];
+}
+
+// What can follow the name of a command, as the same kind of rows: names of skills.
+export function givenOf({ skills = [] }) {
+  const usable = Array.isArray(skills) ? skills.filter((each) => each?.usable) : [];
+  return usable.map(({ name, about = "" }) => ({ name: `skill ${name}`, about, args: "[WORDS]" }));
 }
 
 // Whether the host runs it: a command of an extension.
