@@ -29,6 +29,7 @@ _shtab_sightline_commands() {
     resume:'resume a session in the console; without a terminal, print it'
     serve:'Serve a page with your sessions and jobs, on this machine only, and print the address that opens it.'
     sessions:'List sessions, or those with the words of QUERY. Or change one: sessions rename ID TITLE, sessions archive ID, sessions unarchive ID, sessions delete ID.'
+    skills:'Every skill that is found here: where it is from, and whether it is used: offered to the model, for the user only, untrusted, shadowed by another one, broken and why. /skill NAME uses one.'
     stop:'end running sessions and cancel their jobs; conversations stay stored'
     tree:'show the tree of a session, move in it, or label an entry'
     view:'show the recorded or piped output of another agent'
@@ -464,6 +465,16 @@ _shtab_sightline_sessions_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_sightline_sessions_defaults_added=0
 
+_shtab_sightline_skills_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--json[as JSON]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_skills_defaults_added=0
+
 _shtab_sightline_stop_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--all[all running sessions]"
@@ -581,6 +592,7 @@ _shtab_sightline() {
         resume) _arguments -C -s $_shtab_sightline_resume_options ;;
         serve) _arguments -C -s $_shtab_sightline_serve_options ;;
         sessions) _arguments -C -s $_shtab_sightline_sessions_options ;;
+        skills) _arguments -C -s $_shtab_sightline_skills_options ;;
         stop) _arguments -C -s $_shtab_sightline_stop_options ;;
         tree) _arguments -C -s $_shtab_sightline_tree_options ;;
         view) _arguments -C -s $_shtab_sightline_view_options ;;

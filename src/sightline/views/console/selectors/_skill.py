@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from sightline.text import clean_line
 from sightline.tty.components import Item
-from sightline.views.console._desk import Desk
+from sightline.views.console._desk import Desk, session_begun
 from sightline.views.console.selectors._panel import ChoicePanel
 from sightline.views.console.status import Facts
 
@@ -13,6 +13,7 @@ _NEW = "a folder with a SKILL.md in .sightline/skills, .agents/skills or .claude
 
 
 async def open(desk: Desk, args: str) -> None:
+    await session_begun(desk)
     facts = Facts(desk.state)
     if facts.provider:
         desk.report("skills are for Sightline's own agent", "error", "another agent has its own: name one in a prompt")
