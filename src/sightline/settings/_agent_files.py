@@ -20,7 +20,8 @@ from sightline.settings._places import PROJECT_FOLDER, is_there, up_to_the_repos
 
 AGENTS = "agents"
 AGENT_FOLDERS = (f"{PROJECT_FOLDER}/{AGENTS}", ".claude/agents", ".opencode/agent", ".opencode/agents")
-PROJECT_FOLDERS = (PROJECT_FOLDER, *AGENT_FOLDERS[1:])  # with a project's settings and extensions
+SKILL_FOLDERS = (f"{PROJECT_FOLDER}/skills", ".agents/skills", ".claude/skills")
+PROJECT_FOLDERS = (PROJECT_FOLDER, *AGENT_FOLDERS[1:], *SKILL_FOLDERS[1:])  # with a project's settings and extensions
 _DEEPEST = 3
 _MOST_FILES = 500
 _MOST_NAMES = 5000

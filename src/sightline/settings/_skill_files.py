@@ -15,12 +15,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sightline.exceptions import UserMistake
-from sightline.settings._agent_files import listed_entries, project_folders
-from sightline.settings._places import PROJECT_FOLDER, user_file
+from sightline.settings._agent_files import SKILL_FOLDERS, listed_entries, project_folders
+from sightline.settings._places import user_file
 
-SKILLS = "skills"
 SKILL_FILE = "SKILL.md"
-SKILL_FOLDERS = (f"{PROJECT_FOLDER}/{SKILLS}", f".agents/{SKILLS}", f".claude/{SKILLS}")
 _DEEPEST = 3
 _MOST_SKILLS = 500
 _MOST_NAMES = 5000
@@ -28,7 +26,7 @@ _MOST_NAMES = 5000
 
 def user_skills_folder(environ: Mapping[str, str]) -> Path:
     """Beside the user's settings file."""
-    return user_file(environ).parent / SKILLS
+    return user_file(environ).parent / "skills"
 
 
 def project_skill_folders(cwd: Path) -> list[tuple[Path, str]]:

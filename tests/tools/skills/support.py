@@ -30,7 +30,7 @@ RELEASE = """\
 name: release
 description: Publish a release: tag, build, upload.
 disable-model-invocation: true
-argument-hint: "[version]"
+argument-hint: [version] [notes]
 allowed-tools: [Bash, Write]
 ---
 Publish version $ARGUMENTS as the checklist says.

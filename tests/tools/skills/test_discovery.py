@@ -208,7 +208,7 @@ def test_links_inside_a_project_are_followed(place: SkillPlace) -> None:
         ("no front matter", "does not begin with front matter"),
         ("---\nname: a\n", "no end"),
         ("---\ndescription: x\n---\n", "no instructions"),
-        ("---\ndescription: [a]\n---\nx", "description must be text"),
+        ("---\ndescription:\n  - a\n---\nx", "description must be text"),
         ("---\ndescription: x\ndisable-model-invocation: maybe\n---\nx", "must be true or false"),
         ("---\nname: &a b\n---\nx", "anchors"),
         ("---\n" + "a: b\n" * 60_000 + "---\nx", "larger than 256 KB"),
@@ -255,6 +255,14 @@ def test_without_a_description_it_is_the_first_line(place: SkillPlace) -> None:
     """As Claude Code does it."""
     write_skill(place.own / "one", "---\nname: one\n---\n# Title\n\nMakes tables.\nMore.\n")
     assert place.find().get("one").description == "Makes tables."
+
+
+@pytest.mark.parametrize(
+    "head", ["description: Makes\n  tables", "description: >-\n  Makes\n  tables", 'description: "Makes tables"']
+)
+def test_a_description_may_take_several_lines(place: SkillPlace, head: str) -> None:
+    write_skill(place.own / "one", f"---\nname: one\n{head}\n---\nDo it.\n")
+    assert place.find().get("one").description == "Makes tables"
 
 
 @given(st.binary(max_size=400))

@@ -26,6 +26,7 @@ SkillStanding = Literal["offered", "user", "unlisted", "disabled", "untrusted", 
 LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 1024
 _ONLY_USER = "disable-model-invocation"
+_TEXTS = ("argument-hint",)  # whatever they look like: `[file] [words]` is no YAML
 _SHOWN = 60
 
 is_skill_name = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_-]{{0,{LONGEST_NAME - 1}}}").fullmatch
@@ -59,7 +60,7 @@ class NotASkill(Exception):
 def read_skill(skill: Skill, data: bytes) -> Skill:
     """With what the file says."""
     try:
-        page = page_in(data)
+        page = page_in(data, words=_TEXTS)
     except NotFrontMatter as problem:
         raise NotASkill(clean_line(str(problem))) from None
     text = clean_text(encodable(page.body)).strip()
