@@ -41,10 +41,8 @@ def test_the_list(work: Path) -> None:
     assert "for the user only" in out
     assert "  Write formal letters: salutation, body, closing." in out
     assert "Theirs" not in out
-    assert (
-        f"note: 1 skill of this project is not used: its folder is not trusted. Read them, then run `sightline config trust {work}`"
-        in err
-    )  # noqa: E501
+    assert "note: 1 skill of this project is not used: its folder is not trusted." in err
+    assert f"then run `sightline config trust {work}`" in err
     assert "bad/SKILL.md is not used: it does not begin with front matter" in err
 
 
