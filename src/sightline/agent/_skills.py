@@ -35,6 +35,8 @@ def publish_skills(agent: "Agent") -> None:
             )
             for skill in found.skills[:_SHOWN]
         ]
+        if more := len(found.skills) - len(rows):
+            rows.append(SessionSkill(f"and {more} more", standing="`sightline skills` lists all"))
         agent.actor.publish(SkillsState(rows).as_state())
     notices = [*_offered(found), *(Notice(text, "warning") for text in found.notices)]
     new = [notice for notice in notices if notice.text not in noticed]

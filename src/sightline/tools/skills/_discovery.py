@@ -18,7 +18,7 @@ Rules:
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -83,12 +83,18 @@ class SkillCatalogue(msgspec.Struct):
 
 
 def find_skills(
-    cwd: Path, environ: Mapping[str, str], settings: Settings, is_denied: Callable[[str], bool] | None = None
+    cwd: Path,
+    environ: Mapping[str, str],
+    settings: Settings,
+    is_denied: Callable[[str], bool] | None = None,
+    only: Collection[str] | None = None,
 ) -> SkillCatalogue:
-    """`is_denied`: whether a rule forbids reading a file."""
+    """`is_denied`: whether a rule forbids reading a file. `only`: the names of those an agent may have; None: all."""
     search = _SkillSearch(cwd, environ, settings, is_denied)
     search.take_project()
     search.take_user()
+    if only is not None:
+        search.found.skills = [skill for skill in search.found.skills if skill.name in only]
     search.bound()
     return search.found
 

@@ -58,10 +58,7 @@ class SessionSkills:
         self._only = only
 
     def find(self) -> SkillCatalogue:
-        found = find_skills(self._cwd, self._environ, self._settings(), self._is_denied())
-        if self._only is not None:
-            found.skills = [skill for skill in found.skills if skill.name in self._only]
-        return found
+        return find_skills(self._cwd, self._environ, self._settings(), self._is_denied(), self._only)
 
     def offer(self) -> str:
         """What every request begins with; empty where there are none."""
