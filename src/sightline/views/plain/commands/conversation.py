@@ -147,7 +147,9 @@ class _Watching:
         """What waits for an answer, which cannot be given here."""
         who = clean_line(request.agent) or "the agent"
         text = f"{who} waits for your answer: {clean_line(request.text) or request.what}"
-        return in_place_of(request, Notice(text, "warning", f"answer it in a terminal: sightline attach {self._session}"))
+        return in_place_of(
+            request, Notice(text, "warning", f"answer it in a terminal: sightline attach {self._session}")
+        )
 
     def _is_of(self, path: str) -> bool:
         """Whether this agent is watched: the one that was asked for, or one below it."""
