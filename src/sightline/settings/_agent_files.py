@@ -19,8 +19,8 @@ from sightline.settings._files import UnreadableFile
 from sightline.settings._places import PROJECT_FOLDER, is_there, up_to_the_repository, user_file
 
 AGENTS, COMMANDS = "agents", "commands"
-AGENT_FOLDERS = (f"{PROJECT_FOLDER}/{AGENTS}", ".claude/agents", ".opencode/agent", ".opencode/agents")
-COMMAND_FOLDERS = (f"{PROJECT_FOLDER}/{COMMANDS}", ".claude/commands")
+AGENT_FOLDERS: tuple[str, ...] = (f"{PROJECT_FOLDER}/{AGENTS}", ".claude/agents", ".opencode/agent", ".opencode/agents")
+COMMAND_FOLDERS: tuple[str, ...] = (f"{PROJECT_FOLDER}/{COMMANDS}", ".claude/commands")
 PROJECT_FOLDERS = (PROJECT_FOLDER, *AGENT_FOLDERS[1:], *COMMAND_FOLDERS[1:])  # with its settings and extensions
 _DEEPEST = 3
 _MOST_FILES = 500

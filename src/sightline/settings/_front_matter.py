@@ -70,7 +70,7 @@ def read_page(text: str, words: Collection[str] = ()) -> Page:
     if len(head) > _LARGEST:
         raise NotFrontMatter(f"its front matter is longer than {_LARGEST // 1024} KB")
     if words:
-        head = _quoted(head, lambda name, text: name in words and not _in_quotes(text) and text[0] not in "|>")
+        head = _quoted(head, lambda name, text: name in words and not _is_yaml_text(text))
     fields = _simple(head)
     return Page(_read_yaml(head) if fields is None else fields, body)
 
@@ -147,6 +147,11 @@ def _loader() -> "type[yaml.SafeLoader]":
 
     found: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return found
+
+
+def _is_yaml_text(words: str) -> bool:
+    """In quotes, or the beginning of a block."""
+    return words[0] in "|>" or (words[0] in "\"'" and words[-1] == words[0] and len(words) > 1)
 
 
 def _is_text(name: str, words: str) -> bool:

@@ -21,7 +21,11 @@ import msgspec
 from sightline.exceptions import UserMistake
 
 MOST_PIECES = 20  # commands and files of one text
-_SAFE = re.compile(r"[\w@%+=:,./ -]*")
+_is_safe = re.compile(r"[\w@%+=:,./ -]*").fullmatch
+# What a shell has read before a place: nothing that is open, or double quotes. Of all else nothing is certain.
+_WHOLE = r"(?:[^'\"\\`#$<]|\$(?:ARGUMENTS\b|[1-9])|'[^']*'|\"(?:[^\"\\`$]|\$(?:ARGUMENTS\b|[1-9]))*\")*"
+_is_unquoted = re.compile(_WHOLE).fullmatch
+_is_in_double_quotes = re.compile(_WHOLE + r"\"(?:[^\"\\`$]|\$(?:ARGUMENTS\b|[1-9]))*").fullmatch
 _run = re.compile(r"(?:(?<=\s)|^)!`([^`\n]+)`|^```!\s*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 _file = re.compile(r"(?<![^\s(\"'\[])@([^\s`\"'()<>\[\]{}|*?,;:]*[^\s`\"'()<>\[\]{}|*?,;:.!])")
 _placeholder = re.compile(r"\$(ARGUMENTS\b|[1-9](?!\d))")
@@ -84,12 +88,12 @@ class CommandWords:
 
     def _argument(self, found: "re.Match[str]", before: str) -> str:
         words = self._words if found[1] == "ARGUMENTS" else self._of(found)
-        if not re.search(r"['\"\\`#$<]", before):
+        if _is_unquoted(before):
             return " ".join(map(shlex.quote, words))
         text = " ".join(self._of(found))
-        if re.search(r"['\\`#$<]", before) is None and before.count('"') % 2:
+        if _is_in_double_quotes(before):
             return re.sub(r'([\\"$`])', r"\\\1", text)
-        if _SAFE.fullmatch(text):
+        if _is_safe(text):
             return text
         raise UserMistake(
             "these arguments have characters that a shell would read, and stand within quotes of a command",

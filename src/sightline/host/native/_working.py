@@ -11,6 +11,7 @@ from sightline.agent import (
     Agent,
     AgentSpec,
     add_extensions,
+    add_file_commands,
     begin_with_rules,
     build,
     missing_messages,
@@ -90,6 +91,7 @@ async def working(
             agent.actor.publish(Notice(text, "warning"))
         async with served(session, cwd=str(spec.cwd), listener=listener) if listed else nullcontext() as server:
             add_extensions(agent, spec.environ)
+            add_file_commands(agent, spec.environ)
             await agent.hooks.notify("session_start")
             yield NativeSession(session, agent, worker, first, place, server)
 

@@ -176,7 +176,7 @@ class Console:
 
     def commands(self) -> list[tuple[str, str]]:
         ours = [(action.command, action.does) for action in COMMANDS.values()]
-        theirs = [(command.name, command.about) for command in Facts(self.state).commands]
+        theirs = [(each.name, " · ".join(filter(None, (each.args, each.about)))) for each in Facts(self.state).commands]
         return [*ours, *theirs]
 
     def _attention(self) -> Attention:

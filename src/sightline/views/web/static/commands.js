@@ -1,6 +1,6 @@
 // Commands of the console that make sense on the page: what begins with a slash and a name. As in the console, a space
 // before the slash sends it to the agent as it is, and so is a path (`/usr/bin`, `//`). What works in the console only is
-// not sent: a line lists what works here. Commands of extensions are run by the host, as a prompt.
+// not sent: a line lists what works here. Commands of extensions and files are run by the host, as a prompt.
 
 import * as api from "./api.js";
 import { reasoningIsShown, showReasoning } from "./entries.js";
@@ -100,14 +100,18 @@ const COMMANDS = {
 
 const NAMES = Object.keys(COMMANDS).map((name) => `/${name}`).join(", ");
 
-// [{ name, args, about }] of what can be entered here; those of extensions last.
+const OF = { project: "of this project", user: "yours" };
+
+// [{ name, args, about }] of what can be entered here; those of extensions and files last.
 export function commandsOf({ commands = [] }) {
   const ours = Object.entries(COMMANDS).map(([name, { about, args = "" }]) => ({ name, about, args }));
   const theirs = commands.filter((each) => each?.name && !Object.hasOwn(COMMANDS, each.name));
-  return [...ours, ...theirs.map(({ name, about = "" }) => ({ name, about, args: "[TEXT]" }))];
+  const shown = ({ name, about = "", args = "", source = "extension" }) =>
+    source === "extension" ? { name, about, args: "[TEXT]" } : { name, about: [about, OF[source]].filter(Boolean).join(" · "), args };
+  return [...ours, ...theirs.map(shown)];
 }
 
-// Whether the host runs it: a command of an extension.
+// Whether the host runs it: a command of an extension or a file.
 export const isHosts = ({ name }, { commands = [] }) => commands.some((each) => each?.name === name);
 
 export async function run({ name, args }, page) {
