@@ -52,11 +52,11 @@ class _NotACommand(Exception):
 
 
 def read_command(found: FoundFile) -> CommandFile:
-    name, problem = _name(found), found.problem
-    command = CommandFile(name=name, source=found.source, file=encodable(str(found.path)))
+    name = _name(found)
+    command = CommandFile(name=_shown(name), source=found.source, file=encodable(str(found.path)))
     try:
-        if problem:
-            raise _NotACommand(problem)
+        if found.problem:
+            raise _NotACommand(found.problem)
         if len(name) > LONGEST_NAME or not _is_name(name):
             raise _NotACommand(f"its name must have letters, digits, . _ and - only, at most {LONGEST_NAME}")
         page = page_in(found.data, LARGEST, words=_WORDS, optional=True)
@@ -68,12 +68,16 @@ def read_command(found: FoundFile) -> CommandFile:
 def unread_command(found: FoundFile) -> CommandFile:
     """One in a folder that is not trusted."""
     file = encodable(str(found.path))
-    return CommandFile(name=_name(found), source=found.source, file=file, state="untrusted", why=found.problem)
+    name = _shown(_name(found))
+    return CommandFile(name=name, source=found.source, file=file, state="untrusted", why=found.problem)
 
 
 def _name(found: FoundFile) -> str:
-    parts = found.path.relative_to(found.folder).with_suffix("").parts
-    return cut_graphemes(clean_line(encodable(":".join(parts))), LONGEST_NAME + 1)
+    return ":".join(found.path.relative_to(found.folder).with_suffix("").parts)
+
+
+def _shown(name: str) -> str:
+    return cut_graphemes(clean_line(encodable(name)), LONGEST_NAME)
 
 
 def _meaning(page: Page) -> dict[str, object]:
