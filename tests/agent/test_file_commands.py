@@ -166,7 +166,7 @@ async def test_rules_apply_to_what_a_file_chose(start: Start, own: Path, tmp_pat
     async with start(approval="edit") as here:
         outcome = await here.run("/go")
         assert outcome.exit_code == 3
-        assert outcome.error.startswith("/go was not sent: `touch made` failed: refused: run `touch made`")
+        assert outcome.error == "/go was not sent: `touch made` was refused: no user was there to ask"
         assert any(event.text.startswith("refused, no user to ask") for event in here.of(Notice))
         assert sent(here) == []
     async with start(deny=["exec(touch*)"]) as here:
@@ -183,7 +183,7 @@ async def test_a_file_is_read_only_where_the_agent_may(start: Start, own: Path, 
     write(own, "out.md", "Look at @link.txt")
     write(own, "mine.md", "Look at @private.txt")
     async with start(approval="edit", deny=["read(private.txt)"]) as here:
-        assert "`@link.txt` failed" in (await here.run("/out")).error
+        assert "`@link.txt` was refused" in (await here.run("/out")).error
         assert "rule: read(private.txt)" in (await here.run("/mine")).error
         assert (sent(here), here.requests) == ([], [])
 

@@ -79,7 +79,7 @@ class CommandExpansion:
         result = self._results[0]
         if result.is_error:
             what = cut_graphemes(clean_line(first_line(shown)), _LONGEST_SHOWN)
-            raise OutsideFailure(f"`{what}` failed: {_why(result)}", "its call above has the output")
+            raise OutsideFailure(f"`{what}` {_why(result)}", "nothing was sent; its call above has all of it")
         return result
 
     def _is_file(self, path: str) -> bool:
@@ -101,8 +101,10 @@ def _printed(result: ToolMessage) -> str:
 
 def _why(result: ToolMessage) -> str:
     ending = result.ending
-    lines = list(ending.outcome_lines or []) if ending is not None else []
-    return clean_line(lines[-1] if lines else first_line(text_of(result)))
+    if ending is not None and ending.by:
+        return clean_line(f"was refused: {ending.why_refused}" if ending.why_refused else "was refused")
+    lines = (ending.outcome_lines if ending is not None else None) or [first_line(text_of(result))]
+    return clean_line(f"failed: {lines[-1]}")
 
 
 def _refuse_large(*texts: str) -> None:

@@ -91,7 +91,8 @@ async def working(
             agent.actor.publish(Notice(text, "warning"))
         async with served(session, cwd=str(spec.cwd), listener=listener) if listed else nullcontext() as server:
             add_extensions(agent, spec.environ)
-            add_file_commands(agent, spec.environ)
+            if listed:  # else another agent writes its prompts
+                add_file_commands(agent, spec.environ)
             await agent.hooks.notify("session_start")
             yield NativeSession(session, agent, worker, first, place, server)
 
