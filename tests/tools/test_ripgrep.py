@@ -1,6 +1,7 @@
 """ripgrep found, run and ended; and the walk that stands in for it."""
 
 import asyncio
+import os
 import shutil
 import subprocess
 import sys
@@ -125,21 +126,23 @@ def _children() -> list[psutil.Process]:
 
 
 async def test_cancelling_kills_the_process(tmp_path: Path) -> None:
-    """Also one that is silent for long."""
-    (tmp_path / "big").write_bytes(b"ab" * 20_000_000)
+    """Also one that is silent for long: nothing is ever written to what it reads."""
+    os.mkfifo(tmp_path / "endless")
+    writer = os.open(tmp_path / "endless", os.O_RDWR)
 
     async def read() -> None:
-        async with _ripgrep.running(["(a.*b.*){6}x", "big"], tmp_path) as process:
+        async with _ripgrep.running(["x", "endless"], tmp_path) as process:
             async for _ in process.chunks():
                 pass
 
     task = asyncio.create_task(read())
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 90
     while not (running := _children()) and time.monotonic() < deadline:  # noqa: ASYNC110
         await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+    os.close(writer)
     assert running
     assert not any(child.is_running() for child in running)
 

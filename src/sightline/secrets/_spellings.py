@@ -398,7 +398,7 @@ class _Escapes:
         if self._ending is None:
             self._ending = _Endings([data.decode("latin-1") for data, _ in self._known])
         found = decoded.half if decoded.half >= start else len(text)
-        for at in self._ending.candidates(decoded.data[-3:].decode("latin-1")):
+        for at in self._ending.candidates(decoded.certain[-3:].decode("latin-1")):
             found = min(found, decoded.open_at(self._known[at][0], start))
         return found
 
@@ -452,13 +452,12 @@ class _Decoded:
         self.text = text
         self._way = way
         self.half = way.half_at(text)
-        whole = text[: self.half]
         if way is _ADDRESS:
             meanings = _percent_meanings()
-            data = _percent.sub(lambda match: meanings[match[0]], whole.encode("utf-8", "replace"))
+            data = _percent.sub(lambda match: meanings[match[0]], text.encode("utf-8", "replace"))
             self.data = data.replace(b"+", b" ")
         else:
-            self.data = way.escape.sub(lambda match: _meaning(match[0]), whole).encode("utf-8", "replace")
+            self.data = way.escape.sub(lambda match: _meaning(match[0]), text).encode("utf-8", "replace")
         self._map: tuple[list[int], list[int], dict[int, int]] | None = None
 
     def index(self, place: int) -> int:
@@ -473,10 +472,15 @@ class _Decoded:
             return begin if place == first else following
         return min(begin + len(self.text[first:place].encode("utf-8", "replace")), len(self.data))
 
+    @property
+    def certain(self) -> bytes:
+        """What more text cannot change: all but an escape that is not whole, which is itself if nothing follows."""
+        return self.data if self.half == len(self.text) else self.data[: self.index(self.half)]
+
     def place(self, index: int) -> int:
         """Where in the text a byte comes from; of the byte after the last, where the text ends."""
         if index >= len(self.data):
-            return self.half
+            return len(self.text)
         indexes, places, escapes = self._pieces()
         at = bisect_right(indexes, index) - 1
         first, begin = places[at], indexes[at]
@@ -486,9 +490,10 @@ class _Decoded:
 
     def open_at(self, value: bytes, start: int) -> int:
         """Where the rest of the text may be the beginning of a value; its end where it cannot."""
-        at = max(self.index(start), len(self.data) - len(value) + 1)
-        while (at := self.data.find(value[:1], at)) >= 0:
-            if value.startswith(self.data[at:]):
+        data = self.certain
+        at = max(self.index(start), len(data) - len(value) + 1)
+        while (at := data.find(value[:1], at)) >= 0:
+            if value.startswith(data[at:]):
                 return self.place(at)
             at += 1
         return len(self.text)
@@ -498,7 +503,7 @@ class _Decoded:
         if self._map is None:
             indexes, places, escapes = [0], [0], {}
             done = size = 0
-            for match in self._way.escape.finditer(self.text, 0, self.half):
+            for match in self._way.escape.finditer(self.text):
                 if match.start() > done:
                     size += len(self.text[done : match.start()].encode("utf-8", "replace"))
                 if places[-1] != match.start():

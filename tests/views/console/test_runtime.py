@@ -196,7 +196,7 @@ async def test_the_status_line_says_model_context_queue_and_cost(sat: Sitting) -
         State("queue", [{"text": "later", "how": "follow_up"}]),
     )
     row = sat.console.status.render(120)[0]
-    for part in ("anthropic/some-model (high)", "25% of 200k", "1 queued"):
+    for part in ("anthropic/some-model (high)", "25% of 200k", "1 waiting"):
         assert part in row
 
 

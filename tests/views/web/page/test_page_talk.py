@@ -169,7 +169,7 @@ async def test_axe_finds_no_violation_in_a_conversation(page_server, open_page, 
     assert await violations(page) == []
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     line = page.locator("#status-facts")
-    await expect(line).to_have_text("fable (high) · 10% of 100 · ↑12k ↓1k · $0.75 · 1 agent · 1 queued · fine")
+    await expect(line).to_have_text("fable (high) · 10% of 100 · ↑12k ↓1k · $0.75 · 1 agent · 1 waiting · fine")
 
 
 async def test_a_subagent_that_takes_another_prompt_shows_what_it_is(page_server, open_page):

@@ -100,7 +100,7 @@ function factsText({ model, thinking, context, totals = {}, agents = [], jobs = 
   if (working) parts.push(count(working, "agent", "agents"));
   const running = jobs.filter?.((job) => job.status === "running").length;
   if (running) parts.push(count(running, "job", "jobs"));
-  if (queue.length) parts.push(`${queue.length} queued`);
+  if (queue.length) parts.push(`${queue.length} waiting`);
   return [...parts, ...Object.values(shown).map(String)];
 }
 

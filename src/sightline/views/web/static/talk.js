@@ -153,7 +153,8 @@ export class Talk {
   focusIfResumed() {
     if (this.resumed !== this.session || !this.usable) return;
     this.resumed = null;
-    this.focus();
+    const { activeElement } = document; // the button is hidden by now, or still has it; elsewhere the user is at work
+    if (activeElement === document.body || activeElement === byId("resume")) this.focus();
   }
 
   reportResume(text) {

@@ -12,4 +12,4 @@ _MANY = (*_FEW, *((f"f{number}", f"does something {number}") for number in range
 @scene("keys", "which keys do what")
 def states(stage: Stage) -> Iterator[SceneState]:
     yield SceneState("a few", KeyHints(_FEW, theme=stage.theme))
-    yield SceneState("as many as fit, each whole", KeyHints(_MANY, theme=stage.theme))
+    yield SceneState("as many as fit, each whole, and the last one", KeyHints(_MANY, theme=stage.theme))
