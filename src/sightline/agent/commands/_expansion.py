@@ -21,6 +21,7 @@ from sightline.conversation import CallPart, ImagePart, ToolMessage, text_of
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.text import clean_line, cut_graphemes, first_line
 
+MOST_PIECES = 20  # commands and files of one text
 SECONDS_OF_A_PIECE = 60.0
 LARGEST_EXPANSION = 256 * 1024  # characters
 _LONGEST_SHOWN = 80
@@ -54,14 +55,16 @@ class CommandExpansion:
 
     async def _expanded(self, command: CommandFile, typed: str) -> ExpandedCommand:
         pieces, words = pieces_of(command.text), CommandWords(typed)
-        filled = [_filled(piece, words) for piece in pieces]
+        filled = [self._filled(piece, words) for piece in pieces]
+        if sum(piece.kind != "text" for piece in filled) > MOST_PIECES:
+            raise UserMistake(f"it has more than {MOST_PIECES} commands and files", "leave some of them to the agent")
         text, files = "", dict[str, str]()
         images: list[ImagePart] = []
         for piece in filled:
             if piece.kind == "run":
                 result = await self._call("bash", {"command": piece.text, "timeout": SECONDS_OF_A_PIECE}, piece.text)
                 text += _printed(result)
-            elif piece.kind == "file" and piece.text not in files and self._is_file(piece.text):
+            elif piece.kind == "file" and piece.text not in files:
                 result = await self._call("read", {"path": piece.text}, f"@{piece.text}")
                 files[piece.text] = text_of(result)
                 images += [part for part in result.parts if isinstance(part, ImagePart)]
@@ -82,16 +85,18 @@ class CommandExpansion:
             raise OutsideFailure(f"`{what}` {_why(result)}", "nothing was sent; its call above has all of it")
         return result
 
+    def _filled(self, piece: CommandPiece, words: CommandWords) -> CommandPiece:
+        """With what the user typed. A name that is no file is text."""
+        text = words.in_command(piece.text) if piece.kind == "run" else words.in_text(piece.text)
+        if piece.kind == "file" and not self._is_file(text):
+            return CommandPiece("text", f"@{text}")
+        return CommandPiece(piece.kind, text)
+
     def _is_file(self, path: str) -> bool:
         try:
             return os.path.lexists(self._cwd / os.path.expanduser(path))
         except (OSError, ValueError):
             return False
-
-
-def _filled(piece: CommandPiece, words: CommandWords) -> CommandPiece:
-    text = words.in_command(piece.text) if piece.kind == "run" else words.in_text(piece.text)
-    return CommandPiece(piece.kind, text)
 
 
 def _printed(result: ToolMessage) -> str:

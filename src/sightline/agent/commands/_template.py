@@ -20,7 +20,6 @@ import msgspec
 
 from sightline.exceptions import UserMistake
 
-MOST_PIECES = 20  # commands and files of one text
 _is_safe = re.compile(r"[\w@%+=:,./ -]*").fullmatch
 # What a shell has read before a place: nothing that is open, or double quotes. Of all else nothing is certain.
 _WHOLE = r"(?:[^'\"\\`#$<]|\$(?:ARGUMENTS\b|[1-9])|'[^']*'|\"(?:[^\"\\`$]|\$(?:ARGUMENTS\b|[1-9]))*\")*"
@@ -39,17 +38,13 @@ class CommandPiece(msgspec.Struct, frozen=True):
 
 
 def pieces_of(text: str) -> list[CommandPiece]:
-    """UserMistake for more than MOST_PIECES."""
     pieces: list[CommandPiece] = []
     at = 0
     for found in _run.finditer(text):
         pieces += _with_files(text[at : found.start()])
         pieces.append(CommandPiece("run", (found[1] or found[2] or "").strip()))
         at = found.end()
-    pieces += _with_files(text[at:])
-    if sum(piece.kind != "text" for piece in pieces) > MOST_PIECES:
-        raise UserMistake(f"it has more than {MOST_PIECES} commands and files", "leave some of them to the agent")
-    return pieces
+    return [*pieces, *_with_files(text[at:])]
 
 
 def _with_files(text: str) -> list[CommandPiece]:
@@ -88,10 +83,11 @@ class CommandWords:
 
     def _argument(self, found: "re.Match[str]", before: str) -> str:
         words = self._words if found[1] == "ARGUMENTS" else self._of(found)
-        if _is_unquoted(before):
+        is_arithmetic = "((" in before or "[[" in before  # there, even a quoted word may be evaluated
+        if _is_unquoted(before) and not is_arithmetic:
             return " ".join(map(shlex.quote, words))
         text = " ".join(self._of(found))
-        if _is_in_double_quotes(before):
+        if _is_in_double_quotes(before) and not is_arithmetic:
             return re.sub(r'([\\"$`])', r"\\\1", text)
         if _is_safe(text):
             return text
