@@ -24,7 +24,7 @@ from sightline.agent.loop._command_run import CommandRun, named
 from sightline.agent.loop._model_request import ModelRequests
 from sightline.agent.loop._queue import How, Inbox, PromptQueue, QueuedPrompt, ReturnedPrompts
 from sightline.agent.loop._requests import UserRequests
-from sightline.agent.loop._run import AgentRun, RunOutcome
+from sightline.agent.loop._run import AgentRun, RunOpening, RunOutcome
 from sightline.agent.loop._side_question import SideQuestion
 from sightline.agent.permissions._permissions import SessionPermissions
 from sightline.conversation import SKILL, ImagePart, ToolMessage
@@ -36,6 +36,7 @@ from sightline.tools.skills import SkillUse
 
 if TYPE_CHECKING:
     from sightline._extension_files import ExtensionFile
+    from sightline.agent.commands._file_commands import FileCommands
 
 PROMPT_AT_MOST = 4_000_000  # characters
 T = TypeVar("T")
@@ -80,6 +81,7 @@ class Agent:
         self._when_idle: list[Callable[[], None]] = []
         self._when_begun: list[Callable[[], None]] = []
         self.commands: dict[str, Callable[[str], Awaitable[object]]] = {}  # of extensions
+        self.file_commands: FileCommands | None = None  # of the agent of a session
         self.defines_agents: list[tuple[ExtensionFile, object]] = []  # functions of extensions
         self.uses_skills = False  # a prompt is the user's, who may have it use one: `/skill NAME`
         self.notices: list[str] = []  # about what was read for its start, to be published with it
@@ -121,6 +123,12 @@ class Agent:
         is_theirs = not origin and not mail
         if self.commands and is_theirs and not (self.uses_skills and skill_named(text)[0]) and self._is_command(text):
             self._begin(CommandRun(self.actor, self.workplace.cwd, text, self.invoke))
+            return
+        if self.file_commands is not None and not origin and not mail and (command := self.file_commands.named(text)):
+            if self.busy or self._rearranging is not None:
+                raise UserMistake("the agent is working", "run the command when the agent is done")
+            typed = QueuedPrompt(text=text, images=images, files=files)
+            self._begin(self._new_run(self.file_commands.prompt(command, typed, self._inbox)))
             return
         if self.hooks and not origin:
             text = await self.hooks.prompt(text)
@@ -231,6 +239,11 @@ class Agent:
             if self._queue and not self.busy and not self._closed:
                 self._begin()
 
+    def cancel_call(self, id: str) -> bool:
+        """False when it is none of its own, or has ended."""
+        pieces = self.file_commands
+        return self.calls.cancel(id) or (pieces is not None and pieces.cancel(id))
+
     async def invoke(self, name: str, args: str) -> object:
         """Run a command an extension brought."""
         command = self.commands.get(name)
@@ -295,7 +308,7 @@ class Agent:
             raise UserMistake("the agent is working", "run the command when the agent is done")
         return True
 
-    def _new_run(self) -> AgentRun:
+    def _new_run(self, opening: RunOpening | None = None) -> AgentRun:
         return AgentRun(
             self.actor,
             model=self.model,
@@ -305,6 +318,7 @@ class Agent:
             calls=self.calls,
             approvals=self.permissions.approvals,
             workplace=self.workplace,
+            opening=opening,
         )
 
     def _begin(self, run: "AgentRun | CommandRun | None" = None) -> None:

@@ -258,6 +258,16 @@ def skills(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def slash_commands(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain import columns_of, write_text
+    from sightline.views.plain.commands.definitions.slash_commands import show_commands
+
+    shown = show_commands(current_folder(), os.environ, palette_of(arguments), columns_of(1), json=arguments.json)
+    write_text(1, shown.text)
+    write_text(2, shown.notes)
+    return 0
+
+
 def new_agent(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import write_text
     from sightline.views.plain.commands.definitions.agents import write_agent

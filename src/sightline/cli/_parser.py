@@ -60,7 +60,7 @@ def prompt_parser() -> CommandParser:
 
 def build_parser() -> CommandParser:
     """Every command."""
-    from sightline.cli._agents_parser import add_agents_commands
+    from sightline.cli._agents_parser import add_agents_commands, add_slash_commands
     from sightline.cli._job_parser import add_job_commands
     from sightline.cli._opening import AnyWord, CommandOrPrompt
     from sightline.cli._session_parser import add_session_commands
@@ -83,6 +83,7 @@ def build_parser() -> CommandParser:
     add_session_commands(subparsers)
     add_settings_commands(subparsers)
     add_agents_commands(subparsers)
+    add_slash_commands(subparsers)
     _add_skills(subparsers)
     add_worktree_commands(subparsers)
     _add_models(subparsers)

@@ -14,12 +14,12 @@ from sightline.events._state_facts import CompactionState as CompactionState
 from sightline.events._state_facts import ContextState as ContextState
 from sightline.events._state_facts import DismissedFindings as DismissedFindings
 from sightline.events._state_facts import EditorTextState as EditorTextState
-from sightline.events._state_facts import ExtensionCommand as ExtensionCommand
 from sightline.events._state_facts import ExtensionWidget as ExtensionWidget
 from sightline.events._state_facts import JobsState as JobsState
 from sightline.events._state_facts import LabelState as LabelState
 from sightline.events._state_facts import ModelState as ModelState
 from sightline.events._state_facts import NativeSessionState as NativeSessionState
+from sightline.events._state_facts import OfferedCommand as OfferedCommand
 from sightline.events._state_facts import ProviderState as ProviderState
 from sightline.events._state_facts import QueuedMessage as QueuedMessage
 from sightline.events._state_facts import QueueState as QueueState

@@ -5,9 +5,9 @@ Rules:
 - It covers `.sightline/settings.toml` and every file below `.sightline/extensions`, by name and content. Links are
   followed: what counts is what would be read.
 - A project without any has a digest as well.
-- The definitions of agents (`_agent_files.py`) have a word of their own, empty where there are none. Commands may write
-  some of their folders: what they write there, or make unreadable, must not end the use of the project's settings,
-  which may hold rules that deny.
+- The definitions of agents and those of slash commands (`_agent_files.py`) each have a word of their own, empty
+  where there are none. Commands the agent runs may write some of their folders: what they write there, or make
+  unreadable, must not end the use of the project's settings, which may hold rules that deny.
 - Skills (`_skill_files.py`) have one, too, for the same reason: of all files in their folders, since what a skill names
   is read and run as it says.
 - What was read for it is returned with it, so that what is used is what was looked at, and no file is read again that
@@ -24,7 +24,7 @@ import msgspec
 
 from sightline.exceptions import UserMistake
 from sightline.handles import NotRegular, ours, read_at_most
-from sightline.settings._agent_files import AGENT_FOLDERS, agent_files
+from sightline.settings._agent_files import AGENT_FOLDERS, COMMAND_FOLDERS, markdown_files
 from sightline.settings._files import UnreadableFile
 from sightline.settings._places import EXTENSIONS, FILE_NAME, PROJECT_FOLDER
 from sightline.settings._skill_files import project_skill_files
@@ -49,12 +49,21 @@ def digest_of(project: Path) -> Digest:
 
 def agents_digest_of(project: Path) -> Digest:
     """The same for its definitions of agents."""
-    return _unless_empty(_digest(project, (path for name in AGENT_FOLDERS for path in agent_files(project / name))))
+    return _definitions_digest_of(project, AGENT_FOLDERS)
+
+
+def commands_digest_of(project: Path) -> Digest:
+    """And of slash commands."""
+    return _definitions_digest_of(project, COMMAND_FOLDERS)
 
 
 def skills_digest_of(project: Path) -> Digest:
-    """The same for its skills."""
+    """And of skills, with all their files."""
     return _unless_empty(_digest(project, project_skill_files(project)))
+
+
+def _definitions_digest_of(project: Path, folders: Iterable[str]) -> Digest:
+    return _unless_empty(_digest(project, (path for name in folders for path in markdown_files(project / name))))
 
 
 def _unless_empty(digest: Digest) -> Digest:

@@ -1,7 +1,7 @@
 """The console's commands in a run without a console: `-p "/compact"`.
 
 Those that show or change something of the session work. Those that need a screen fail, with a hint what to use instead.
-A command of an extension with the same name has precedence.
+A command of an extension with the same name has precedence; one of a file does not.
 """
 
 from collections.abc import Awaitable, Callable
@@ -30,6 +30,8 @@ class HeadlessRun(NamedTuple):
 
 _Command = Callable[[HeadlessRun, str], Awaitable[str]]
 
+_SOURCES = {"project": "of this project", "user": "yours"}
+_WIDEST = 30  # columns of the names
 _IN_THE_CONSOLE = "open the console: sightline"
 _INSTEAD = {
     "setup": "set a key such as ANTHROPIC_API_KEY, or open the console: sightline",
@@ -85,9 +87,16 @@ def _refusing(name: str, hint: str) -> Callable[[str], Awaitable[object]]:
 
 async def _help(run: HeadlessRun, args: str) -> str:
     extensions = [name for name in run.agent.commands if name not in _WORKING and name not in _INSTEAD]
-    wide = max(map(len, [*_WORKING, *extensions])) + 1
-    rows = [f"/{name:<{wide}} {about}" for name, (_, about) in _WORKING.items()]
-    return "\n".join([*rows, *(f"/{name:<{wide}} of an extension" for name in extensions)])
+    files = run.agent.file_commands.offered().commands if run.agent.file_commands is not None else []
+    rows = [(name, about) for name, (_, about) in _WORKING.items()]
+    rows += [(name, "of an extension") for name in extensions]
+    rows += [
+        (f"{each.name} {each.args}".rstrip(), f"{each.about} ({_SOURCES[each.source]})")
+        for each in files
+        if each.source in _SOURCES
+    ]
+    wide = min(max(len(name) for name, _ in rows), _WIDEST) + 1
+    return "\n".join([f"/{name:<{wide}} {about}" for name, about in rows])
 
 
 async def _skill(run: HeadlessRun, args: str) -> str:
@@ -175,3 +184,6 @@ _WORKING: dict[str, tuple[_Command, str]] = {
     "compact": (_compact, "summarise the older part of the conversation"),
     "rename": (_rename, "give the session a title: /rename TITLE"),
 }
+
+OWN_COMMANDS = frozenset((*_WORKING, *_INSTEAD))
+"""Names that are the console's."""

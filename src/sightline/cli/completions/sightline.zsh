@@ -13,6 +13,7 @@ _shtab_sightline_commands() {
     agents:'Every agent that can be started here: where it comes from, its model, what it may do. With a name: all of its definition.'
     attach:'return to a running session, or watch a job'
     cancel:'cancel a job and every process it started; its output stays stored'
+    commands:'Every slash command of a Markdown file, this project'"'"'s and yours: what it does, where its file is, and whether it can be used. /NAME in a prompt runs one.'
     completion:'print a completion script for your shell'
     config:'Every setting with its value and its source. With a name: its values and their sources.'
     demo:'watch the agent fix a small project; needs no key and no network'
@@ -54,9 +55,9 @@ _shtab_sightline_config_commands() {
     remove:'remove a value from a list'
     rules:'list the permission rules in effect here, from settings and remembered'
     set:'write a setting into your settings file'
-    trust:'trust a project: use its settings, extensions and agents'
+    trust:'trust a project: use its settings, extensions, agents and commands'
     unset:'remove a setting from your settings file'
-    untrust:'stop trusting a project: its settings, extensions and agents are no longer used'
+    untrust:'stop trusting a project: its settings, extensions, agents and commands are no longer used'
   )
   _describe 'sightline config commands' _commands
 }
@@ -165,6 +166,16 @@ _shtab_sightline_cancel_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_sightline_cancel_defaults_added=0
+
+_shtab_sightline_commands_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--json[as JSON]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_commands_defaults_added=0
 
 _shtab_sightline_completion_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -576,6 +587,7 @@ _shtab_sightline() {
         agents) _shtab_sightline_agents ;;
         attach) _arguments -C -s $_shtab_sightline_attach_options ;;
         cancel) _arguments -C -s $_shtab_sightline_cancel_options ;;
+        commands) _arguments -C -s $_shtab_sightline_commands_options ;;
         completion) _arguments -C -s $_shtab_sightline_completion_options ;;
         config) _shtab_sightline_config ;;
         demo) _arguments -C -s $_shtab_sightline_demo_options ;;

@@ -11,6 +11,7 @@ from sightline.agent import (
     Agent,
     AgentSpec,
     add_extensions,
+    add_file_commands,
     begin_with_rules,
     build,
     missing_messages,
@@ -93,6 +94,8 @@ async def working(
             publish_skills(agent)
         async with served(session, cwd=str(spec.cwd), listener=listener) if listed else nullcontext() as server:
             add_extensions(agent, spec.environ)
+            if listed:  # else another agent writes its prompts
+                add_file_commands(agent, spec.environ)
             await agent.hooks.notify("session_start")
             yield NativeSession(session, agent, worker, first, place, server)
 

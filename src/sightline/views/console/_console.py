@@ -178,7 +178,7 @@ class Console:
     def commands(self) -> list[tuple[str, str]]:
         ours = [(action.command, action.does) for action in COMMANDS.values()]
         facts = Facts(self.state)
-        theirs = [(command.name, command.about) for command in facts.commands]
+        theirs = [(each.name, " · ".join(filter(None, (each.args, each.about)))) for each in facts.commands]
         skills = [] if facts.provider else [each for each in facts.skills if each.usable]
         return [*ours, *theirs, *((f"{SKILL} {skill.name}", skill.about) for skill in skills)]
 

@@ -100,6 +100,18 @@ async def test_a_command_of_an_extension_is_run_by_the_host(page_server, open_pa
     assert page_server.posts == [("prompt", {"text": "/deploy now", "how": "prompt"})]
 
 
+async def test_a_command_of_a_file_is_completed_and_run_by_the_host(page_server, open_page):
+    """With its hint, and whose it is."""
+    command = {"name": "git:log", "about": "What changed", "args": "[since]", "source": "project"}
+    page, prompt = await _prompt(page_server, open_page, commands=[command])
+    await prompt.fill("/git")
+    rows = page.get_by_role("listbox", name="Commands").get_by_role("option")
+    await expect(rows).to_have_text(["/git:log [since]What changed · of this project"])
+    await _enter(prompt, "/git:log v1")
+    await expect(prompt).to_have_value("")
+    assert page_server.posts == [("prompt", {"text": "/git:log v1", "how": "prompt"})]
+
+
 async def test_new_and_resume_lead_there(page_server, open_page):
     """`/new` shows the form, `/resume` the list of sessions."""
     page, prompt = await _prompt(page_server, open_page)

@@ -127,7 +127,10 @@ class PromptSubmission:
             return True
         if submission.attachments:
             return False
-        theirs = {command.name for command in Facts(self._desk.state).commands}
+        theirs = self._commands_of_host()
+        if name not in theirs:
+            await self._sessions.first_frame()
+            theirs = self._commands_of_host()
         if name in theirs:
             return False  # the host runs it
         near = difflib.get_close_matches(name, [*COMMANDS, *theirs], 1)
@@ -135,6 +138,9 @@ class PromptSubmission:
         self._desk.report(f"no command /{name}", "error", hint)
         self._restore(submission)
         return True
+
+    def _commands_of_host(self) -> set[str]:
+        return {command.name for command in Facts(self._desk.state).commands}
 
     async def _run(self, submission: "Submission") -> None:
         kind = Shell if submission.mode == "shell" else Cell

@@ -78,7 +78,7 @@ class Facts:
         return [job for job in jobs.jobs if job.status == "running"] if jobs else []
 
     @property
-    def commands(self) -> list[events.ExtensionCommand]:
+    def commands(self) -> list[events.OfferedCommand]:
         commands = events.CommandsState.among(self._states)
         return commands.commands if commands else []
 

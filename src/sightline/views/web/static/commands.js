@@ -1,6 +1,6 @@
 // Commands of the console that make sense on the page: what begins with a slash and a name. As in the console, a space
 // before the slash sends it to the agent as it is, and so is a path (`/usr/bin`, `//`). What works in the console only is
-// not sent: a line lists what works here. Commands of extensions are run by the host, as a prompt.
+// not sent: a line lists what works here. Commands of extensions and files are run by the host, as a prompt.
 
 import * as api from "./api.js";
 import { reasoningIsShown, showReasoning } from "./entries.js";
@@ -117,11 +117,15 @@ function listed(skills) {
 
 const NAMES = Object.keys(COMMANDS).map((name) => `/${name}`).join(", ");
 
-// [{ name, args, about }] of what can be entered here; those of extensions last.
+const OF = { project: "of this project", user: "yours" };
+
+// [{ name, args, about }] of what can be entered here; those of extensions and files last.
 export function commandsOf({ commands = [] }) {
   const ours = Object.entries(COMMANDS).map(([name, { about, args = "" }]) => ({ name, about, args }));
   const theirs = commands.filter((each) => each?.name && !Object.hasOwn(COMMANDS, each.name));
-  return [...ours, ...theirs.map(({ name, about = "" }) => ({ name, about, args: "[TEXT]" }))];
+  const shown = ({ name, about = "", args = "", source = "extension" }) =>
+    source === "extension" ? { name, about, args: "[TEXT]" } : { name, about: [about, OF[source]].filter(Boolean).join(" · "), args };
+  return [...ours, ...theirs.map(shown)];
 }
 
 // What can follow the name of a command, as the same kind of rows: names of skills.
@@ -130,7 +134,7 @@ export function givenOf({ skills = [] }) {
   return usable.map(({ name, about = "" }) => ({ name: `skill ${name}`, about, args: "[WORDS]" }));
 }
 
-// Whether the host runs it: a command of an extension.
+// Whether the host runs it: a command of an extension or a file.
 export const isHosts = ({ name }, { commands = [] }) => commands.some((each) => each?.name === name);
 
 export async function run({ name, args }, page) {
