@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from sightline.actors import bounded_value
 from sightline.agent.commands import _expansion
+from sightline.agent.commands._discovery import MOST_COMMANDS
 from sightline.conversation import UserMessage, text_of
 from sightline.events import Error, ModelState, Notice, RunEnded, State, ToolOutput, ToolResult, ToolUse, User
 from sightline.exceptions import UserMistake
@@ -335,3 +337,15 @@ async def test_after_a_resume_it_is_still_not_the_users(start: Start, own: Path)
         session = here.session.id
     async with start(resume=session) as here:
         assert sent(here) == [("", "/fix"), ("command", "A long text.")]
+
+
+async def test_all_that_can_be_used_are_offered(start: Start, own: Path) -> None:
+    """However long their words are, one event has them."""
+    for number in range(MOST_COMMANDS):
+        head = f"description: {'😀' * 2000}\nargument-hint: {'😀' * 2000}"
+        write(own, f"{'n' * 90}{number:03}.md", f"---\n{head}\n---\nGo.")
+    async with start() as here:
+        assert here.agent.file_commands is not None
+        value = here.agent.file_commands.offered().value
+        assert bounded_value(value) == value
+        assert len(value) == MOST_COMMANDS

@@ -20,13 +20,15 @@ from sightline.agent.loop._headless_commands import OWN_COMMANDS
 from sightline.agent.loop._queue import Inbox, QueuedPrompt
 from sightline.events import CommandsState, Notice, OfferedCommand
 from sightline.exceptions import UserMistake
-from sightline.text import clean_line
+from sightline.text import clean_line, cut_graphemes
 from sightline.tools import ToolRegistry
 
 if TYPE_CHECKING:
     from sightline.agent._agent import Agent
 
 _OURS, _EXTENSION = "a command of the console", "a command of an extension"
+
+_ABOUT, _ARGUMENTS = 150, 100  # characters that are offered: as many as of all commands fit into one event
 
 
 def own_names() -> dict[str, str]:
@@ -61,11 +63,7 @@ class FileCommands:
     def offered(self) -> CommandsState:
         """With those of extensions."""
         extensions = [OfferedCommand(name, _about(run)) for name, run in self._agent.commands.items()]
-        files = [
-            OfferedCommand(each.name, each.description, each.arguments, each.source)
-            for each in self._found.usable.values()
-            if each.name not in self._agent.commands
-        ]
+        files = [_offered(each) for name, each in self._found.usable.items() if name not in self._agent.commands]
         return CommandsState([*extensions, *files])
 
     def named(self, text: str) -> CommandFile | None:
@@ -131,6 +129,11 @@ class CommandPrompt:
         agent.conversation.store_prompt(self._typed)
         agent.conversation.add_prompt(QueuedPrompt(text=text, images=expanded.images, origin=SOURCE))
         agent.model.note_chosen()
+
+
+def _offered(command: CommandFile) -> OfferedCommand:
+    about, arguments = cut_graphemes(command.description, _ABOUT), cut_graphemes(command.arguments, _ARGUMENTS)
+    return OfferedCommand(command.name, about, arguments, command.source)
 
 
 def _about(run: object) -> str:
