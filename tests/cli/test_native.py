@@ -588,7 +588,7 @@ def test_a_session_is_named_once_after_a_cancel(work: Path) -> None:
 
 def test_a_cancelled_side_question_names_no_session(work: Path) -> None:
     """As the first prompt it leaves no conversation that could be resumed."""
-    turns = [[{"text": "An answer.", "delay_ms": 60000}]]
+    turns = [{"blocks": [{"text": "An answer.", "delay_ms": 60000}], "aside": True}]
     process = subprocess.Popen(
         [SIGHTLINE, "-p", "/btw why?", "-v", "--model", script(work, turns)],
         stdout=subprocess.PIPE,
