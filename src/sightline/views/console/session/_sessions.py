@@ -146,7 +146,7 @@ class SessionSwitch:
     async def _pick(self) -> None:
         """Show a stored session that the user chooses; a new one, where they choose none. It is begun then: what it
         lacks, such as a model, is nothing to the one that is chosen."""
-        link, self._current.note = self.link, ""
+        link, self._current.note = self.link, "no session"
         await self._stage.run_command("resume")
         if self.link is link and not self._leaving:
             self._current.note = "starting…"
