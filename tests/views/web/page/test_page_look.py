@@ -365,7 +365,9 @@ async def test_yes_once_and_no_are_told_apart(page_server, open_page, scheme):
     page = await open_page("#abcdef", color_scheme=scheme)
     await expect(page.get_by_role("button", name="Yes, this once")).not_to_have_attribute("aria-disabled", "true")
     look = "(each) => [getComputedStyle(each).color, getComputedStyle(each).backgroundColor].join()"
-    once, session, always, no = [await each.evaluate(look) for each in await page.locator(".card .choices button").all()]
+    once, session, always, no = [
+        await each.evaluate(look) for each in await page.locator(".card .choices button").all()
+    ]
     assert len({once, session, no}) == 3
     assert session == always
     steer = page.get_by_role("button", name="Steer")

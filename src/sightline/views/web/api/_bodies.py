@@ -268,7 +268,7 @@ class OtherAgent(msgspec.Struct, frozen=True):
 
 class AgentChoices(msgspec.Struct, frozen=True):
     """What a session can be started with in `cwd`. `level`: the one its settings name; `levels`: those of sightline's
-    own agent, with what each lets it do."""
+    own agent, with what each lets it do. `no_model`: why that has no model unless one is named; empty: it has one."""
 
     cwd: str
     folders: list[str]
@@ -276,6 +276,7 @@ class AgentChoices(msgspec.Struct, frozen=True):
     models: list[str]
     level: str
     levels: dict[str, str]
+    no_model: str = ""
 
 
 class EmptyBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
