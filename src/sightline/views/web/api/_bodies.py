@@ -43,6 +43,9 @@ class SessionBody(msgspec.Struct, frozen=True):
     archived: bool = False
     changed: float = 0.0  # when something was added to the conversation last, or a job began or ended
     fork_of: str = ""  # the id of the session it was forked from
+    folder: str = ""  # `cwd` as people write it; of one in a worktree, the workspace and the worktree's name
+    provider: str = ""  # whose agent answers; empty: sightline's own
+    ending: str = ""  # of an agent that has ended: failed, refused, timed_out, cancelled or lost; empty: well
 
 
 class SessionList(msgspec.Struct, frozen=True):
