@@ -80,9 +80,7 @@ async def test_the_list_says_how_each_ended_and_when(page_server, open_page, wid
     for n, ending in enumerate(endings):
         shared = {"title": "hi", "agent": True, "state": "ended", "cwd": "/data/copies/parser-8c1467", "folder": folder}
         page_server.session(f"aaaaa{'bcdef'[n]}", ending=ending, provider="claude" if n == 1 else "", **shared)
-    page = await open_page(
-        "" if width == 390 else "#new", viewport={"width": width, "height": 860}, color_scheme=scheme
-    )
+    page = await open_page("#aaaaab", viewport={"width": width, "height": 860}, color_scheme=scheme)
     if width == 390:
         await page.get_by_role("button", name="Sessions").click()
     metas = _links(page).locator(".meta")
