@@ -5,7 +5,7 @@ import pytest
 from sightline.events import CallEnding, ReviewFact, RunEnded, Text, ToolOutput, ToolResult, encode_event
 from sightline.events.stamping import of_agent, stamp
 from sightline.journal import Store
-from sightline.views.web.page._endings import Endings
+from sightline.views.web.page._endings import SessionEndings
 
 _OK = RunEnded(stop_reason="stop", exit_code=0)
 _REVIEW = {"ui": {"kind": ReviewFact.KIND, "target": "x"}}
@@ -42,13 +42,13 @@ def test_a_list_knows_how_an_agent_ended(tmp_path, events, ending):
     """By its last run, or the review after it; a subagent's end and a command that failed are not its own."""
     store = Store(tmp_path)
     _journal(store, *events)
-    assert Endings(store).of("abcdef") == ending
+    assert SessionEndings(store).of("abcdef") == ending
 
 
 def test_a_session_that_was_resumed_is_read_again(tmp_path):
     """And one without a journal has no ending."""
     store = Store(tmp_path)
-    endings = Endings(store)
+    endings = SessionEndings(store)
     assert endings.of("abcdef") == ""
     _journal(store, RunEnded(is_error=True))
     assert endings.of("abcdef") == "failed"

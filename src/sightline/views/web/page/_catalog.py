@@ -19,7 +19,7 @@ from sightline.journal import JobRecord, JournalHeader, SessionHit, SessionRecor
 from sightline.text import clean_line
 from sightline.views._names import folder_name, session_folder, title_of
 from sightline.views.web.api._bodies import HitBody, JobBody, SessionBody, SessionHits, SessionList
-from sightline.views.web.page._endings import Endings
+from sightline.views.web.page._endings import SessionEndings
 from sightline.views.web.page._hosts import Hosts, HostStanding, mark_of
 from sightline.views.web.page._recordings import Recording
 
@@ -39,7 +39,7 @@ class Catalog:
         self._headers: dict[str, JournalHeader] = {}
         self._seen: object = None
         self._hosts = Hosts(store)
-        self._endings = Endings(store)
+        self._endings = SessionEndings(store)
         self._running: set[str] = set()
         self._agents: set[str] = set()  # of those that run: with an agent
         self._untitled: set[str] = set()  # conversations without any message yet

@@ -9,7 +9,7 @@ from sightline.views.web.page._entries import ENDED_STATES
 from sightline.views.web.page._hosts import mark_of
 
 
-class Endings:
+class SessionEndings:
     """Read from the end of a journal, once as long as it does not change."""
 
     def __init__(self, store: Store) -> None:
