@@ -346,8 +346,10 @@ class CallEnding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def why_refused(self) -> str:
-        """The reason for a refusal, in words; empty where none was given."""
+        """Who refused it and why, in words; the user's own words are marked as theirs. Empty: it is not known."""
         match self.by:
+            case "user":
+                return f"you: {self.reason}" if self.reason else "by you"
             case "rule":
                 return f"not allowed (rule: {self.rule})"
             case "level":

@@ -1,6 +1,7 @@
 """Reading a session's journal back, while it is written or long after."""
 
 from collections.abc import Iterator
+from os import SEEK_END
 from pathlib import Path
 
 from sightline.events import Event
@@ -10,6 +11,7 @@ from sightline.journal._writer import artifact_path
 from sightline.journal.tree._entry import Entry
 
 _OPEN_AT_ONCE = 100
+_END = 64 * 1024  # bytes
 
 
 class SessionReader:
@@ -44,6 +46,14 @@ class SessionReader:
         finally:
             for reader in artifacts.values():
                 reader.close()
+
+    def last(self, *kinds: str) -> list[Event]:
+        """Events of these kinds near the end of the journal, in order; none that has output."""
+        marks = tuple(b'{"kind":"%s"' % kind.encode() for kind in kinds)
+        with self._path.open("rb") as file:
+            file.seek(max(0, file.seek(0, SEEK_END) - _END))
+            lines = file.read().split(b"\n")[:-1]  # a torn last line is left out; the first may be half a line
+        return [decode_record(line, lambda *_: b"") for line in lines if line.startswith(marks)]
 
     def entries(self) -> Iterator[Entry]:
         """The steps of its conversation, in order. What cannot be read is left out, as a torn last line is."""

@@ -143,6 +143,7 @@ class FakeServer:
         self.texts: dict[str, list[str]] = {}  # what a search finds in a session, in parts; else its title
         self.posts: list[tuple[str, Any]] = []  # what was said to an agent: where, and the body
         self.refusal = ""  # why it is not taken
+        self.no_model = ""
         self.to_review: dict[str, Any] = {"uncommitted": 0}
         self.live_rows = 200
         self.rows_an_answer = 500
@@ -334,7 +335,7 @@ class FakeServer:
         ours = {name: LEVELS[name] for name in ("plan", "edit", "auto")}
         folders = [folder, "/home/ada/site"]
         choices = {"cwd": folder, "folders": folders, "agents": [claude], "models": ["local/m1"], "level": "auto"}
-        return JSONResponse({**choices, "levels": ours})
+        return JSONResponse({**choices, "levels": ours, "no_model": self.no_model})
 
     async def _start_agent(self, request: Request) -> Response:
         if self.refusal:

@@ -9,9 +9,11 @@ import tempfile
 from pathlib import Path
 
 import httpx2
+import msgspec
 import pytest
 
-from sightline.views.web.api._agents import folder_of
+from sightline.settings import Settings
+from sightline.views.web.api._agents import _why_no_model, folder_of
 from sightline.views.web.api._reading import RequestRefused
 
 from .conftest import DEADLINE, Served, wait_for
@@ -152,6 +154,15 @@ def test_a_folder_that_is_closed_to_the_user_is_refused():
 def test_a_recording_is_not_resumed(served):
     """There is no session behind it."""
     assert served.post("/api/sessions/r1/resume").status_code == 404
+
+
+def test_what_can_be_chosen_says_that_there_is_no_model(served, tmp_path):
+    """And not where the settings name one."""
+    folder = _folder(tmp_path)
+    assert served.get(f"/api/agents?cwd={folder}").json()["no_model"] == "there is no model to work with"
+    models = msgspec.structs.replace(Settings().models, default="scripted:x.json")
+    named = msgspec.structs.replace(Settings(), models=models)
+    assert _why_no_model(named) == ""
 
 
 @pytest.mark.parametrize(

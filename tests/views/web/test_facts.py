@@ -2,7 +2,18 @@
 
 import msgspec
 
-from sightline.events import AgentEnded, AgentStarted, AgentState, RunEnded, RunStarted, State, TodoState, TodoTask
+from sightline.events import (
+    AgentEnded,
+    AgentStarted,
+    AgentState,
+    ModelState,
+    ProviderState,
+    RunEnded,
+    RunStarted,
+    State,
+    TodoState,
+    TodoTask,
+)
 from sightline.events.stamping import stamp
 from sightline.transcript import fold
 from sightline.views.web.page._facts import facts_of
@@ -48,3 +59,11 @@ def test_an_isolated_agent_that_is_done_takes_no_messages():
     events = [AgentStarted("One", "One"), State("agent", parked.value, agent="One")]
     (agent,) = facts_of(fold([stamp(event, seq, 1.0) for seq, event in enumerate(events, 1)]), live=True)["agents"]
     assert (agent["talks"], agent["copy"]) == (False, "overlay: 2 files +3 −1")
+
+
+def test_our_own_agent_without_a_model_is_known():
+    """Another program that has not named its model has one."""
+    none, other = ModelState("").as_state(), ProviderState("claude").as_state()
+    states = ([none], [ModelState("m").as_state()], [none, other], [])
+    folded = [fold([stamp(event, seq, 1.0) for seq, event in enumerate(events, 1)]) for events in states]
+    assert [facts_of(state, live=True)["lacks_model"] for state in folded] == [True, False, False, False]

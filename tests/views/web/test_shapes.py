@@ -192,8 +192,8 @@ def test_why_a_call_failed_is_text_for_a_reader():
 @pytest.mark.parametrize(
     ("details", "shown"),
     [
-        ({"by": "user", "reason": "not needed"}, "not needed"),
-        ({"by": "user"}, None),
+        ({"by": "user", "reason": "not needed"}, "you: not needed"),
+        ({"by": "user"}, "by you"),
         ({"by": "nobody"}, "no user was there to ask"),
         ({"by": "rule", "rule": "exec(rm *)"}, "not allowed (rule: exec(rm *))"),
     ],

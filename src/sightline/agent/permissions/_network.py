@@ -94,8 +94,9 @@ class NetworkJudge:
 
 def _why_refused(ending: CallEnding) -> str:
     """Without what was refused: the caller has named it."""
-    reason = ending.why_refused
-    return reason if ending.by != "user" else f"the user refused it{reason and f': {reason}'}"
+    if ending.by != "user":
+        return ending.why_refused
+    return f"the user refused it{ending.reason and f': {ending.reason}'}"
 
 
 def _need(host: str, port: int) -> Need:

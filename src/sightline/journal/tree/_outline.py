@@ -106,7 +106,7 @@ def _message_text(entry: Entry) -> str:
 
 def _result(text: str, ending: CallEnding) -> list[str]:
     if ending.by:
-        return ["refused", *filter(None, [ending.why_refused])]
+        return ["refused", ending.why_refused]
     shown = ending.without_outcome(text)
     return [*([shown] if shown else []), *([f"exit {ending.exit_code}"] if ending.exit_code else [])]
 

@@ -210,8 +210,8 @@ def test_what_the_header_says_is_not_said_again(fields: dict[str, Any], rows: li
 @pytest.mark.parametrize(
     ("facts", "rows"),
     [
-        ({"by": "user", "reason": "not now.\nLater."}, ["│ not now.", "│ Later."]),
-        ({"by": "user"}, []),
+        ({"by": "user", "reason": "not now.\nLater."}, ["│ you: not now.", "│ Later."]),
+        ({"by": "user"}, ["│ by you"]),
         ({"by": "rule", "rule": "exec(make)"}, ["│ not allowed (rule: exec(make))"]),
         ({"by": "level"}, ["│ not allowed (the approval level is plan)"]),
         ({"by": "nobody"}, ["│ no user was there to ask"]),
@@ -234,7 +234,7 @@ def test_a_refused_change_is_said_to_be_refused() -> None:
         details={"ended": "refused", "by": "user", "reason": "no"},
         is_error=True,
     )
-    assert drawn(entry) == ["✕ Edit a.py  refused", "  - x", "  + y", "  no"]
+    assert drawn(entry) == ["✕ Edit a.py  refused", "  - x", "  + y", "  you: no"]
 
 
 def test_output_recedes_and_its_own_colours_stay() -> None:

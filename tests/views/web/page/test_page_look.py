@@ -358,6 +358,37 @@ async def test_an_approval_is_said_once(page_server, open_page):
     await expect(page.get_by_role("article", name=command)).to_be_visible()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_yes_once_and_no_are_told_apart(page_server, open_page, scheme):
+    """At a glance, from each other and from a yes to more; meanwhile the prompt's own button is not filled."""
+    await _conversation(page_server, requests=[_APPROVAL])
+    page = await open_page("#abcdef", color_scheme=scheme)
+    await expect(page.get_by_role("button", name="Yes, this once")).not_to_have_attribute("aria-disabled", "true")
+    look = "(each) => [getComputedStyle(each).color, getComputedStyle(each).backgroundColor].join()"
+    once, session, always, no = [
+        await each.evaluate(look) for each in await page.locator(".card .choices button").all()
+    ]
+    assert len({once, session, no}) == 3
+    assert session == always
+    steer = page.get_by_role("button", name="Steer")
+    assert (await steer.evaluate(look)).endswith("rgba(0, 0, 0, 0)")
+    await page_server.know("abcdef", running=True)
+    await expect(page.locator(".card")).to_have_count(0)
+    assert not (await steer.evaluate(look)).endswith("rgba(0, 0, 0, 0)")
+
+
+async def test_a_refused_call_does_not_speak_of_output(page_server, open_page):
+    """Who refused it, where that is known; and never that it printed nothing."""
+    page_server.session("abcdef", agent=True)
+    by_user = {"kind": "problem", "text": "you: write inside the project instead", "whole": True}
+    page_server.entries["abcdef"] += [_call(1, by_user, state="refused"), _call(2, state="refused")]
+    page = await open_page("#abcdef")
+    first, second = (page.get_by_role("article", name=f"Tool arg {n}") for n in (1, 2))
+    await expect(first.locator(".shape")).to_have_text("you: write inside the project instead")
+    await expect(second.locator(".state")).to_have_text("refused")
+    await expect(page.get_by_text("No output.")).to_have_count(0)
+
+
 async def test_our_reminders_are_not_the_users_words(page_server, open_page):
     """*Automatic todo reminder*, folded; the user's own are the user's."""
     await _conversation(page_server)

@@ -72,6 +72,29 @@ async def test_of_today_the_list_has_the_time_alone_and_a_fork_says_whose_it_is(
     await expect(page.locator("#session-title")).to_have_text("Sum fixed")
 
 
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")])
+async def test_the_list_says_how_each_ended_and_when(page_server, open_page, width, scheme):
+    """A failure by its sign and word, whose agent it was where it is not ours; the time however long the rest is."""
+    endings = ("", "failed", "refused", "timed_out", "cancelled")
+    folder = "~/a-folder-with-quite-a-long-name (worktree parser)"
+    for n, ending in enumerate(endings):
+        shared = {"title": "hi", "agent": True, "state": "ended", "cwd": "/data/copies/parser-8c1467", "folder": folder}
+        page_server.session(f"aaaaa{'bcdef'[n]}", ending=ending, provider="claude" if n == 1 else "", **shared)
+    page = await open_page("#aaaaab", viewport={"width": width, "height": 860}, color_scheme=scheme)
+    if width == 390:
+        await page.get_by_role("button", name="Sessions").click()
+    metas = _links(page).locator(".meta")
+    words = ["cancelled", "timed out", "refused", "failed · claude", "ended"]
+    for n, word in enumerate(words):
+        await expect(metas.nth(n)).to_contain_text(f"{word} · a-folder-with-quite-a-long-name (worktree parser) · ")
+        time = metas.nth(n).locator(".when")
+        await expect(time).to_contain_text(":")
+        inside, around = await time.bounding_box(), await metas.nth(n).bounding_box()
+        assert inside["x"] + inside["width"] <= around["x"] + around["width"] + 1
+    await expect(_links(page).locator(".sign")).to_have_text(["–", "✕", "✕", "✕", "·"])
+    assert await violations(page) == []
+
+
 async def test_of_the_session_that_is_shown_the_list_says_what_the_page_says(page_server, open_page):
     """The list comes later than what the session itself says: they never disagree."""
     page_server.session("abcdef", title="talk", agent=True)

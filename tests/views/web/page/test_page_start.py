@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from .axe import violations
 from .glass import expect
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -62,6 +63,42 @@ async def test_a_folder_that_is_offered_late_does_not_go_before_what_is_typed(pa
     await field.fill("")
     await page.get_by_role("textbox", name="First prompt").focus()
     await expect(field).to_have_value("/home/ada/app")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")])
+async def test_without_a_model_the_form_says_what_to_do(page_server, open_page, width, scheme):
+    """Before anything is started, and only of our own agent. When there is one, it starts."""
+    page_server.no_model = "there is no model to work with"
+    page = await open_page("#new", viewport={"width": width, "height": 860}, color_scheme=scheme)
+    note = page.locator("#new-no-model")
+    await expect(note).to_have_text(
+        "Sightline cannot answer: there is no model to work with. Run sightline in a terminal on the machine that "
+        "serves this page, where /setup adds one, or choose Claude Code as the agent. Then start the session here."
+    )
+    assert await violations(page) == []
+    prompt = page.get_by_role("textbox", name="First prompt")
+    await prompt.fill("precious words")
+    await prompt.press("Enter")
+    await expect(page.get_by_role("alert")).to_have_text("Not started: there is no model.")
+    await expect(prompt).to_have_value("precious words")
+    assert page_server.posts == []
+    await page.locator("#new-agent").select_option("Claude Code")
+    await expect(note).to_be_hidden()
+    await page.locator("#new-agent").select_option("Sightline")
+    await expect(note).to_be_visible()
+    page_server.no_model = ""
+    await page.get_by_role("button", name="Start session").click()
+    await expect(page.get_by_role("textbox", name="Prompt", exact=True)).to_be_visible()
+
+
+async def test_a_session_without_a_model_is_not_ready(page_server, open_page):
+    """Its status says what is missing."""
+    page_server.session("abcdef", title="talk", agent=True)
+    await page_server.know("abcdef", lacks_model=True)
+    page = await open_page("#abcdef")
+    await expect(page.locator("#status-state")).to_have_text("✕ no model")
+    await page_server.know("abcdef", model="fable")
+    await expect(page.locator("#status-state")).to_have_text("✓ ready")
 
 
 async def test_what_could_not_be_started_stays_in_the_form(page_server, open_page):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from sightline import events
 from sightline.text import clean_line
 from sightline.transcript import Snapshot, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
+from sightline.views._missing_model import lacks_model
 from sightline.views.console.shapes._shape import seconds_words
 
 _LOOKED_AT = 50  # entries, from the end
@@ -37,7 +38,7 @@ class Facts:
     @property
     def lacks_model(self) -> bool:
         """Whether our own agent works here and reports that it has no model."""
-        return events.ModelState.among(self._states) == events.ModelState("") and not self.provider
+        return lacks_model(self._states)
 
     @property
     def takes_steering(self) -> bool:

@@ -191,7 +191,7 @@ def _failure(message: ToolMessage) -> str:
     """Why a call failed, in a line: how it ended, else the first line of what the model read."""
     ending = message.ending or CallEnding()
     if ending.by:
-        return clean_line(": ".join(filter(None, ["refused", ending.why_refused])))
+        return clean_line(f"refused: {ending.why_refused}")
     if ending.exit_code and ending.ended in ("", "exit"):
         return f"exit code {ending.exit_code}"
     if ending.exit_code is not None and ending.ended:

@@ -19,9 +19,9 @@ from starlette.responses import Response
 from sightline.exceptions import UserMistake
 from sightline.host import launch_agent
 from sightline.journal import Store
-from sightline.models import usable
+from sightline.models import default_model, usable
 from sightline.providers import get_provider, provider_names
-from sightline.settings import StartOptions, load
+from sightline.settings import Settings, StartOptions, load
 from sightline.text import clean_line
 from sightline.views._levels import levels_in, levels_on_page
 from sightline.views.web.api._bodies import AgentBody, AgentChoices, AgentStartedBody, EmptyBody, OtherAgent
@@ -86,6 +86,7 @@ class AgentApi:
             models=[clean_line(name) for name in models[:_MOST_MODELS]],
             level=settings.permissions.approval,
             levels=levels_on_page(levels_in("")),
+            no_model=_why_no_model(settings),
         )
 
     def _folders(self, first: str) -> list[str]:
@@ -105,6 +106,15 @@ def folder_of(named: str) -> str:
     if not os.access(folder, os.R_OK | os.X_OK, effective_ids=True):
         raise RequestRefused(400, f"no permission to work in {clean_line(folder)}", "name another folder")
     return os.path.normpath(folder)
+
+
+def _why_no_model(settings: Settings) -> str:
+    """In the words of a page, on which no key can be pasted. Empty: there is one."""
+    try:
+        default_model(settings, os.environ)
+    except UserMistake as mistake:
+        return clean_line(mistake.message)
+    return ""
 
 
 def _provider(name: str) -> str:

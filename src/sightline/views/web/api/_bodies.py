@@ -43,6 +43,9 @@ class SessionBody(msgspec.Struct, frozen=True):
     archived: bool = False
     changed: float = 0.0  # when something was added to the conversation last, or a job began or ended
     fork_of: str = ""  # the id of the session it was forked from
+    folder: str = ""  # `cwd` as people write it; of one in a worktree, the workspace and the worktree's name
+    provider: str = ""  # whose agent answers; empty: sightline's own
+    ending: str = ""  # of an agent that has ended: failed, refused, timed_out, cancelled or lost; empty: well
 
 
 class SessionList(msgspec.Struct, frozen=True):
@@ -268,7 +271,7 @@ class OtherAgent(msgspec.Struct, frozen=True):
 
 class AgentChoices(msgspec.Struct, frozen=True):
     """What a session can be started with in `cwd`. `level`: the one its settings name; `levels`: those of sightline's
-    own agent, with what each lets it do."""
+    own agent, with what each lets it do. `no_model`: why that has no model unless one is named; empty: it has one."""
 
     cwd: str
     folders: list[str]
@@ -276,6 +279,7 @@ class AgentChoices(msgspec.Struct, frozen=True):
     models: list[str]
     level: str
     levels: dict[str, str]
+    no_model: str = ""
 
 
 class EmptyBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

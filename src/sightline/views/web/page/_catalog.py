@@ -17,8 +17,9 @@ from sightline.exceptions import SightlineError
 from sightline.host import is_lost, stored_jobs
 from sightline.journal import JobRecord, JournalHeader, SessionHit, SessionRecord, Store, is_job_id, session_of
 from sightline.text import clean_line
-from sightline.views._names import title_of
+from sightline.views._names import folder_name, session_folder, title_of
 from sightline.views.web.api._bodies import HitBody, JobBody, SessionBody, SessionHits, SessionList
+from sightline.views.web.page._endings import SessionEndings
 from sightline.views.web.page._hosts import Hosts, HostStanding, mark_of
 from sightline.views.web.page._recordings import Recording
 
@@ -38,6 +39,7 @@ class Catalog:
         self._headers: dict[str, JournalHeader] = {}
         self._seen: object = None
         self._hosts = Hosts(store)
+        self._endings = SessionEndings(store)
         self._running: set[str] = set()
         self._agents: set[str] = set()  # of those that run: with an agent
         self._untitled: set[str] = set()  # conversations without any message yet
@@ -185,12 +187,16 @@ class Catalog:
         known = {*self._conversations, *(job.session for job in self.jobs.values())}
         newest = [id for id in self._store.sessions()[:_MAY_BE_EMPTY] if id not in known]
         self._untitled = {id for id in newest if self._store.is_running(id)}
-        self._conversations.update({id: SessionRecord(id=id, running=True) for id in self._untitled})
+        self._conversations.update({id: self._begun(id) for id in self._untitled})
         sessions = self.listed(LISTED)
         running = [session for session in sessions.sessions if session.state == "running"]
         self._running = {session.id for session in running}
         self._agents = {session.id for session in running if session.agent}
         return sessions
+
+    def _begun(self, id: str) -> SessionRecord:
+        header = self._header(id)
+        return SessionRecord(id=id, cwd=header.cwd, provider=clean_line(header.provider), running=True)
 
     def _session(self, id: str, jobs: list[JobRecord], talk: SessionRecord | None) -> SessionBody:
         header = self._header(id)
@@ -198,11 +204,12 @@ class Catalog:
         title = title_of(talk) if talk is not None else ""
         running = self._store.is_running(id)
         standing = self._hosts.of(id) if running else HostStanding()
+        cwd = header.cwd or (jobs[0].cwd if jobs else "")
         return SessionBody(
             id=id,
             kind="session",
             title=title or header.title or (jobs[0].command if jobs else ""),
-            cwd=header.cwd or (jobs[0].cwd if jobs else ""),
+            cwd=cwd,
             state="running" if running else "lost" if is_lost(self._store, id) else "ended",
             started=header.created or (jobs[0].started if jobs else 0.0),
             jobs=[self.body(job) for job in jobs],
@@ -212,6 +219,9 @@ class Catalog:
             archived=id in self._archived,
             changed=max([header.created, talk.changed if talk is not None else 0.0, *map(_changed, jobs)]),
             fork_of=clean_line(header.parent_session),
+            folder=folder_name(cwd) if talk is None else session_folder(self._store, talk),
+            provider=talk.provider if talk is not None else "",
+            ending="" if talk is None or running else self._endings.of(id),
         )
 
     def _header(self, session: str) -> JournalHeader:

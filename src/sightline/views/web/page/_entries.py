@@ -12,7 +12,7 @@ from sightline.views._mail import mail_from
 from sightline.views._network import network_words
 from sightline.views.web.page._shapes import shape_of
 
-_STATES = {
+ENDED_STATES = {
     "cancelled": "cancelled",
     "timeout": "timed_out",
     "host": "lost",
@@ -60,7 +60,7 @@ def entry_body(number: int, entry: Entry, outputs: Outputs, *, live: bool) -> En
 def state_of(call: TranscriptCall, *, live: bool) -> str:
     if call.content is None:
         return "running" if live else "lost"
-    return _STATES.get(call_ending(call.details).ended, "failed" if call.is_error or call.exit_code else "ok")
+    return ENDED_STATES.get(call_ending(call.details).ended, "failed" if call.is_error or call.exit_code else "ok")
 
 
 def _call(number: int, call: TranscriptCall, outputs: Outputs, *, live: bool) -> EntryBody:

@@ -11,6 +11,7 @@ from sightline import events
 from sightline.transcript import Remark, Snapshot, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
 from sightline.views._levels import levels_in, levels_on_page
 from sightline.views._mail import unread_count
+from sightline.views._missing_model import lacks_model
 from sightline.views._working_copies import copy_words
 from sightline.views.web.page._shapes import phases_of
 
@@ -70,6 +71,7 @@ def facts_of(now: Snapshot, *, live: bool, killed: bool = False, last: float = 0
         "resumable": not live and talks(now),
         "running": live and now.running,
         "model": (model.name if model else "") or now.model,
+        "lacks_model": lacks_model(now.state),
         "todo": phases_of(todo) if todo else None,
         "usage": msgspec.to_builtins(now.usage) if now.usage is not None else None,
         "cost": now.cost,

@@ -235,8 +235,7 @@ def _problem(call: TranscriptCall) -> Shape | None:
     refused one, the reason: its content is for the model."""
     ending = events.call_ending(call.details)
     if ending.by:
-        why = clean_text(ending.why_refused[:_LONGEST_PROBLEM])
-        return {"kind": "problem", "text": why, "whole": True} if why else None
+        return {"kind": "problem", "text": clean_text(ending.why_refused[:_LONGEST_PROBLEM]), "whole": True}
     text = (call.content or "").strip("\n")
     short = 0 < len(text) <= _LONGEST_PROBLEM and text.count("\n") < _PROBLEM_LINES
     if not call.is_error or call.received or not short or clean_text(text) != text:

@@ -49,8 +49,9 @@ class Group {
     this.stop = button("Stop", () => this.stopIt(), { className: "stop-agent", hidden: true, "aria-label": `Stop ${path}` });
     this.problem = make("p", { className: "problem", role: "alert", hidden: true });
     const title = make("h3", { id: `agent${made}-title` }, this.name, this.task);
+    const about = make("div", { className: "about-agent" }, title, make("p", { className: "standing" }, this.sign, this.facts));
     this.element = make("section", { className: "agent", "aria-labelledby": `agent${made}-title` },
-      make("header", {}, this.fold, title, this.link, this.form, this.stop, make("p", { className: "standing" }, this.sign, this.facts)),
+      make("header", {}, this.fold, about, make("div", { className: "controls" }, this.link, this.form, this.stop)),
       this.problem, this.activity, this.entries);
     this.setFolded(true);
   }

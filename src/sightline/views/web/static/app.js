@@ -8,7 +8,7 @@ import { byId, setText } from "./dom.js";
 import { reasoningIsShown, showReasoning } from "./entries.js";
 import { count, when } from "./format.js";
 import { Keys } from "./keys.js";
-import { List, titleOf } from "./list.js";
+import { List, folderOf, titleOf } from "./list.js";
 import { Mail } from "./mail.js";
 import { NewSession } from "./newsession.js";
 import { Notices } from "./notify.js";
@@ -226,7 +226,7 @@ function showHead() {
   byId("session-head").hidden = !session;
   if (!session) return;
   setText(byId("session-title"), titleOf(session));
-  setText(byId("session-facts"), [session.id, session.cwd, when(session.started)].filter(Boolean).join(" · "));
+  setText(byId("session-facts"), [session.id, folderOf(session), when(session.started)].filter(Boolean).join(" · "));
 }
 
 function showEmptiness() {

@@ -184,11 +184,11 @@ export class Block {
   }
 
   drawNotes() {
-    const { said, note, binary, running, bytes: size = 0, kept, network } = this.entry;
+    const { state, said, note, binary, running, bytes: size = 0, kept, network } = this.entry;
     const notes = [said, note || (this.store.deleted && "output was deleted")].filter(Boolean);
     if (binary) notes.push(`Binary output, ${bytes(size)}: not shown; use Download.`);
     if (kept !== undefined && kept !== null && kept < size) notes.push(`${bytes(kept)} of ${bytes(size)} stored.`);
-    if (!running && size === 0 && this.store.total === 0 && !this.entry.shape && notes.length === 0) notes.push("No output.");
+    if (!running && state !== "refused" && size === 0 && this.store.total === 0 && !this.entry.shape && notes.length === 0) notes.push("No output.");
     if (network) notes.push(network);
     setText(this.note, notes.join(" "));
     this.note.hidden = notes.length === 0;

@@ -11,16 +11,20 @@ class Item {
   constructor(href) {
     this.sign = make("span", { className: "sign", "aria-hidden": "true" });
     this.title = make("span", { className: "title" });
-    this.meta = make("span", { className: "meta" });
+    this.about = make("span", { className: "about" });
+    this.when = make("span", { className: "when" });
+    this.meta = make("span", { className: "meta" }, this.about, this.when);
     this.snippet = make("span", { className: "snippet", hidden: true });
     this.link = make("a", { href }, this.sign, this.title, this.meta, this.snippet);
     this.elapsed = new Elapsed();
   }
 
-  set(title, state, meta) {
+  // when: not cut where the rest has no room.
+  set(title, state, about, when = "") {
     setText(this.sign, stateOf(state).sign);
     setText(this.title, title);
-    setText(this.meta, meta);
+    setText(this.about, about);
+    setText(this.when, when && ` · ${when}`);
     this.link.dataset.state = state;
   }
 
@@ -37,6 +41,9 @@ class Item {
 // What a session is called, in the list and above its transcript.
 export const titleOf = (session) =>
   session.title || session.jobs?.[0]?.command || (session.agent ? "Untitled" : session.id);
+
+// As people call it: one in a worktree is its workspace.
+export const folderOf = (session) => session.folder || session.cwd;
 
 // In the list: a fork has the title of its original.
 const listedTitle = (session) => (session.fork_of ? `fork of ${session.fork_of}: ` : "") + titleOf(session);
@@ -70,7 +77,7 @@ export class List {
 
   take({ sessions, more = 0 }) {
     this.sessions = sessions;
-    this.folders = shortest(sessions.filter((session) => session.kind !== "recording").map((session) => session.cwd));
+    this.folders = shortest(sessions.filter((session) => session.kind !== "recording").map(folderOf));
     this.more = more;
     this.at = performance.now();
     draw(this);
@@ -172,7 +179,8 @@ export class List {
     const running = jobs.filter((job) => job.state === "running").length;
     const shown = session.kind === "recording" ? "recording" : `${session.archived ? "archived, " : ""}${stateOf(state).word}`;
     const many = running && session.agent ? `${count(running, "job", "jobs")} running` : jobs.length > 1 ? count(jobs.length, "job", "jobs") : "";
-    held.item.set(listedTitle(session), state, [shown, many, this.folders.get(session.cwd), whenShort(session.changed || session.started)].filter(Boolean).join(" · "));
+    held.item.set(listedTitle(session), state, [shown, session.provider, many, this.folders.get(folderOf(session))].filter(Boolean).join(" · "),
+      whenShort(session.changed || session.started));
     held.item.link.title = session.cwd ?? "";
     held.menu.hidden = !session.agent && (session.state !== "running" || session.kind === "recording");
     held.menu.setAttribute("aria-label", `Actions for ${listedTitle(session)}`);
@@ -241,7 +249,7 @@ function standing(session, jobs, agent) {
   if (agent.waiting) return "waiting";
   if (agent.busy) return "working";
   if (session.agent && session.state === "running") return "idle"; // its jobs are shown besides
-  if (session.agent) return agent.lost || session.state === "lost" ? "lost" : "ended";
+  if (session.agent) return agent.lost || session.state === "lost" ? "lost" : session.ending || "ended";
   if (jobs.some((job) => job.state === "running")) return "running";
   return jobs.find((job) => job.state !== "ok")?.state ?? jobs.at(-1)?.state ?? session.state;
 }

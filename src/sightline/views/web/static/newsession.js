@@ -28,6 +28,7 @@ export class NewSession {
     this.folder.addEventListener("change", () => this.look(this.folder.value));
     this.folder.addEventListener("blur", () => this.fillFolder());
     this.agent.addEventListener("change", () => this.showAgent());
+    this.model.addEventListener("input", () => this.showNoModel());
   }
 
   // `cwd`: the folder of the session that was shown before.
@@ -84,6 +85,22 @@ export class NewSession {
     const first = other ? "as its own settings say" : `as the settings say (${level})`;
     this.level.replaceChildren(make("option", { value: "", text: first }), ...names.map((name) => make("option", { value: name, text: `${name}: ${about[name]}` })));
     this.level.value = names.includes(chosen) ? chosen : "";
+    this.showNoModel();
+  }
+
+  // Of our own agent, when no model is named and there is none to take.
+  get lacksModel() {
+    return Boolean(this.choices?.no_model) && !this.agent.value && !this.model.value.trim();
+  }
+
+  showNoModel() {
+    const place = byId("new-no-model");
+    place.hidden = !this.lacksModel;
+    if (place.hidden) return;
+    const { no_model: why, agents } = this.choices;
+    const other = agents.length ? `, or choose ${agents.map(({ title }) => title).join(" or ")} as the agent` : "";
+    place.replaceChildren(`Sightline cannot answer: ${why}. Run `, make("code", { text: "sightline" }),
+      " in a terminal on the machine that serves this page, where ", make("code", { text: "/setup" }), ` adds one${other}. Then start the session here.`);
   }
 
   async start() {
@@ -94,6 +111,12 @@ export class NewSession {
     }
     this.setStarting(true);
     this.report("");
+    if (this.lacksModel) await this.look(this.folder.value); // there may be one by now
+    if (this.lacksModel) {
+      this.setStarting(false);
+      this.report("Not started: there is no model.");
+      return;
+    }
     try {
       const { session } = await api.startAgent({
         cwd: this.folder.value.trim(), provider: this.agent.value, model: this.model.value.trim(), level: this.level.value,

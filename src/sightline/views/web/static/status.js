@@ -83,12 +83,13 @@ export class Status {
   }
 }
 
-function standing({ live, running, requests = [], retry, compaction, lost = null }) {
+function standing({ live, running, requests = [], retry, compaction, lost = null, lacks_model: noModel = false }) {
   if (!live) return lost === null ? { state: "ended", word: "· ended" } : { state: "lost", word: "? lost" };
   if (requests.length) return { state: "waiting", word: "" }; // the card shows it
   if (compaction?.running) return { state: "running", word: "◌ compacting the conversation" };
   if (retry) return { state: "running", word: "◌ retrying" };
-  return running ? { state: "running", word: "◌ working" } : { state: "ok", word: "✓ ready" };
+  if (running) return { state: "running", word: "◌ working" };
+  return noModel ? { state: "failed", word: "✕ no model" } : { state: "ok", word: "✓ ready" };
 }
 
 function factsText({ model, thinking, context, totals = {}, agents = [], jobs = [], queue = [], ui_status: shown = {} }) {
