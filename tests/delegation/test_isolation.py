@@ -1,6 +1,7 @@
 """Isolated agents: each works in its own copy of the files, which is merged when its task is done."""
 
 import asyncio
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -373,3 +374,18 @@ async def test_a_branch_has_nothing_that_a_rule_denies(tmp_path: Path) -> None:
         assert all(
             f"b/{name}" in content(given["patch"]) for name in ("denied.txt", "inner/file", ".vscode/tasks.json")
         )
+
+
+@pytest.mark.parametrize(("kind", "merge"), [*((kind, "patch") for kind in KINDS), ("worktree", "branch")])
+async def test_a_name_that_is_not_utf_8_loses_no_result(tmp_path: Path, kind: str, merge: str) -> None:
+    """Of a file or of a branch: it is shown with what stands for the rest, and its file is merged as it is named."""
+    needs_of(kind, tmp_path)
+    work = project(tmp_path)
+    make = "git switch -qc \"$(printf 'b\\377c')\"; git switch -q -; echo x > \"$(printf 'a\\377b')\""
+    script = [[call("bash", command=make)], [text("Done.")]]
+    settings = {"task.isolation": kind, "task.merge": merge}
+    async with lab(tmp_path, [[isolated({"One": script})], [text("So.")]], settings=settings) as here:
+        await here.run()
+        (given,) = handed_in(here)
+        assert given["files"] == ["a\ufffdb"]
+        assert (work / os.fsdecode(b"a\xffb")).exists() == (merge == "patch")
