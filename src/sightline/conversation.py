@@ -15,6 +15,7 @@ import msgspec
 
 from sightline.events import CallEnding, Usage
 
+SKILL = "skill"  # origin of a message with the text of a skill that the user had the agent use
 SIDE_QUESTION = "btw"  # origin of a message that is in one request and in no conversation
 
 # tool_use: it made calls. refusal: it would not answer. aborted: we stopped it. error: it broke off.

@@ -278,3 +278,12 @@ async def test_the_sessions_own_notes_need_nobodys_leave(tmp_path: Path) -> None
         outcome = await here.run()
         assert outcome.exit_code == 0
         assert "step one" in here.of(ToolResult)[-1].content
+
+
+def test_what_a_command_became_is_not_the_users_after_a_kill() -> None:
+    """Its event was stored, and its message was not."""
+    tail = [User("/fix 12", source="person"), User("Fix 12.", source="command")]
+    assert [(each.origin, text_of(each)) for each in missing_messages([], tail)] == [
+        ("", "/fix 12"),
+        ("command", "Fix 12."),
+    ]

@@ -394,6 +394,22 @@ def test_leaving_and_stopping_it(work: Path) -> None:
 # Places and prompts
 
 
+@pytest.mark.parametrize("words", [("ps",), ("sessions",), ("jobs",), ("-p", "hi", "--model", "scripted:x.json")])
+def test_a_home_that_is_a_file_is_a_mistake(words: tuple[str, ...], tmp_path: Path) -> None:
+    """Nothing is stored there, which is not to say that nothing runs."""
+    (tmp_path / "file").touch()
+    done = sightline(*words, env={**os.environ, "SIGHTLINE_HOME": str(tmp_path / "file")})
+    assert done.returncode == 2
+    assert f"{tmp_path}/file: it is not a folder\nhint: name one with SIGHTLINE_HOME\n".encode() in done.stderr
+
+
+def test_a_home_that_cannot_be_made_is_no_full_disk() -> None:
+    """The hint fits the reason."""
+    done = sightline("exec", "--", "true", env={**os.environ, "SIGHTLINE_HOME": "/proc/nowhere"})
+    assert done.returncode == 1
+    assert b"hint: choose another folder with SIGHTLINE_HOME\n" in done.stderr
+
+
 def test_a_home_with_a_long_name(work: Path, tmp_path: Path) -> None:
     """Longer than a socket's path may be."""
     home = tmp_path / ("d" * 120) / ("e" * 120)
@@ -572,7 +588,7 @@ def test_a_session_is_named_once_after_a_cancel(work: Path) -> None:
 
 def test_a_cancelled_side_question_names_no_session(work: Path) -> None:
     """As the first prompt it leaves no conversation that could be resumed."""
-    turns = [[{"text": "An answer.", "delay_ms": 60000}]]
+    turns = [{"blocks": [{"text": "An answer.", "delay_ms": 60000}], "aside": True}]
     process = subprocess.Popen(
         [SIGHTLINE, "-p", "/btw why?", "-v", "--model", script(work, turns)],
         stdout=subprocess.PIPE,

@@ -325,7 +325,7 @@ def test_too_many_files_are_none(place: Place) -> None:
         write(place.own / f"{number}.md")
     found = place.find()
     assert found.agents.keys() == BUNDLED
-    assert found.notices[0].startswith(f"too many agent files: {place.own}")
+    assert found.notices[0].startswith(f"too many files: {place.own}")
 
 
 def test_a_folder_that_cannot_be_listed_is_reported(place: Place) -> None:

@@ -387,3 +387,28 @@ async def test_the_answer_of_a_host_is_one_line(tmp_path: Path) -> None:
     assert await asyncio.to_thread(started.stdout.read) == b""
     started.stdout.close()
     await until(lambda: not alive(said["pid"]))
+
+
+async def test_who_attaches_without_a_terminal_reads_what_waits_for_an_answer(launch: Launch, tmp_path: Path) -> None:
+    """It cannot be answered there: where it can is said, of one that waits already and of one that comes."""
+    write = {"tool": "write", "args": {"path": str(tmp_path / "outside"), "content": "x"}}
+    session = await launch(model=write_script(tmp_path, [[write], [write], [{"text": "Done."}]]))
+    view = await view_of(session)
+    await view.client.submit(Prompt("go"))
+    await view.until(lambda: view.now.requests)
+    command = [sys.executable, "-m", "sightline", "attach", session]
+    watching = await asyncio.create_subprocess_exec(
+        *command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    assert watching.stderr is not None
+    for _ in range(2):
+        (request,) = view.now.requests
+        said = [(await asyncio.wait_for(watching.stderr.readline(), DEADLINE)).decode() for _ in range(2)]
+        assert said[0].startswith("warning: the agent waits for your answer: ")
+        assert said[1] == f"hint: answer it in a terminal: sightline attach {session}\n"
+        await view.client.submit(AnswerRequest(request, "no"))
+        await view.until(lambda request=request: request not in view.now.requests)
+        await view.until(lambda: view.now.requests or not view.now.running)
+    await view.client.submit(Stop())
+    assert await asyncio.wait_for(watching.wait(), DEADLINE) == 0
+    view.leave()

@@ -11,7 +11,7 @@ import pytest
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.handles import Grants, granted
 from sightline.paths import data_folder
-from sightline.settings import is_trusted, load, trust_of, trusted_files
+from sightline.settings import is_trusted, load, trust_of, trusted_agents, trusted_commands, trusted_files
 from sightline.settings._trust import trust, trusted_folders, untrust
 from sightline.settings.editing import change_setting, remove_setting
 
@@ -193,6 +193,21 @@ def test_a_changed_agent_leaves_settings_trusted(tmp_path, agent, kind):
     assert not is_trusted(tmp_path)
     assert trusted_files(tmp_path)[0] == "trusted"
     assert load(tmp_path).settings.permissions.deny == ["exec(rm *)"]
+
+
+@pytest.mark.parametrize("command", [".sightline/commands/fix.md", ".claude/commands/git/fix.md"])
+def test_a_changed_command_leaves_settings_and_agents_trusted(tmp_path, command):
+    """Each has a word of its own."""
+    write(tmp_path / SETTINGS)
+    write(tmp_path / command)
+    trust(tmp_path)
+    assert trusted_commands(tmp_path) == ("trusted", {tmp_path / command: (tmp_path / command).read_bytes()})
+    write(tmp_path / command, "y")
+    assert (trusted_commands(tmp_path)[0], trust_of(tmp_path)) == ("changed", "changed")
+    assert (trusted_files(tmp_path)[0], trusted_agents(tmp_path)[0]) == ("trusted", "trusted")
+    trust(tmp_path)
+    write(tmp_path / ".claude/agents/a.md")
+    assert (trusted_commands(tmp_path)[0], trusted_agents(tmp_path)[0]) == ("trusted", "changed")
 
 
 def test_a_folder_without_agents_has_the_entry_of_before(tmp_path):

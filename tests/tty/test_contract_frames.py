@@ -259,6 +259,22 @@ def test_resize_is_an_event_that_is_drawn_when_the_size_is_still(multiplexer: st
     assert paper.tape == numbered(4)
 
 
+def test_resize_in_tmux_nothing_is_drawn_before_the_size_is_still() -> None:
+    """Resize handling: tmux wraps anew before it reports a size; a frame for a size that is gone would erase rows."""
+    paper, clock, lines = Paper(rows=6), FakeClock(), Lines(*numbered(4))
+    display = Display(paper, Capabilities(multiplexer="tmux"), clock)
+    display.add(lines)
+    clock.advance(0)
+    for _ in range(1000):
+        display.resized()
+        display.request_render(urgent=True)
+        clock.advance(TMUX_SETTLE * 0.9)
+    assert len(paper.written) == 1
+    paper.expect_gesture()
+    clock.advance(TMUX_SETTLE)
+    assert len(paper.written) == 2
+
+
 def test_resize_the_ledger_restarts_from_the_frame_that_is_written_anew() -> None:
     """Resize handling: outside a multiplexer the shell's earlier lines go with history, ours are there once."""
     paper, lines = Paper(rows=3, above=5), Lines(*numbered(9))

@@ -6,12 +6,19 @@ TYPE_CHECKING = False
 # An extension's file needs a few of these names in the console too, which runs no agent.
 if TYPE_CHECKING:
     from sightline.agent._agent import Agent as Agent
+    from sightline.agent._agent import skill_named as skill_named
     from sightline.agent._build import NOT_FOR_SUBAGENTS as NOT_FOR_SUBAGENTS
     from sightline.agent._build import AgentSpec as AgentSpec
     from sightline.agent._build import agent_spec as agent_spec
     from sightline.agent._build import build as build
     from sightline.agent._build import model_of as model_of
     from sightline.agent._reloading import take_settings as take_settings
+    from sightline.agent._skills import publish_skills as publish_skills
+    from sightline.agent.commands._command_file import CommandFile as CommandFile
+    from sightline.agent.commands._discovery import CommandCatalogue as CommandCatalogue
+    from sightline.agent.commands._discovery import find_commands as find_commands
+    from sightline.agent.commands._file_commands import add_file_commands as add_file_commands
+    from sightline.agent.commands._file_commands import own_names as own_names
     from sightline.agent.conversation._repair import missing_messages as missing_messages
     from sightline.agent.conversation._summaries import summarise_branch as summarise_branch
     from sightline.agent.extensions._files import add_extensions as add_extensions

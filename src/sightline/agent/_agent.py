@@ -24,17 +24,19 @@ from sightline.agent.loop._command_run import CommandRun, named
 from sightline.agent.loop._model_request import ModelRequests
 from sightline.agent.loop._queue import How, Inbox, PromptQueue, QueuedPrompt, ReturnedPrompts
 from sightline.agent.loop._requests import UserRequests
-from sightline.agent.loop._run import AgentRun, RunOutcome
+from sightline.agent.loop._run import AgentRun, RunOpening, RunOutcome
 from sightline.agent.loop._side_question import SideQuestion
 from sightline.agent.permissions._permissions import SessionPermissions
-from sightline.conversation import ImagePart, ToolMessage
+from sightline.conversation import SKILL, ImagePart, ToolMessage
 from sightline.events import StateFact
 from sightline.exceptions import UserMistake
 from sightline.exec import JobSnapshot
 from sightline.tools import ToolRegistry, Workplace
+from sightline.tools.skills import SkillUse
 
 if TYPE_CHECKING:
     from sightline._extension_files import ExtensionFile
+    from sightline.agent.commands._file_commands import FileCommands
 
 PROMPT_AT_MOST = 4_000_000  # characters
 T = TypeVar("T")
@@ -79,7 +81,9 @@ class Agent:
         self._when_idle: list[Callable[[], None]] = []
         self._when_begun: list[Callable[[], None]] = []
         self.commands: dict[str, Callable[[str], Awaitable[object]]] = {}  # of extensions
+        self.file_commands: FileCommands | None = None  # of the agent of a session
         self.defines_agents: list[tuple[ExtensionFile, object]] = []  # functions of extensions
+        self.uses_skills = False  # a prompt is the user's, who may have it use one: `/skill NAME`
         self.notices: list[str] = []  # about what was read for its start, to be published with it
 
     @property
@@ -116,18 +120,43 @@ class Agent:
         if not text.strip() and not images and not files:
             raise UserMistake("the prompt is empty", "write what the agent should do")
         _refuse_long(text)
-        if self.commands and not origin and not mail and self._is_command(text):
+        is_theirs = not origin and not mail
+        if self.commands and is_theirs and not (self.uses_skills and skill_named(text)[0]) and self._is_command(text):
             self._begin(CommandRun(self.actor, self.workplace.cwd, text, self.invoke))
+            return
+        if self.file_commands is not None and not origin and not mail and (command := self.file_commands.named(text)):
+            if self.busy or self._rearranging is not None:
+                raise UserMistake("the agent is working", "run the command when the agent is done")
+            typed = QueuedPrompt(text=text, images=images, files=files)
+            self._begin(self._new_run(self.file_commands.prompt(command, typed, self._inbox)))
             return
         if self.hooks and not origin:
             text = await self.hooks.prompt(text)
+        skill = await self._skill_in(text) if self.uses_skills and is_theirs else None
         if self.busy and how == "prompt":
             how = "steer"
         self._accept(
             QueuedPrompt(
-                text=text, how=how, images=images, files=files, origin=origin, mail=mail, on_dropped=on_dropped
+                text=text,
+                how=how,
+                images=images,
+                files=files,
+                origin=origin,
+                mail=mail,
+                skill=skill,
+                on_dropped=on_dropped,
             )
         )
+
+    async def _skill_in(self, text: str) -> SkillUse | None:
+        """The skill a prompt names with `/skill NAME`. UserMistake where there is none of that name."""
+        skills = self.workplace.skills
+        if skills is None or named(text)[0] != SKILL:
+            return None
+        name, words = skill_named(text)
+        if not name:
+            raise UserMistake("which skill?", "/skill NAME, and what it is for; `sightline skills` lists them")
+        return await asyncio.to_thread(skills.use, name, words)
 
     def side_question(self, text: str, actor: Actor) -> SideQuestion:
         """A question beside the conversation, at any time; it changes nothing of the agent. `actor`: of the answer."""
@@ -210,6 +239,11 @@ class Agent:
             if self._queue and not self.busy and not self._closed:
                 self._begin()
 
+    def cancel_call(self, id: str) -> bool:
+        """False when it is none of its own, or has ended."""
+        pieces = self.file_commands
+        return self.calls.cancel(id) or (pieces is not None and pieces.cancel(id))
+
     async def invoke(self, name: str, args: str) -> object:
         """Run a command an extension brought."""
         command = self.commands.get(name)
@@ -274,7 +308,7 @@ class Agent:
             raise UserMistake("the agent is working", "run the command when the agent is done")
         return True
 
-    def _new_run(self) -> AgentRun:
+    def _new_run(self, opening: RunOpening | None = None) -> AgentRun:
         return AgentRun(
             self.actor,
             model=self.model,
@@ -284,6 +318,7 @@ class Agent:
             calls=self.calls,
             approvals=self.permissions.approvals,
             workplace=self.workplace,
+            opening=opening,
         )
 
     def _begin(self, run: "AgentRun | CommandRun | None" = None) -> None:
@@ -305,6 +340,13 @@ class Agent:
             return
         for callback in self._when_idle:
             callback()
+
+
+def skill_named(text: str) -> tuple[str, str]:
+    """The skill a prompt has the agent use, and the user's words after its name; empty where it names none."""
+    command, rest = named(text)
+    words = rest.split(maxsplit=1)
+    return (words[0], "".join(words[1:])) if command == SKILL and words else ("", "")
 
 
 def _refuse_long(text: str) -> None:

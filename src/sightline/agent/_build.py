@@ -37,6 +37,8 @@ from sightline.tools import (
     remove_leftovers,
     remove_old_writes,
 )
+from sightline.tools.read import ReadTool
+from sightline.tools.skills import SessionSkills
 
 NOT_FOR_SUBAGENTS = ("todo", "job")
 
@@ -53,6 +55,7 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     environ: Mapping[str, str] = {}
     tools: tuple[Any, ...] = ()  # besides the built-in ones
     only: tuple[str, ...] | None = None  # the names of the tools it may have; None: all
+    skills: tuple[str, ...] | None = None  # the names of the skills it may have; None: all
     notices: tuple[str, ...] = ()  # about the settings, to be published first
     may_lack_model: bool = False  # start even without a model: the user may choose one
 
@@ -129,6 +132,7 @@ def build(
             found=found,
             role=role,
             instructions=settings.instructions,
+            skills=offer,
             sandboxed=sandboxed,
             now=lambda: begun,
         )
@@ -181,6 +185,10 @@ def build(
     without = NOT_FOR_SUBAGENTS if parent is not None else () if settings.todo.enabled else ("todo",)
     offered = [tool for tool in builtin_tools() if tool.name not in without]
     tools = ToolRegistry((*offered, *spec.tools), spec.only)
+    workplace.skills = SessionSkills(
+        spec.cwd, spec.environ, current, lambda: permissions.limits().is_denied, only=spec.skills
+    )
+    offer = workplace.skills.offer() if ReadTool.name in tools else ""
     model_requests = ModelRequests(lambda: system(permissions.limits().sandbox), tools, artifacts, actor.log.id)
     conversation = AgentConversation(
         memory, model, actor=actor, hooks=hooks, settings=current, system=lambda: model_requests.system

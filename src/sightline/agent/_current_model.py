@@ -1,6 +1,7 @@
 """The model of an agent, its thinking level, and the models for images and small work."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from sightline.actors import Actor
 from sightline.agent.conversation._memory import Memory
@@ -75,6 +76,23 @@ class CurrentModel:
         self.model = model
         self._note()
         self._actor.publish(ModelState(self.name).as_state())
+
+    @contextmanager
+    def other(self, name: str) -> Iterator[None]:
+        """Another model for one run; after that the one before it, unless the user has chosen one meanwhile."""
+        model, before = self._open(name), self.model
+        self.note_chosen()  # the session's own
+        self.model = model
+        self._actor.publish(ModelState(self.name).as_state())
+        try:
+            yield
+        finally:
+            if self.model is model:
+                self._before.append(model)
+                self.model = before
+                self._actor.publish(ModelState(self.name).as_state())
+            else:
+                self._before.append(before)
 
     def think(self, level: Thinking) -> None:
         self.thinking = level

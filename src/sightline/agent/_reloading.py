@@ -18,6 +18,7 @@ _WHEN_IT_BEGINS = (
     "todo.enabled",
     "jobs.max_jobs",
     "extensions",
+    "skills",
     "context_files",
     "instructions",
 )

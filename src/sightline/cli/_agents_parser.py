@@ -1,4 +1,4 @@
-"""Options and help of `sightline agents`."""
+"""Options and help of `sightline agents` and `sightline commands`."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -37,3 +37,15 @@ def add_agents_commands(subparsers: "Subparsers") -> None:
     new.add_argument("--project", action="store_true", help="in this project (.sightline/agents) instead of yours")
     new.set_defaults(command=commands.new_agent)
     parts.choices = AnyWord(parts.choices or {})
+
+
+def add_slash_commands(subparsers: "Subparsers") -> None:
+    parser = subparsers.add_parser(
+        "commands",
+        help="list the slash commands of Markdown files",
+        description="Every slash command of a Markdown file, this project's and yours: what it does, where its file "
+        "is, and whether it can be used. /NAME in a prompt runs one.",
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    add_common(parser, verbose="")
+    parser.set_defaults(command=commands.slash_commands)

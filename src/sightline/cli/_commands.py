@@ -239,7 +239,7 @@ def models(arguments: argparse.Namespace) -> int:
 
 def agents(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import columns_of, write_text
-    from sightline.views.plain.commands.agents import show_agents
+    from sightline.views.plain.commands.definitions.agents import show_agents
 
     name, width = getattr(arguments, "name", ""), columns_of(1)
     shown = show_agents(current_folder(), os.environ, name, palette_of(arguments), width, json=arguments.json)
@@ -248,9 +248,29 @@ def agents(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def skills(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain import columns_of, write_text
+    from sightline.views.plain.commands.definitions.skills import show_skills
+
+    shown = show_skills(current_folder(), os.environ, palette_of(arguments), columns_of(1), json=arguments.json)
+    write_text(1, shown.text)
+    write_text(2, shown.notes)
+    return 0
+
+
+def slash_commands(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain import columns_of, write_text
+    from sightline.views.plain.commands.definitions.slash_commands import show_commands
+
+    shown = show_commands(current_folder(), os.environ, palette_of(arguments), columns_of(1), json=arguments.json)
+    write_text(1, shown.text)
+    write_text(2, shown.notes)
+    return 0
+
+
 def new_agent(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import write_text
-    from sightline.views.plain.commands.agents import write_agent
+    from sightline.views.plain.commands.definitions.agents import write_agent
 
     shown = write_agent(current_folder(), os.environ, arguments.name, project=arguments.project)
     write_text(1, shown.text)

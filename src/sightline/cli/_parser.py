@@ -60,7 +60,7 @@ def prompt_parser() -> CommandParser:
 
 def build_parser() -> CommandParser:
     """Every command."""
-    from sightline.cli._agents_parser import add_agents_commands
+    from sightline.cli._agents_parser import add_agents_commands, add_slash_commands
     from sightline.cli._job_parser import add_job_commands
     from sightline.cli._opening import AnyWord, CommandOrPrompt
     from sightline.cli._session_parser import add_session_commands
@@ -83,6 +83,8 @@ def build_parser() -> CommandParser:
     add_session_commands(subparsers)
     add_settings_commands(subparsers)
     add_agents_commands(subparsers)
+    add_slash_commands(subparsers)
+    _add_skills(subparsers)
     add_worktree_commands(subparsers)
     _add_models(subparsers)
     _add_doctor(subparsers)
@@ -243,6 +245,18 @@ def _add_models(subparsers: "Subparsers") -> None:
     models.add_argument("--remote", action="store_true", help="also ask the vendors which models they offer")
     add_common(models, verbose="", below=True)
     models.set_defaults(command=commands.models)
+
+
+def _add_skills(subparsers: "Subparsers") -> None:
+    parser = subparsers.add_parser(
+        "skills",
+        help="list the skills (SKILL.md) that are found here",
+        description="Every skill that is found here: where it is from, and whether it is used: offered to the model, "
+        "for the user only, untrusted, shadowed by another one, broken and why. /skill NAME uses one.",
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    add_common(parser, verbose="")
+    parser.set_defaults(command=commands.skills)
 
 
 def _add_doctor(subparsers: "Subparsers") -> None:

@@ -17,6 +17,7 @@ class OwnProgram(msgspec.Struct, frozen=True, kw_only=True):
     folder: Path  # of what it stores
     options: StartOptions
     only: tuple[str, ...]  # the names of its tools
+    skills: tuple[str, ...] | None = None  # the names of its skills; None: all
 
 
 class ProgramStart(msgspec.Struct, frozen=True, kw_only=True):

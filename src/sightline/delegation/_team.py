@@ -212,7 +212,7 @@ class Team:
             ]
         options = msgspec.structs.replace(spec.options, deny=list(dict.fromkeys(denied)))
         only = tuple(name for name in self._tool_names(member) if name not in NOT_FOR_SUBAGENTS)
-        return OwnProgram(folder=self._shelf.folder(member.id), options=options, only=only)
+        return OwnProgram(folder=self._shelf.folder(member.id), options=options, only=only, skills=spec.skills)
 
     # Working copies
 
@@ -361,6 +361,11 @@ class Team:
             names = definition.tools_of(names)
         return names
 
+    def _skill_names(self, member: Member) -> tuple[str, ...] | None:
+        """What is left of the skills, from one to the next; None: all."""
+        named = [definition.skills for definition in self._definitions(member) if definition.skills is not None]
+        return tuple(name for name in named[0] if all(name in each for each in named)) if named else None
+
     def _level(self, member: Member, parent: Agent) -> Approval:
         """The level of one that is a program: what its definition names, else its parent's for ours and `auto` for
         another, and never more than its parent may do. UserMistake where that could not be seen to."""
@@ -390,6 +395,7 @@ class Team:
             options=options,
             tools=self._extension_tools(),
             only=(*self._tool_names(member), *_DELEGATING),
+            skills=self._skill_names(member),
             may_lack_model=False,
         )
 

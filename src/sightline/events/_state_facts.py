@@ -278,17 +278,37 @@ class DismissedFindings(BareFact, frozen=True):
     by_review: dict[str, list[int]]
 
 
-class ExtensionCommand(msgspec.Struct, frozen=True):
+class OfferedCommand(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str
     about: str = ""
+    args: str = ""  # what it takes, as a hint
+    source: str = "extension"  # or project, user: where its file is
 
 
 class CommandsState(RowsFact, frozen=True):
-    """The slash commands that extensions bring, all of them."""
+    """The slash commands of extensions and of Markdown files, all of them."""
 
     KEY: ClassVar[str] = "commands"
-    ROW: ClassVar[type] = ExtensionCommand
-    commands: list[ExtensionCommand]
+    ROW: ClassVar[type] = OfferedCommand
+    commands: list[OfferedCommand]
+
+
+class SessionSkill(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`standing`: offered, for the user only, or why it is not used, as every list shows it."""
+
+    name: str
+    about: str = ""
+    place: str = ""  # the folder of skills it is in
+    standing: str = ""
+    usable: bool = False  # `/skill NAME` uses it
+
+
+class SkillsState(RowsFact, frozen=True):
+    """The skills of the session, all of them, in their order of precedence."""
+
+    KEY: ClassVar[str] = "skills"
+    ROW: ClassVar[type] = SessionSkill
+    skills: list[SessionSkill]
 
 
 class StatusTextsState(RowsFact, frozen=True):

@@ -1,5 +1,6 @@
 """The store, one folder: a folder per session, the index of jobs, the list of conversations."""
 
+import errno
 import os
 import time
 from collections.abc import Callable, Iterable
@@ -332,7 +333,8 @@ class Store:
         return msgspec.structs.replace(record, running=self.is_running(record.id), title=title)
 
     def no_room(self, error: OSError) -> OutsideFailure:
-        hint = "free some disk space, or choose another folder with SIGHTLINE_HOME"
+        room = "free some disk space, or " if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
+        hint = f"{room}choose another folder with SIGHTLINE_HOME"
         return OutsideFailure(f"cannot store a session in {self._sessions}: {error.strerror}", hint)
 
 

@@ -52,6 +52,7 @@ class ChannelRun:
             exit_code=130 if cancelled else int(failed),
             session=self._session,
             text=self._words.text,
+            left_out=self._words.left_out,
             cancelled=cancelled,
             error=None if cancelled else self._error,
         )

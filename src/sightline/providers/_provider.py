@@ -39,6 +39,7 @@ class ProviderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int
     session: str = ""
     text: str = ""  # the words of the root agent, each block of them on a line of its own
+    left_out: int = 0  # characters before them that are not held
     native_exit_code: int | None = None
     stderr: str = ""  # the end of what it wrote there
     timed_out: bool = False
@@ -194,17 +195,17 @@ def is_refusal(event: Event) -> bool:
     return isinstance(event, ToolResult) and call_ending(event.details).ended == REFUSED
 
 
-WORDS_AT_MOST = 4_000_000  # characters of an answer that are held until its run ends; all of it is in the journal
+WORDS_AT_MOST = 4_000_000  # characters of an answer that are stored as such; all of it is in the journal as events
+_BEFORE = 256 * 1024  # characters held before those: a secret that is cut in two is among them, and goes with them
 
 
 class ProviderWords:
-    """The text of a run's root agent: each block of it begins on a line of its own. Of a long one the end, which begins
-    with how much is left out."""
+    """The text of a run's root agent: each block of it begins on a line of its own. Of a long one the end."""
 
     def __init__(self) -> None:
         self._parts: deque[str] = deque()
         self._block = 0
-        self._held = self._left_out = 0  # characters
+        self._held = self.left_out = 0  # characters
 
     def add(self, event: Text) -> None:
         if event.agent or not event.text:
@@ -217,14 +218,10 @@ class ProviderWords:
     def _hold(self, text: str) -> None:
         self._parts.append(text)
         self._held += len(text)
-        while self._held - len(self._parts[0]) >= WORDS_AT_MOST:
+        while self._held - len(self._parts[0]) >= WORDS_AT_MOST + _BEFORE:
             gone = len(self._parts.popleft())
-            self._held, self._left_out = self._held - gone, self._left_out + gone
+            self._held, self.left_out = self._held - gone, self.left_out + gone
 
     @property
     def text(self) -> str:
-        text, whole = "".join(self._parts), self._left_out + self._held
-        if whole <= WORDS_AT_MOST:
-            return text
-        note = f"[only the end of {whole:,} characters]\n"
-        return note + text[len(note) - WORDS_AT_MOST :]
+        return "".join(self._parts)

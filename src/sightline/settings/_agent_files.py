@@ -1,8 +1,8 @@
-"""Where the definitions of agents are: Markdown files of the user and of a project.
+"""Where the definitions of agents and of commands are: Markdown files of the user and of a project.
 
 Rules:
 
-- A project's folders are the four below, each in the nearest folder that has it, from the workspace up to the root of
+- A project's folders are those below, each in the nearest folder that has it, from the workspace up to the root of
   its repository; outside of one, in the workspace itself.
 - A definition is a file `NAME.md` in such a folder or up to two folders below it. Hidden names, `README.md` and links
   to folders are left out.
@@ -10,7 +10,7 @@ Rules:
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -18,9 +18,12 @@ from sightline.exceptions import UserMistake
 from sightline.settings._files import UnreadableFile
 from sightline.settings._places import PROJECT_FOLDER, is_there, up_to_the_repository, user_file
 
-AGENTS = "agents"
-AGENT_FOLDERS = (f"{PROJECT_FOLDER}/{AGENTS}", ".claude/agents", ".opencode/agent", ".opencode/agents")
-PROJECT_FOLDERS = (PROJECT_FOLDER, *AGENT_FOLDERS[1:])  # with a project's settings and extensions
+AGENTS, COMMANDS = "agents", "commands"
+AGENT_FOLDERS: tuple[str, ...] = (f"{PROJECT_FOLDER}/{AGENTS}", ".claude/agents", ".opencode/agent", ".opencode/agents")
+COMMAND_FOLDERS: tuple[str, ...] = (f"{PROJECT_FOLDER}/{COMMANDS}", ".claude/commands")
+SKILL_FOLDERS: tuple[str, ...] = (f"{PROJECT_FOLDER}/skills", ".agents/skills", ".claude/skills")
+PROJECT_FOLDERS = (PROJECT_FOLDER, *AGENT_FOLDERS[1:], *COMMAND_FOLDERS[1:], *SKILL_FOLDERS[1:])
+"""With a project's settings, extensions and all that is defined in it."""
 _DEEPEST = 3
 _MOST_FILES = 500
 _MOST_NAMES = 5000
@@ -31,21 +34,25 @@ def user_agents_folder(environ: Mapping[str, str]) -> Path:
     return user_file(environ).parent / AGENTS
 
 
-def project_agent_folders(cwd: Path) -> list[tuple[Path, str]]:
+def user_commands_folder(environ: Mapping[str, str]) -> Path:
+    return user_file(environ).parent / COMMANDS
+
+
+def project_folders(cwd: Path, names: Iterable[str]) -> list[tuple[Path, str]]:
     """The project and the name of each folder there is, in the order in which they count."""
     above = up_to_the_repository(cwd)
-    found = ((next((each for each in above if is_there(each / name)), None), name) for name in AGENT_FOLDERS)
+    found = ((next((each for each in above if is_there(each / name)), None), name) for name in names)
     return [(project, name) for project, name in found if project is not None]
 
 
-def agent_files(folder: Path) -> list[Path]:
+def markdown_files(folder: Path) -> list[Path]:
     """The files of one such folder, by name; none where it is missing. UserMistake when there are too many,
     UnreadableFile when it cannot be listed."""
     found: list[Path] = []
     seen, waiting = 0, [(folder, 1)]
     while waiting:
         place, depth = waiting.pop()
-        for entry in _entries(place):
+        for entry in listed_entries(place):
             seen += 1
             if entry.name.startswith("."):
                 continue
@@ -54,13 +61,13 @@ def agent_files(folder: Path) -> list[Path]:
             elif entry.name.endswith(".md") and entry.name.lower() != "readme.md":
                 found.append(Path(entry.path))
         if seen > _MOST_NAMES or len(found) > _MOST_FILES:
-            hint = f"leave at most {_MOST_FILES} agents and {_MOST_NAMES} names in one folder"
-            raise UserMistake(f"too many agent files: {folder}", hint)
+            hint = f"leave at most {_MOST_FILES} files and {_MOST_NAMES} names in one folder"
+            raise UserMistake(f"too many files: {folder}", hint)
     return sorted(found)
 
 
-def _entries(folder: Path) -> "list[os.DirEntry[str]]":
-    """One more than there may be at most."""
+def listed_entries(folder: Path) -> "list[os.DirEntry[str]]":
+    """None where it is missing; one more than there may be at most. UnreadableFile when it cannot be listed."""
     try:
         with os.scandir(folder) as entries:
             return list(islice(entries, _MOST_NAMES + 1))

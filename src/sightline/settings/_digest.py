@@ -5,9 +5,11 @@ Rules:
 - It covers `.sightline/settings.toml` and every file below `.sightline/extensions`, by name and content. Links are
   followed: what counts is what would be read.
 - A project without any has a digest as well.
-- The definitions of agents (`_agent_files.py`) have a word of their own, empty where there are none. Commands may write
-  some of their folders: what they write there, or make unreadable, must not end the use of the project's settings,
-  which may hold rules that deny.
+- The definitions of agents and those of slash commands (`_agent_files.py`) each have a word of their own, empty
+  where there are none. Commands the agent runs may write some of their folders: what they write there, or make
+  unreadable, must not end the use of the project's settings, which may hold rules that deny.
+- Skills (`_skill_files.py`) have one, too, for the same reason: of all files in their folders, since what a skill names
+  is read and run as it says.
 - What was read for it is returned with it, so that what is used is what was looked at, and no file is read again that
   may be another one by then.
 - There is an end to it: what is larger than that is a UserMistake, and so cannot be trusted.
@@ -22,9 +24,10 @@ import msgspec
 
 from sightline.exceptions import UserMistake
 from sightline.handles import NotRegular, ours, read_at_most
-from sightline.settings._agent_files import AGENT_FOLDERS, agent_files
+from sightline.settings._agent_files import AGENT_FOLDERS, COMMAND_FOLDERS, markdown_files
 from sightline.settings._files import UnreadableFile
 from sightline.settings._places import EXTENSIONS, FILE_NAME, PROJECT_FOLDER
+from sightline.settings._skill_files import project_skill_files
 
 _MOST_NAMES = 5000
 _MOST_BYTES = 32 * 1024 * 1024
@@ -46,8 +49,25 @@ def digest_of(project: Path) -> Digest:
 
 def agents_digest_of(project: Path) -> Digest:
     """The same for its definitions of agents."""
-    found = _digest(project, (path for name in AGENT_FOLDERS for path in agent_files(project / name)))
-    return found if found.files else Digest("", {})
+    return _definitions_digest_of(project, AGENT_FOLDERS)
+
+
+def commands_digest_of(project: Path) -> Digest:
+    """And of slash commands."""
+    return _definitions_digest_of(project, COMMAND_FOLDERS)
+
+
+def skills_digest_of(project: Path) -> Digest:
+    """And of skills, with all their files."""
+    return _unless_empty(_digest(project, project_skill_files(project)))
+
+
+def _definitions_digest_of(project: Path, folders: Iterable[str]) -> Digest:
+    return _unless_empty(_digest(project, (path for name in folders for path in markdown_files(project / name))))
+
+
+def _unless_empty(digest: Digest) -> Digest:
+    return digest if digest.files else Digest("", {})
 
 
 def _digest(folder: Path, paths: Iterable[Path]) -> Digest:
@@ -95,6 +115,6 @@ def _content(path: Path, most: int) -> bytes | None:
 
 def _too_much(path: Path) -> UserMistake:
     return UserMistake(
-        f"too many settings and extensions to check: {path}",
+        f"too many settings, extensions, agents or skills to check: {path}",
         f"keep at most {_MOST_NAMES} files and {_MOST_BYTES // 1024 // 1024} MB of them in a project",
     )

@@ -1,5 +1,6 @@
 """Where settings are stored: the user's file, and a project's."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,8 +15,7 @@ def user_file(environ: Mapping[str, str]) -> Path:
         return Path(environ["SIGHTLINE_HOME"]) / FILE_NAME
     if environ.get("XDG_CONFIG_HOME"):
         return Path(environ["XDG_CONFIG_HOME"]) / "sightline" / FILE_NAME
-    home = Path(environ["HOME"]) if environ.get("HOME") else Path.home()
-    return home / ".config" / "sightline" / FILE_NAME
+    return home_of(environ) / ".config" / "sightline" / FILE_NAME
 
 
 def project_file(cwd: Path) -> Path | None:
@@ -53,6 +53,25 @@ def up_to_the_repository(cwd: Path) -> list[Path]:
         if is_there(folder / ".git"):
             return folders[:count]
     return folders[:1]
+
+
+def home_of(environ: Mapping[str, str]) -> Path:
+    return Path(environ["HOME"]) if environ.get("HOME") else Path.home()
+
+
+def named_user_folder(cwd: Path, environ: Mapping[str, str], variable: str, usual: Path) -> tuple[Path, bool]:
+    """The folder that a variable names as the user's, and whether it does: one in the project is the project's, since
+    the files of a project may set it. In the user's home, as a project, all is theirs."""
+    value, root = environ.get(variable), os.path.realpath(up_to_the_repository(cwd)[-1])
+    if not value:
+        return usual, True
+    if _is_in(home_of(environ), root) or not _is_in(value, root):
+        return Path(value), True
+    return usual, False
+
+
+def _is_in(path: str | Path, folder: str) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(folder)
 
 
 def is_there(path: Path) -> bool:

@@ -125,6 +125,11 @@ class Task(SettingsSection, frozen=True):
     merge: Literal["patch", "branch"] = "patch"  # what an isolated agent changed: merge it, or commit it to a branch
 
 
+class SkillSettings(SettingsSection, frozen=True):
+    enabled: bool = True  # use skills (SKILL.md), a project's only in a folder you trust
+    disabled: list[str] = []  # names of skills that are not used
+
+
 class Irc(SettingsSection, frozen=True):
     timeout_seconds: Positive = 120  # seconds an agent waits for the answer to a message
 
@@ -158,6 +163,7 @@ class Settings(SettingsSection, frozen=True):
     web: Web = Web()
     todo: Todo = Todo()
     task: Task = Task()
+    skills: SkillSettings = SkillSettings()
     irc: Irc = Irc()
     console: ConsoleSettings = ConsoleSettings()
     extensions: ExtensionSettings = ExtensionSettings()

@@ -1,11 +1,12 @@
-"""Which folders the user trusts: only there a project's own settings, extensions and agents are used.
+"""Which folders the user trusts: only there a project's own settings, extensions, agents, commands and
+skills are used.
 
 Rules:
 
-- A folder is trusted by its real path, for the settings, extensions and agents it held when it was trusted: a digest of
-  them is stored. A change of one of them ends the trust until the user gives it again.
+- A folder is trusted by its real path, for the settings, extensions, agents, slash commands and skills it held when
+  it was trusted: a digest of them is stored. A change of one of them ends the trust until the user gives it again.
 - A change of an agent alone ends the use of all agents, and not that of settings and extensions: they are the trusted
-  ones, and may hold rules that deny.
+  ones, and may hold rules that deny. The same holds for slash commands and skills.
 - Of a folder below a trusted one nothing is known, so it is trusted only as long as it has neither of its own.
 - The root and the home folder, and what they are in, are never trusted: too much comes to be below them.
 - A copy of a folder gets the digests of that folder, not digests of its own: what differs in it is not trusted.
@@ -14,15 +15,20 @@ Rules:
 
 import contextlib
 import os
-from collections.abc import Iterator
+import shlex
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.paths import data_folder
 from sightline.settings._files import held, read_small, replace
 
+if TYPE_CHECKING:
+    from sightline.settings._digest import Digest
+
 Trust = Literal["trusted", "untrusted", "changed"]  # changed: since the user trusted it
+_AGENTS, _COMMANDS, _SKILLS = 1, 2, 3  # of the words of a folder
 
 
 def is_trusted(folder: Path) -> bool:
@@ -31,7 +37,8 @@ def is_trusted(folder: Path) -> bool:
 
 def trust_of(folder: Path) -> Trust:
     """Of everything in it."""
-    return trusted_agents(folder)[0]
+    states = (trusted(folder)[0] for trusted in (trusted_agents, trusted_commands, trusted_skills))
+    return next((state for state in states if state != "trusted"), "trusted")
 
 
 def trusted_files(folder: Path) -> tuple[Trust, dict[Path, bytes]]:
@@ -52,20 +59,51 @@ def trusted_files(folder: Path) -> tuple[Trust, dict[Path, bytes]]:
 
 
 def trusted_agents(folder: Path) -> tuple[Trust, dict[Path, bytes]]:
-    """Whether all is trusted, its definitions of agents too, and the content of these, by their real paths."""
+    """Whether its settings, its extensions and its definitions of agents are trusted, and the content of these, by
+    their real paths."""
+    from sightline.settings import _digest
+
+    return _trusted_definitions(folder, _AGENTS, lambda real: _digest.agents_digest_of(real))
+
+
+def trusted_commands(folder: Path) -> tuple[Trust, dict[Path, bytes]]:
+    """The same for its slash commands."""
+    from sightline.settings import _digest
+
+    return _trusted_definitions(folder, _COMMANDS, lambda real: _digest.commands_digest_of(real))
+
+
+def trusted_skills(folder: Path) -> tuple[Trust, dict[Path, bytes]]:
+    """The same for its skills, with the content of all their files."""
+    from sightline.settings import _digest
+
+    return _trusted_definitions(folder, _SKILLS, lambda real: _digest.skills_digest_of(real))
+
+
+def _trusted_definitions(
+    folder: Path, which: int, digest_of: "Callable[[Path], Digest]"
+) -> tuple[Trust, dict[Path, bytes]]:
     real = Path(os.path.realpath(folder))
     state = trusted_files(real)[0]
     if state != "trusted":
         return state, {}
-    from sightline.settings._digest import agents_digest_of
-
     try:
-        digest, known = agents_digest_of(real), _digests()
+        digest, known = digest_of(real), _digests()
     except SightlineError:
         return "untrusted", {}
-    if digest.word == _words(known.get(real, ""))[1]:
+    if digest.word == _words(known.get(real, ""))[which]:
         return "trusted", digest.files
     return "changed" if real in known else "untrusted", {}
+
+
+def untrusted_notice(what: str, left_out: Mapping[Path, tuple[Trust, int]]) -> str:
+    """One line about all that is not used, such as `agent`: how many in each project, and how to trust them."""
+    count = sum(number for _, number in left_out.values())
+    states = {trust for trust, _ in left_out.values()}
+    why = "changed since you trusted its folder" if states == {"changed"} else "its folder is not trusted"
+    commands = " and ".join(f"`sightline config trust {shlex.quote(str(project))}`" for project in left_out)
+    subject = f"{count} {what}{'s' * (count > 1)} of this project {'are' if count > 1 else 'is'} not used"
+    return f"{subject}: {why}. Read them, then run {commands}"
 
 
 def trusted_folders() -> list[Path]:
@@ -80,11 +118,11 @@ def trust(folder: Path) -> Path:
         raise UserMistake(f"not a folder: {folder}", "name the folder of the project")
     if _is_too_much(real):
         raise UserMistake(f"{real} cannot be trusted as a whole", "trust the folder of one project")
-    from sightline.settings._digest import agents_digest_of, digest_of
+    from sightline.settings._digest import agents_digest_of, commands_digest_of, digest_of, skills_digest_of
 
     with held(_file()):
-        words = (digest_of(real).word, agents_digest_of(real).word)
-        _write({**_digests(), real: "+".join(filter(None, words))})
+        words = (look(real).word for look in (digest_of, agents_digest_of, commands_digest_of, skills_digest_of))
+        _write({**_digests(), real: "+".join(words).rstrip("+")})
     return real
 
 
@@ -130,10 +168,9 @@ def trust_preserved(folder: Path) -> Iterator[None]:
         trust(folder)
 
 
-def _words(stored: str) -> tuple[str, str]:
-    """The digest of settings and extensions, and that of agents, empty where there were none."""
-    own, _, agents = stored.partition("+")
-    return own, agents
+def _words(stored: str) -> tuple[str, ...]:
+    """The digest of settings and extensions, those of agents, commands and skills; empty where there were none."""
+    return (*stored.split("+"), "", "", "")[:4]
 
 
 def _is_too_much(folder: Path) -> bool:

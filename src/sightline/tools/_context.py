@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sightline.exec import CommandSpec, Jobs
     from sightline.exec.gateway import Gateway
     from sightline.tools.hashline import Snapshots
+    from sightline.tools.skills import SessionSkills
 
 T = TypeVar("T")
 
@@ -74,6 +75,7 @@ class Workplace(msgspec.Struct, eq=False):
     local: Path  # the folder behind local://
     history: StoredHistory | None = None
     agents: AgentOutputs | None = None
+    skills: "SessionSkills | None" = None
     jobs: "Jobs | None" = None
     ask: Callable[[Question], Awaitable[Answer]] | None = None
     attended: Callable[[], bool] = lambda: False

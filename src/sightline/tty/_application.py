@@ -285,6 +285,7 @@ class _Wiring:
         terminal.farewell = lambda: self._release(self._display.stop)
         terminal.interlude = lambda: self._release(self._display.pause)
         terminal.way_back = lambda: self._display.way_back
+        self._display.on_apart = terminal.guard_screen
         application.lend = terminal.lend
 
     def _heard(self, event: Input) -> None:

@@ -264,7 +264,7 @@ def _extra(repository: Repository) -> list[str]:
 
 
 def _settings_of(workspace: str) -> list[str]:
-    """The project's settings, extensions and agents: small files, as many as can be trusted at most."""
+    """Settings, extensions, agents, commands and skills of a project: small files, as many as can be trusted."""
     found: list[str] = []
     waiting = [*PROJECT_FOLDERS]
     while waiting and len(found) < _SETTINGS_FILES:

@@ -19,7 +19,7 @@ from sightline.tools.write import WriteTool
 from tests.tools.support import make_context, run
 
 NAMED = "agent artifact conflict history issue local mcp memory omp pr rule skill vault".split()  # noqa: SIM905
-MISSING = [name for name in NAMED if name not in ("agent", "artifact", "conflict", "history", "local")]
+MISSING = [name for name in NAMED if name not in ("agent", "artifact", "conflict", "history", "local", "skill")]
 
 
 class Told:

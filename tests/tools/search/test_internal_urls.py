@@ -69,7 +69,7 @@ async def test_words_without_a_file(search: Search, context: ToolContext, engine
         pytest.param("local://gone.md", "There is no local://gone.md", id="search.md/Errors/missing resource"),
         pytest.param("local://deep:1-2", "is a directory", id="search.md/Errors/lines of a folder"),
         pytest.param("omp://", "not part of this program", id="search.md/Modes/omp://"),
-        pytest.param("skill://x", "not part of this program", id="search.md/Modes/skill://"),
+        pytest.param("skill://x", "There are no skills in this session", id="search.md/Modes/skill://"),
         pytest.param("local://plan.md:conflicts", "not conflicts", id="search.md/Errors/conflicts"),
     ],
 )

@@ -18,11 +18,13 @@ from sightline.agent.conversation._memory import Memory, remembered
 from sightline.agent.conversation._summaries import summarised
 from sightline.agent.extensions._hooks import Cancelled, Hooks, Summary
 from sightline.agent.loop._queue import QueuedPrompt
-from sightline.conversation import AssistantMessage, CallPart, Content, Message, TextPart, UserMessage
+from sightline.conversation import SKILL, AssistantMessage, CallPart, Content, Message, TextPart, UserMessage
 from sightline.events import BranchState, CompactionState, ContextState, Notice, StateFact, TurnEnded, TurnStarted, User
 from sightline.exceptions import UserMistake
 from sightline.models import ModelError, Retrying
 from sightline.settings import Settings
+from sightline.tools._truncation import human_size
+from sightline.tools.skills import USED, SkillUse
 
 
 class AgentConversation:
@@ -49,16 +51,40 @@ class AgentConversation:
 
     def add_prompt(self, queued: QueuedPrompt) -> None:
         """Add a prompt for the model; shown, unless views see it in some other way."""
-        text = encodable(self._secrets.masked(queued.text))
+        if queued.shown:
+            self.show_prompt(queued)
+        self.store_prompt(queued)
+
+    def show_prompt(self, queued: QueuedPrompt) -> None:
+        event = User(self._storable_text(queued), queued.attachments, queued.how, job=queued.job, mail=queued.mail)
+        self._actor.observed_by(queued.origin or "person").publish(event)
+
+    def store_prompt(self, queued: QueuedPrompt) -> None:
+        """The model reads it; it is shown already, or seen in some other way."""
+        text = self._storable_text(queued)
         parts: list[Content] = [TextPart(text)] if text.strip() else []
         parts += [TextPart(f"[attached file: {url}]") for url in queued.files]
         message = UserMessage([*parts, *queued.images], queued.origin)
-        if not queued.shown:
+        if queued.shown:
+            self.memory.add(message)
+        else:
             self.memory.add_custom(queued.origin, message)
-            return
-        event = User(text, queued.attachments, queued.how, job=queued.job, mail=queued.mail)
-        self._actor.observed_by(queued.origin or "person").publish(event)
-        self.memory.add(message)
+        if queued.skill is not None:
+            self._add_skill(queued.skill)
+
+    def _storable_text(self, queued: QueuedPrompt) -> str:
+        return encodable(self._secrets.masked(queued.text))
+
+    def _add_skill(self, skill: SkillUse) -> None:
+        """Its text is a message of its own, so that no view takes it for the user's words."""
+        text = encodable(self._secrets.masked(skill.text))
+        self.memory.add_custom(SKILL, UserMessage([TextPart(text)], SKILL))
+        used = self.stored.get(USED)
+        names = [*used, skill.name] if isinstance(used, list) else [skill.name]
+        self.store_value(USED, list(dict.fromkeys(names)))
+        size = human_size(len(text.encode()))
+        notice = Notice(f"skill {skill.name} goes to the model with this prompt ({size}): {skill.file}")
+        self._actor.observed_by(SKILL).publish(notice)
 
     def add_extension_message(self, extension: str, text: str) -> None:
         """Add a message of an extension, outside a run."""

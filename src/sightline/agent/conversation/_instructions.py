@@ -1,4 +1,4 @@
-"""The system prompt: who the model is, where it works, and the instruction files found there.
+"""The system prompt: who the model is, where it works, the instruction files found there, and which skills there are.
 
 Made once for a session, so that the beginning of every request stays the same and can be cached.
 
@@ -64,17 +64,20 @@ def system_prompt(
     found: InstructionFiles,
     role: str = "",
     instructions: str = "",
+    skills: str = "",
     sandboxed: bool = True,
     now: Callable[[], float] = time.time,
 ) -> str:
     """All parts, from what is the same everywhere to what is specific to this folder. `role`: of an agent that works
-    for another, in place of that of the agent of a session."""
+    for another, in place of that of the agent of a session. `skills`: those it is offered."""
     parts = [role or _WHO, _surroundings(cwd, sandboxed, now())]
     for file in found.files:
         place = clean_line(str(file.path)).replace('"', "'")
         parts.append(f'<instructions from="{place}">\n{file.text.strip()}\n</instructions>')
     if instructions.strip():
         parts.append(f"<instructions>\n{instructions.strip()}\n</instructions>")
+    if skills:
+        parts.append(skills)
     return "\n\n".join(parts)
 
 

@@ -14,6 +14,8 @@ from sightline.conversation import AssistantMessage, CallPart, Message, TextPart
 from sightline.events import Event, RunEnded, RunStarted, Text, ToolResult, User
 from sightline.transcript import HOST, LOST
 
+_OF_THE_USER = ("", "person")
+
 
 def missing_messages(messages: Sequence[Message], tail: Sequence[Event], agent: str = "") -> list[Message]:
     """In order. `tail`: the events after the last message that is stored. `agent`: the path of the one that has
@@ -22,7 +24,7 @@ def missing_messages(messages: Sequence[Message], tail: Sequence[Event], agent: 
     if any(isinstance(event, RunEnded) and event.stop_reason != HOST for event in own):
         return []
     missing: list[Message] = []
-    missing += [UserMessage([TextPart(event.text)]) for event in own if isinstance(event, User)]
+    missing += [UserMessage([TextPart(event.text)], _origin(event)) for event in own if isinstance(event, User)]
     words = "".join([event.text for event in own if isinstance(event, Text)])
     if words:
         missing.append(AssistantMessage([TextPart(words)], stop_reason="aborted"))
@@ -31,6 +33,10 @@ def missing_messages(messages: Sequence[Message], tail: Sequence[Event], agent: 
         result = results.get(call.id) or ToolResult(call.id, LOST, is_error=True)
         missing.append(ToolMessage(call.id, call.name, [TextPart(result.content)], call.native_id, result.is_error))
     return missing
+
+
+def _origin(event: User) -> str:
+    return "" if event.source in _OF_THE_USER else event.source
 
 
 def _of_prompts(events: list[Event]) -> list[Event]:

@@ -1,7 +1,7 @@
 """The console's commands in a run without a console: `-p "/compact"`.
 
 Those that show or change something of the session work. Those that need a screen fail, with a hint what to use instead.
-A command of an extension with the same name has precedence.
+A command of an extension with the same name has precedence; one of a file does not.
 """
 
 from collections.abc import Awaitable, Callable
@@ -14,6 +14,7 @@ from sightline.exceptions import UserMistake
 from sightline.journal import Store
 from sightline.settings import Thinking, shown_rule
 from sightline.text import clean_line
+from sightline.tools.skills import standing_of
 
 if TYPE_CHECKING:
     from sightline.agent._agent import Agent
@@ -29,6 +30,8 @@ class HeadlessRun(NamedTuple):
 
 _Command = Callable[[HeadlessRun, str], Awaitable[str]]
 
+_SOURCES = {"project": "of this project", "user": "yours"}
+_WIDEST = 30  # columns of the names
 _IN_THE_CONSOLE = "open the console: sightline"
 _INSTEAD = {
     "setup": "set a key such as ANTHROPIC_API_KEY, or open the console: sightline",
@@ -84,9 +87,27 @@ def _refusing(name: str, hint: str) -> Callable[[str], Awaitable[object]]:
 
 async def _help(run: HeadlessRun, args: str) -> str:
     extensions = [name for name in run.agent.commands if name not in _WORKING and name not in _INSTEAD]
-    wide = max(map(len, [*_WORKING, *extensions])) + 1
-    rows = [f"/{name:<{wide}} {about}" for name, (_, about) in _WORKING.items()]
-    return "\n".join([*rows, *(f"/{name:<{wide}} of an extension" for name in extensions)])
+    files = run.agent.file_commands.offered().commands if run.agent.file_commands is not None else []
+    rows = [(name, about) for name, (_, about) in _WORKING.items()]
+    rows += [(name, "of an extension") for name in extensions]
+    rows += [
+        (f"{each.name} {each.args}".rstrip(), f"{each.about} ({_SOURCES[each.source]})")
+        for each in files
+        if each.source in _SOURCES
+    ]
+    wide = min(max(len(name) for name, _ in rows), _WIDEST) + 1
+    return "\n".join([f"/{name:<{wide}} {about}" for name, about in rows])
+
+
+async def _skill(run: HeadlessRun, args: str) -> str:
+    """Without a name; with one it is a prompt, and not this."""
+    skills = run.agent.workplace.skills
+    found = skills.find().skills if skills is not None else []
+    rows = [
+        ": ".join(filter(None, (f"{skill.name} ({skill.place}, {standing_of(skill)})", skill.description)))
+        for skill in found
+    ]
+    return "\n".join(rows) or "There are no skills here."
 
 
 async def _compact(run: HeadlessRun, focus: str) -> str:
@@ -157,8 +178,12 @@ _WORKING: dict[str, tuple[_Command, str]] = {
     "thinking": (_thinking, "how long the model thinks, or change it: /thinking LEVEL"),
     "approvals": (_approvals, "the approval level and the rules"),
     "btw": (_btw, "ask a side question, outside the conversation: /btw QUESTION"),
+    "skill": (_skill, "the skills here, or use one: /skill NAME WORDS"),
     "review": (_review, "review a change: /review BRANCH, A..B or COMMIT"),
     "todo": (_todo, "the todo list, or clear it: /todo clear"),
     "compact": (_compact, "summarise the older part of the conversation"),
     "rename": (_rename, "give the session a title: /rename TITLE"),
 }
+
+OWN_COMMANDS = frozenset((*_WORKING, *_INSTEAD))
+"""Names that are the console's."""

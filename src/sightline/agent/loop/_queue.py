@@ -9,6 +9,7 @@ from sightline.actors import Actor
 from sightline.conversation import ImagePart
 from sightline.events import QueuedMessage, QueueState
 from sightline.tools import ToolRegistry, Workplace
+from sightline.tools.skills import SkillUse
 
 How = Literal["prompt", "steer", "follow_up"]
 
@@ -24,6 +25,7 @@ class QueuedPrompt(msgspec.Struct, frozen=True, kw_only=True):
     job: str = ""  # whose end it reports
     shown: bool = True  # as a message; what is not shown, views see in some other way
     mail: str = ""  # the id of the message that it is
+    skill: SkillUse | None = None  # that the user has the agent use with it
     unless: Callable[[], bool] | None = None  # dropped where this holds: the model has read of it meanwhile
     on_read: Callable[[], object] | None = None  # called when it is in the conversation
     on_dropped: Callable[[], object] | None = None  # called when it never will be: the run was stopped

@@ -10,7 +10,8 @@ Rules:
 
 import asyncio
 from collections.abc import Coroutine
-from typing import TypeVar
+from contextlib import ExitStack
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -25,7 +26,7 @@ from sightline.agent.loop._turn import ModelTurn, ShownAnswer
 from sightline.agent.permissions._approvals import Approvals
 from sightline.conversation import AssistantMessage, CallPart
 from sightline.events import CallEnding, Error, Notice, RetryState, RunEnded, RunStarted, ToolResult, Usage
-from sightline.exceptions import OutsideFailure, SightlineError
+from sightline.exceptions import OutsideFailure, SightlineError, UserMistake
 from sightline.models import Model, ModelError, ModelRequest
 from sightline.settings import stored_keys
 from sightline.text import clean_line, clean_text, without_credentials
@@ -51,6 +52,26 @@ class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
 
 
+class RunOpening(Protocol):
+    """A prompt that is made when its run has begun. `model`: for this run alone; empty: that of the session."""
+
+    model: str
+
+    def show(self) -> None:
+        """Publish the words of the user."""
+
+    async def add(self) -> None:
+        """Make the prompt, and add it to the conversation. What it raises ends the run, and nothing is sent."""
+
+
+class NotOpened(Exception):
+    """A prompt could not be made."""
+
+    def __init__(self, error: SightlineError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
 class AgentRun:
     """A run under way."""
 
@@ -65,7 +86,9 @@ class AgentRun:
         calls: CallRunner,
         approvals: Approvals,
         workplace: Workplace,
+        opening: "RunOpening | None" = None,
     ) -> None:
+        """`opening`: where the prompt is not simply what is first in the queue."""
         self._actor = actor
         self._model = model
         self._conversation = conversation
@@ -74,6 +97,7 @@ class AgentRun:
         self._calls = calls
         self._approvals = approvals
         self._workplace = workplace
+        self._opening = opening
         self._turn: ModelTurn | None = None
         self._aside: asyncio.Task[object] | None = None  # what is done between turns and calls
         self._stopped = ""  # why: cancelled, timeout or limit
@@ -95,29 +119,53 @@ class AgentRun:
         self._calls.cancel()
 
     async def run(self) -> RunOutcome:
+        with ExitStack() as until_end:
+            return await self._run(self._take_model(until_end))
+
+    def _take_model(self, until_end: ExitStack) -> SightlineError | None:
+        """The one of the opening; why that cannot be used."""
+        if self._opening is not None and self._opening.model:
+            try:
+                until_end.enter_context(self._model.other(self._opening.model))
+            except SightlineError as error:
+                return error
+        return self._model.why_missing if self._opening is not None else None
+
+    async def _run(self, problem: SightlineError | None) -> RunOutcome:
         cwd = clean_line(str(self._workplace.cwd))
         self._actor.publish(RunStarted(self._actor.log.id, self._model.name, cwd))
         refused_before = len(self._approvals.refused)
         self._actor.secrets.learn(stored_keys())  # one may have been pasted since
         try:
-            if self._inbox.take_first() or self._stopped:
+            if await self._has_prompt(problem) or self._stopped:
                 outcome = await self._work(refused_before)
             else:  # it was taken back meanwhile: there is no prompt
                 outcome = RunOutcome(exit_code=0, stop_reason="stop")
+        except NotOpened as failure:
+            outcome = self._failed(failure.error)
+            refused = len(self._approvals.refused) > refused_before
+            code, reason = (_REFUSED, "refused") if refused else (failure.error.exit_code, outcome.stop_reason)
+            outcome = msgspec.structs.replace(outcome, exit_code=code, stop_reason=reason)
         except SightlineError as error:
             outcome = self._failed(error)
         except Exception as error:
             outcome = self._failed(_bug(error))
-        self._actor.publish(
-            RunEnded(
-                self._usage,
-                self._cost,
-                outcome.stop_reason,
-                outcome.exit_code in (1, STOPPED["timeout"]),
-                outcome.exit_code,
-            )
-        )
+        failed = outcome.exit_code in (1, UserMistake.exit_code, STOPPED["timeout"])
+        self._actor.publish(RunEnded(self._usage, self._cost, outcome.stop_reason, failed, outcome.exit_code))
         return outcome
+
+    async def _has_prompt(self, problem: SightlineError | None) -> bool:
+        """`problem`: of the model of the opening."""
+        if self._opening is None:
+            return self._inbox.take_first()
+        self._opening.show()
+        try:
+            if problem is not None:
+                raise problem
+            await self._unless_stopped(self._opening.add())
+        except SightlineError as error:
+            raise NotOpened(error) from error
+        return True
 
     async def _work(self, refused_before: int) -> RunOutcome:
         handed_back = False

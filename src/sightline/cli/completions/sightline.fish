@@ -50,7 +50,7 @@ function _shtab_sightline_using
   test "$_shtab_sightline_cmdpath" = "$argv"
 end
 
-set -g _shtab_sightline_commands view events flow 'flow run' 'flow check' exec jobs 'jobs prune' attach logs cancel ps stop serve sessions resume tree fork config 'config get' 'config set' 'config add' 'config remove' 'config unset' 'config path' 'config trust' 'config untrust' 'config rules' agents 'agents show' 'agents new' worktree 'worktree list' 'worktree merge' 'worktree remove' models doctor demo gallery completion
+set -g _shtab_sightline_commands view events flow 'flow run' 'flow check' exec jobs 'jobs prune' attach logs cancel ps stop serve sessions resume tree fork config 'config get' 'config set' 'config add' 'config remove' 'config unset' 'config path' 'config trust' 'config untrust' 'config rules' agents 'agents show' 'agents new' commands skills worktree 'worktree list' 'worktree merge' 'worktree remove' models doctor demo gallery completion
 set -g _shtab_sightline_opts_with_value --agent --allow --approval --at --color --colours --debug-log --deny --filter --forget --input --json-schema --label --larger-than --limit --max-cost --max-turns --model --older-than --option --output-format --port --prompt --provider --resume --search --session --set --summary --theme --thinking --timeout --to --width --worktree -i -p
 
 complete -c sightline -e
@@ -217,10 +217,10 @@ complete -c sightline -n '_shtab_sightline_using config unset' -l project -d 'us
 complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a path -d 'print the path of your settings file, even if it does not exist'
 complete -c sightline -n '_shtab_sightline_using config path' -s h -l help -d 'show this help message and exit'
 complete -c sightline -n '_shtab_sightline_using config path' -l project -d 'use the project'"'"'s file instead (.sightline/settings.toml)'
-complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a trust -d 'trust a project: use its settings, extensions and agents'
+complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a trust -d 'trust a project: use its settings, extensions, agents and commands'
 complete -c sightline -n '_shtab_sightline_using config trust' -s h -l help -d 'show this help message and exit'
 complete -c sightline -n '_shtab_sightline_using config trust' -l list -d 'list trusted folders'
-complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a untrust -d 'stop trusting a project: its settings, extensions and agents are no longer used'
+complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a untrust -d 'stop trusting a project: its settings, extensions, agents and commands are no longer used'
 complete -c sightline -n '_shtab_sightline_using config untrust' -s h -l help -d 'show this help message and exit'
 complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a rules -d 'list the permission rules in effect here, from settings and remembered'
 complete -c sightline -n '_shtab_sightline_using config rules' -s h -l help -d 'show this help message and exit'
@@ -239,6 +239,16 @@ complete -c sightline -n '_shtab_sightline_using agents show' -l debug-log -xka 
 complete -c sightline -n '_shtab_sightline_using agents; and test $_shtab_sightline_npos -eq 0' -a new -d 'write a definition to fill in, and print its path; replaces nothing'
 complete -c sightline -n '_shtab_sightline_using agents new' -s h -l help -d 'show this help message and exit'
 complete -c sightline -n '_shtab_sightline_using agents new' -l project -d 'in this project (.sightline/agents) instead of yours'
+complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a commands -d 'Every slash command of a Markdown file, this project'"'"'s and yours: what it does, where its file is, and whether it can be used. /NAME in a prompt runs one.'
+complete -c sightline -n '_shtab_sightline_using commands' -s h -l help -d 'show this help message and exit'
+complete -c sightline -n '_shtab_sightline_using commands' -l json -d 'as JSON'
+complete -c sightline -n '_shtab_sightline_using commands' -l color -xka "auto always never" -d 'when to use colours; auto: only on a terminal'
+complete -c sightline -n '_shtab_sightline_using commands' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write details for bug reports to FILE'
+complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a skills -d 'Every skill that is found here: where it is from, and whether it is used: offered to the model, for the user only, untrusted, shadowed by another one, broken and why. /skill NAME uses one.'
+complete -c sightline -n '_shtab_sightline_using skills' -s h -l help -d 'show this help message and exit'
+complete -c sightline -n '_shtab_sightline_using skills' -l json -d 'as JSON'
+complete -c sightline -n '_shtab_sightline_using skills' -l color -xka "auto always never" -d 'when to use colours; auto: only on a terminal'
+complete -c sightline -n '_shtab_sightline_using skills' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write details for bug reports to FILE'
 complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a worktree -d 'Worktrees that `sightline --worktree NAME` made: what changed in each, and where it is.'
 complete -c sightline -n '_shtab_sightline_using worktree' -s h -l help -d 'show this help message and exit'
 complete -c sightline -n '_shtab_sightline_using worktree' -l color -xka "auto always never" -d 'when to use colours; auto: only on a terminal'

@@ -13,6 +13,7 @@ _shtab_sightline_commands() {
     agents:'Every agent that can be started here: where it comes from, its model, what it may do. With a name: all of its definition.'
     attach:'return to a running session, or watch a job'
     cancel:'cancel a job and every process it started; its output stays stored'
+    commands:'Every slash command of a Markdown file, this project'"'"'s and yours: what it does, where its file is, and whether it can be used. /NAME in a prompt runs one.'
     completion:'print a completion script for your shell'
     config:'Every setting with its value and its source. With a name: its values and their sources.'
     demo:'watch the agent fix a small project; needs no key and no network'
@@ -29,6 +30,7 @@ _shtab_sightline_commands() {
     resume:'resume a session in the console; without a terminal, print it'
     serve:'Serve a page with your sessions and jobs, on this machine only, and print the address that opens it.'
     sessions:'List sessions, or those with the words of QUERY. Or change one: sessions rename ID TITLE, sessions archive ID, sessions unarchive ID, sessions delete ID.'
+    skills:'Every skill that is found here: where it is from, and whether it is used: offered to the model, for the user only, untrusted, shadowed by another one, broken and why. /skill NAME uses one.'
     stop:'end running sessions and cancel their jobs; conversations stay stored'
     tree:'show the tree of a session, move in it, or label an entry'
     view:'show the recorded or piped output of another agent'
@@ -53,9 +55,9 @@ _shtab_sightline_config_commands() {
     remove:'remove a value from a list'
     rules:'list the permission rules in effect here, from settings and remembered'
     set:'write a setting into your settings file'
-    trust:'trust a project: use its settings, extensions and agents'
+    trust:'trust a project: use its settings, extensions, agents and commands'
     unset:'remove a setting from your settings file'
-    untrust:'stop trusting a project: its settings, extensions and agents are no longer used'
+    untrust:'stop trusting a project: its settings, extensions, agents and commands are no longer used'
   )
   _describe 'sightline config commands' _commands
 }
@@ -164,6 +166,16 @@ _shtab_sightline_cancel_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_sightline_cancel_defaults_added=0
+
+_shtab_sightline_commands_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--json[as JSON]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_commands_defaults_added=0
 
 _shtab_sightline_completion_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -464,6 +476,16 @@ _shtab_sightline_sessions_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_sightline_sessions_defaults_added=0
 
+_shtab_sightline_skills_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--json[as JSON]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_skills_defaults_added=0
+
 _shtab_sightline_stop_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--all[all running sessions]"
@@ -565,6 +587,7 @@ _shtab_sightline() {
         agents) _shtab_sightline_agents ;;
         attach) _arguments -C -s $_shtab_sightline_attach_options ;;
         cancel) _arguments -C -s $_shtab_sightline_cancel_options ;;
+        commands) _arguments -C -s $_shtab_sightline_commands_options ;;
         completion) _arguments -C -s $_shtab_sightline_completion_options ;;
         config) _shtab_sightline_config ;;
         demo) _arguments -C -s $_shtab_sightline_demo_options ;;
@@ -581,6 +604,7 @@ _shtab_sightline() {
         resume) _arguments -C -s $_shtab_sightline_resume_options ;;
         serve) _arguments -C -s $_shtab_sightline_serve_options ;;
         sessions) _arguments -C -s $_shtab_sightline_sessions_options ;;
+        skills) _arguments -C -s $_shtab_sightline_skills_options ;;
         stop) _arguments -C -s $_shtab_sightline_stop_options ;;
         tree) _arguments -C -s $_shtab_sightline_tree_options ;;
         view) _arguments -C -s $_shtab_sightline_view_options ;;

@@ -25,6 +25,7 @@ class AgentDefinition(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str  # its instructions
     tools: tuple[str, ...] | None = None  # None: all of the parent's
     without: tuple[str, ...] = ()  # tools it never has
+    skills: tuple[str, ...] | None = None  # those it is offered, of all there are; None: all
     spawns: tuple[str, ...] = ()  # agents it may start; ("*",): any
     model: str = ""  # empty: the parent's; "small" and "slow" are roles of `settings.models`
     thinking: str = ""  # empty: the parent's

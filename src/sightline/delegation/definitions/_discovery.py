@@ -8,42 +8,42 @@ Precedence; of one name the first counts, and the others are shadowed:
 3. those of extensions
 4. those that come with the program
 
-Rules:
-
-- A project's count in a folder the user trusts, as they were when that was found out; they are not read again. For
-  others there is one notice: how many, and how to trust them.
-- A link in a project must not lead out of it. The user's own may lead anywhere.
-- A folder that a variable names as the user's, in the project, is the project's: the files of a project may set it.
-- Nothing here waits or raises, whatever a path turns out to be: what cannot be used is left out, with a notice.
+Which files are looked at, and in which folders they are trusted: `settings/_definition_search.py`. What cannot be used
+is left out, with a notice.
 """
 
-import os
-import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
-from sightline.delegation.definitions._definition import AgentDefinition, DefinitionStyle
+from sightline.delegation.definitions._definition import AgentDefinition
 from sightline.delegation.definitions._fields import NotADefinition, NotForDelegation
-from sightline.delegation.definitions._reading import LARGEST, DefinitionFile, read_definition
-from sightline.exceptions import SightlineError, UserMistake
-from sightline.handles import NotRegular, ours, read_at_most
+from sightline.delegation.definitions._reading import DefinitionFile, read_definition
+from sightline.exceptions import UserMistake
 from sightline.settings import (
-    Trust,
-    agent_files,
-    project_agent_folders,
+    AGENT_FOLDERS,
+    LARGEST_PAGE,
+    LONGEST_NOTICE,
+    FoundFile,
+    SearchedFolders,
+    search_definitions,
     trusted_agents,
-    up_to_the_repository,
     user_agents_folder,
 )
 from sightline.text import clean_line, cut_graphemes
 
 _BUNDLED = Path(__file__).parent / "bundled"
 _MOST_NOTICES = 20
-_LONGEST_NOTICE = 500
-_STYLES: dict[str, DefinitionStyle] = {".claude": "claude", ".opencode": "opencode"}
+_FOLDERS = SearchedFolders(
+    word="agent",
+    project=AGENT_FOLDERS,
+    own=user_agents_folder,
+    trusted=trusted_agents,
+    claude=("agents",),
+    opencode=("agent", "agents"),
+)
 
 
 class AgentCatalogue(msgspec.Struct):
@@ -71,13 +71,16 @@ def find_agents(
     cwd: Path, environ: Mapping[str, str], *, extra: Iterable[AgentDefinition] = (), tools: Collection[str] = ()
 ) -> AgentCatalogue:
     """`extra`: agents of extensions. `tools`: names of tools that extensions and servers add to the session."""
-    search = _Search(cwd, environ, tools)
-    search.take_project()
-    search.take_user()
+    searched = search_definitions(cwd, environ, _FOLDERS, most=LARGEST_PAGE)
+    found = AgentCatalogue(notices=searched.notices)
+    for file in searched.files:
+        _take(found, file, tools)
     for definition in (*extra, *bundled_agents()):
-        search.found.add(definition)
-    search.bound_notices()
-    return search.found
+        found.add(definition)
+    more = len(found.notices) - _MOST_NOTICES
+    if more > 0:
+        found.notices[_MOST_NOTICES:] = [f"and {more} more notices about agents"]
+    return found
 
 
 @cache
@@ -86,120 +89,15 @@ def bundled_agents() -> tuple[AgentDefinition, ...]:
     return tuple(read_definition(DefinitionFile(path, "bundled", "sightline"), path.read_bytes())[0] for path in files)
 
 
-class _Search:
-    def __init__(self, cwd: Path, environ: Mapping[str, str], tools: Collection[str]) -> None:
-        self.found = AgentCatalogue()
-        self._cwd = Path(os.path.abspath(cwd))
-        self._tools = tools
-        self._environ = environ
-        self._home = Path(environ["HOME"]) if environ.get("HOME") else Path.home()
-        self._own = self._user_folders()
-
-    def take_project(self) -> None:
-        own = {os.path.realpath(folder) for folder, _ in self._own}
-        folders = [
-            (project, name)
-            for project, name in project_agent_folders(self._cwd)
-            if os.path.realpath(project / name) not in own
-        ]
-        looked_at = {project: trusted_agents(project) for project, _ in folders}
-        left_out: dict[Path, tuple[Trust, int]] = {}
-        for project, name in folders:
-            trust, content = looked_at[project]
-            if trust == "trusted":
-                self._take_trusted(project, name, content)
-            elif count := len(list(self._files(project / name))):
-                left_out[project] = trust, count + left_out.get(project, (trust, 0))[1]
-        if left_out:
-            self.found.notices.insert(0, _untrusted(left_out))
-
-    def _take_trusted(self, project: Path, name: str, content: Mapping[Path, bytes]) -> None:
-        real, root = Path(os.path.realpath(project)), os.path.realpath(up_to_the_repository(self._cwd)[-1])
-        for path, data in content.items():
-            if not path.is_relative_to(real / name):
-                continue
-            file = DefinitionFile(project / path.relative_to(real), "project", _style(name))
-            if Path(os.path.realpath(path)).is_relative_to(root):
-                self._take(file, data)
-            else:
-                self._refuse(file.path, "it is a link that leads outside the project")
-
-    def _user_folders(self) -> list[tuple[Path, DefinitionStyle]]:
-        claude = self._named("CLAUDE_CONFIG_DIR", self._home / ".claude")
-        opencode = self._named("XDG_CONFIG_HOME", self._home / ".config") / "opencode"
-        return [
-            (user_agents_folder(self._environ), "sightline"),
-            (claude / "agents", "claude"),
-            (opencode / "agent", "opencode"),
-            (opencode / "agents", "opencode"),
-        ]
-
-    def _named(self, variable: str, usual: Path) -> Path:
-        """The folder of a variable, unless that is the project's. In the user's home, as a project, all is theirs."""
-        value, root = self._environ.get(variable), os.path.realpath(up_to_the_repository(self._cwd)[-1])
-        if not value:
-            return usual
-        if _is_in(self._home, root) or not _is_in(value, root):
-            return Path(value)
-        self._note(f"{variable} names a folder in this project: agents in it are the project's, and not yours")
-        return usual
-
-    def take_user(self) -> None:
-        for folder, style in self._own:
-            for path in self._files(folder):
-                try:
-                    with ours(path):
-                        data = read_at_most(path, LARGEST + 1)
-                except NotRegular:
-                    self._refuse(path, "it is not a file")
-                except (OSError, ValueError) as error:
-                    self._refuse(path, getattr(error, "strerror", None) or "it cannot be read")
-                else:
-                    self._take(DefinitionFile(path, "user", style), data)
-
-    def _files(self, folder: Path) -> Iterator[Path]:
+def _take(found: AgentCatalogue, file: FoundFile, tools: Collection[str]) -> None:
+    problem, notices = file.problem, list[str]()
+    if not problem:
         try:
-            yield from agent_files(folder)
-        except SightlineError as error:
-            self._note(f"{error.message}; {error.hint}")
-
-    def _take(self, file: DefinitionFile, data: bytes) -> None:
-        try:
-            definition, notices = read_definition(file, data, self._tools)
+            definition, notices = read_definition(DefinitionFile(file.path, file.source, file.style), file.data, tools)
+            found.add(definition)
         except NotForDelegation:
             return
-        except NotADefinition as problem:
-            self._refuse(file.path, str(problem))
-            return
-        for notice in notices:
-            self._note(f"{file.path}: {notice}")
-        self.found.add(definition)
-
-    def _refuse(self, path: Path, why: str) -> None:
-        self._note(f"{path} is not used: {why}")
-
-    def _note(self, notice: str) -> None:
-        self.found.notices.append(cut_graphemes(clean_line(notice), _LONGEST_NOTICE))
-
-    def bound_notices(self) -> None:
-        more = len(self.found.notices) - _MOST_NOTICES
-        if more > 0:
-            self.found.notices[_MOST_NOTICES:] = [f"and {more} more notices about agents"]
-
-
-def _is_in(path: str | Path, folder: str) -> bool:
-    return Path(os.path.realpath(path)).is_relative_to(folder)
-
-
-def _style(folder: str) -> DefinitionStyle:
-    return _STYLES.get(folder.partition("/")[0], "sightline")
-
-
-def _untrusted(left_out: Mapping[Path, tuple[Trust, int]]) -> str:
-    """One notice for all of them."""
-    count = sum(number for _, number in left_out.values())
-    states = {trust for trust, _ in left_out.values()}
-    why = "changed since you trusted its folder" if states == {"changed"} else "its folder is not trusted"
-    commands = " and ".join(f"`sightline config trust {shlex.quote(str(project))}`" for project in left_out)
-    subject = f"{count} agent{'s' * (count > 1)} of this project {'are' if count > 1 else 'is'} not used"
-    return cut_graphemes(clean_line(f"{subject}: {why}. Read them, then run {commands}"), _LONGEST_NOTICE)
+        except NotADefinition as why:
+            problem = str(why)
+    lines = [f"{file.path} is not used: {problem}"] if problem else [f"{file.path}: {each}" for each in notices]
+    found.notices += [cut_graphemes(clean_line(line), LONGEST_NOTICE) for line in lines]

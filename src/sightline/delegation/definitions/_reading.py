@@ -17,11 +17,10 @@ import msgspec
 from sightline.actors import encodable
 from sightline.delegation.definitions._definition import AgentDefinition, DefinitionSource, DefinitionStyle
 from sightline.delegation.definitions._fields import DefinitionFields, NotADefinition, shown
-from sightline.delegation.definitions._front_matter import NotFrontMatter, read_page
 from sightline.delegation.definitions._styles import LONGEST_NAME, STYLES, is_name
+from sightline.settings import LARGEST_PAGE, NotFrontMatter, page_in
 from sightline.text import clean_line, clean_text, cut_graphemes
 
-LARGEST = 256 * 1024  # bytes
 _LONGEST_DESCRIPTION = 1000
 
 _spaces = re.compile(r"(?:\s|\\n)+")  # other agents write line breaks into one line like this
@@ -40,7 +39,7 @@ def read_definition(
 ) -> tuple[AgentDefinition, list[str]]:
     """The definition and what of it is left out. `tools`: names of tools that extensions and servers add."""
     try:
-        page = read_page(_text(data))
+        page = page_in(data)
     except NotFrontMatter as problem:
         raise NotADefinition(clean_line(str(problem))) from None
     fields = DefinitionFields(page.fields)
@@ -57,8 +56,8 @@ def checked_base(
     if not is_name(name):
         rule = f"letters, digits, _ and -, at most {LONGEST_NAME}, beginning with a letter or digit"
         raise NotADefinition(f"its name is {shown(name)!r}; a name has {rule}")
-    if max(len(prompt), len(fields.text("description"))) > LARGEST:
-        raise NotADefinition(f"it is larger than {LARGEST // 1024} KB")
+    if max(len(prompt), len(fields.text("description"))) > LARGEST_PAGE:
+        raise NotADefinition(f"it is larger than {LARGEST_PAGE // 1024} KB")
     base = AgentDefinition(
         name=name,
         description=_description(fields.text("description")),
@@ -70,17 +69,6 @@ def checked_base(
     if not base.prompt:
         raise NotADefinition("it has no instructions: write them below the front matter")
     return base
-
-
-def _text(data: bytes) -> str:
-    if len(data) > LARGEST:
-        raise NotADefinition(f"it is larger than {LARGEST // 1024} KB")
-    if b"\0" in data:
-        raise NotADefinition("it has a NUL byte")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise NotADefinition("it is not UTF-8 text") from None
 
 
 def _description(text: str) -> str:

@@ -33,7 +33,7 @@ _is_model = re.compile(r"[\w.:/@+ -]{1,200}", re.ASCII).fullmatch
 
 _Verdict = Literal["allow", "ask", "deny"]
 _FIELDS = (
-    *("name", "description", "tools", "without", "spawns", "model", "thinking"),
+    *("name", "description", "tools", "without", "skills", "spawns", "model", "thinking"),
     *("approval", "output", "blocking", "provider", "isolated"),
 )
 _MODELS_OF_CLAUDE = {"inherit": "", "default": "", "sonnet": "", "haiku": "small", "opus": "slow"}
@@ -70,6 +70,7 @@ def own_style(base: AgentDefinition, fields: DefinitionFields, more: Collection[
         base,
         **_allowed(fields, more),
         without=_denied(fields, fields.names("without") or ()),
+        skills=fields.names("skills"),
         model=_model("" if model in ("inherit", "default") else model),
         thinking=fields.choice("thinking", get_args(Thinking)),
         approval=fields.choice("approval", get_args(Approval)),
@@ -81,12 +82,13 @@ def own_style(base: AgentDefinition, fields: DefinitionFields, more: Collection[
 
 
 def claude_style(base: AgentDefinition, fields: DefinitionFields, more: Collection[str]) -> AgentDefinition:
-    """`name`, `description`, `tools`, `disallowedTools`, `model`, `permissionMode`, `effort`, `isolation`."""
+    """`name`, `description`, `tools`, `disallowedTools`, `skills`, `model`, `permissionMode`, `effort`, `isolation`."""
     model = fields.text("model")
     return replace(
         base,
         **_allowed(fields, more),
         without=_denied(fields, fields.names("disallowedTools") or ()),
+        skills=fields.names("skills"),
         model=_model(_MODELS_OF_CLAUDE.get(model, model)),
         thinking=_thinking(fields.text("effort")),
         approval=_LEVELS_OF_CLAUDE.get(fields.text("permissionMode"), ""),

@@ -48,13 +48,15 @@ _OVER_FILES = ("CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
 
 class Mounts(msgspec.Struct, frozen=True, kw_only=True):
     """By their real paths: folders that may be written, closed ones in them with what is open there, what may not be
-    written, folders that look empty, and sockets of services that are reached nevertheless."""
+    written, folders that look empty, what of them can be read, and sockets of services that are reached
+    nevertheless."""
 
     writable: tuple[str, ...] = ()
     closed: tuple[str, ...] = ()
     opened: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()
     sockets: tuple[str, ...] = ()
 
 
@@ -144,6 +146,7 @@ def _argv(
     argv += _unmovable(mounts)
     argv += [word for path in mounts.protected for word in ("--ro-bind", path, path)]
     argv += [word for path in mounts.hidden for word in ("--tmpfs", path)]
+    argv += [word for path in mounts.readable for word in ("--ro-bind-try", path, path)]
     argv += _covered(secluded, mounts.hidden)
     argv += [word for path in mounts.sockets for word in ("--ro-bind-try", path, path)]
     argv += [word for path in secluded.private for word in ("--remount-ro", path)]

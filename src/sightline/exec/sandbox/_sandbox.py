@@ -162,12 +162,14 @@ def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: 
     protection, handover, setup = Protection(workspace), Handover(), Setup()
     try:
         temp = _temporary_folder()
+        hidden = _outermost((*_own_sockets(), *_own_data(workspace, cwd)))
         mounts = _bubblewrap.Mounts(
             writable=(workspace, temp),
             closed=protection.protected.closed,
             opened=protection.opened,
             protected=tuple(dict.fromkeys((*protection.read_only, *_read_only_paths(workspace, spec.read_only)))),
-            hidden=_outermost((*_own_sockets(), *_own_data(workspace, cwd))),
+            hidden=hidden,
+            readable=_user_skills(hidden),
             sockets=_others(spec.sockets),
         )
         secluded = seclusion(cwd, mounts.writable)
@@ -278,6 +280,16 @@ def _own_data(workspace: str, cwd: str) -> tuple[str, ...]:
     works_in = [os.path.realpath(each) for each in (workspace, cwd) if each]
     hidden = [folder for folder in folders if not any(_holds(folder, each) for each in works_in)]
     return tuple(folder for folder in dict.fromkeys((*hidden, keys)) if os.path.isdir(folder))
+
+
+def _user_skills(hidden: Sequence[str]) -> tuple[str, ...]:
+    """The user's skills, where they are in what we store: their scripts are run and their files are read."""
+    from sightline.settings import user_skills_folder
+
+    folder = str(user_skills_folder(os.environ))
+    real = os.path.realpath(folder)
+    is_itself = real == os.path.join(os.path.realpath(os.path.dirname(folder)), os.path.basename(folder))
+    return (real,) if is_itself and os.path.isdir(real) and any(_holds(path, real) for path in hidden) else ()
 
 
 def _outermost(folders: Sequence[str]) -> tuple[str, ...]:

@@ -23,7 +23,8 @@ _SECONDS_TO_ANSWER = 60.0
 
 def isolated_provider(own: OwnProgram) -> Provider:
     """Our own program as one that is started like any other."""
-    start = IsolatedStart(folder=str(own.folder), options=own.options, only=list(own.only))
+    skills = None if own.skills is None else list(own.skills)
+    start = IsolatedStart(folder=str(own.folder), options=own.options, only=list(own.only), skills=skills)
     return Provider(
         name=NAME,
         title="Sightline",

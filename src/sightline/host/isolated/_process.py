@@ -118,7 +118,8 @@ class IsolatedAgent:
             task=replace(settings.task, max_depth=0),
             jobs=replace(settings.jobs, enabled=False),
         )
-        return replace(spec, settings=settings, only=tuple(self._start.only))
+        skills = None if self._start.skills is None else tuple(self._start.skills)
+        return replace(spec, settings=settings, only=tuple(self._start.only), skills=skills)
 
     async def _work(self, run: "NativeRun") -> None:
         from contextlib import aclosing

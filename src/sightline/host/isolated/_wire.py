@@ -18,6 +18,7 @@ class IsolatedStart(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
     options: StartOptions
     only: list[str] = []  # the names of its tools
+    skills: list[str] | None = None  # the names of its skills; None: all
 
 
 class NumberedCommand(msgspec.Struct, frozen=True, tag_field="kind", tag="command"):

@@ -14,7 +14,15 @@ from contextlib import aclosing
 
 from msgspec.structs import replace
 
-from sightline.agent import AgentSpec, HeadlessRun, RunOutcome, agent_spec, headless_commands
+from sightline.agent import (
+    Agent,
+    AgentSpec,
+    HeadlessRun,
+    RunOutcome,
+    agent_spec,
+    headless_commands,
+    skill_named,
+)
 from sightline.agent.loop._command_run import named
 from sightline.events import Error, Event, Notice, encode_event
 from sightline.exceptions import UserMistake
@@ -115,11 +123,11 @@ class NativeRun:
         timer = None
         try:
             ours = headless_commands(HeadlessRun(agent, self._store, running.worker.reviews.run))
-            if self._schema is not None and (name := named(self._prompt)[0]) in {*ours} - {*agent.commands}:
+            if self._schema is not None and (name := self._command_name()) in {*ours} - {*agent.commands}:
                 hint = "leave out the schema; --output-format events has what happens as data"
                 raise UserMistake(f"/{name} has no answer that could fit a schema", hint)
             agent.commands = {**ours, **agent.commands}
-            await agent.prompt(self._prompt if self._schema is None else self._schema.prompt_with(self._prompt))
+            await agent.prompt(self._prompt_of(agent))
             if self._cancelled:
                 agent.stop()
             if self._timeout is not None:
@@ -138,6 +146,15 @@ class NativeRun:
                 timer.cancel()
             running.session.flush()
             reading.end()
+
+    def _prompt_of(self, agent: Agent) -> str:
+        """With what the answer has to be. The words after a command's name are the command's: it is beside them."""
+        if self._schema is None:
+            return self._prompt
+        if agent.file_commands is None or agent.file_commands.named(self._prompt) is None:
+            return self._schema.prompt_with(self._prompt)
+        agent.add_unshown_message(self._schema.request, "schema")
+        return self._prompt
 
     async def _all_done(self, running: NativeSession) -> RunOutcome:
         """The agent's run and those it begins by itself, and all its agents, to their ends."""
@@ -159,6 +176,10 @@ class NativeRun:
             ended = replace(ended, exit_code=1, stop_reason="limit", error=self._watch.reached.text)
         self._settle(running, ended)
         return ended
+
+    def _command_name(self) -> str:
+        """Of the prompt; empty where the model answers it."""
+        return "" if skill_named(self._prompt)[0] else named(self._prompt)[0]
 
     def _session_id(self) -> str:
         return "" if self._working is None else self._working.session.id

@@ -7,7 +7,7 @@ from typing import get_args
 from msgspec import to_builtins
 
 from sightline.actors import bounded_value
-from sightline.agent import Agent, AgentSpec, ReturnedPrompts, take_settings
+from sightline.agent import Agent, AgentSpec, ReturnedPrompts, publish_skills, take_settings
 from sightline.agent._bugs import log_bug
 from sightline.delegation import Member, Team
 from sightline.events import LabelState
@@ -104,7 +104,7 @@ class AgentWorker:
             case commands.Cell():
                 return CommandReply(True, self._user_runs.cell(_typed(command.code), private=command.private))
             case commands.CancelCall():
-                cancels = (agent.calls.cancel, self._user_runs.cancel, self.reviews.stop, directory.cancel_call)
+                cancels = (agent.cancel_call, self._user_runs.cancel, self.reviews.stop, directory.cancel_call)
                 if not any(cancel(command.id) for cancel in cancels):
                     return CommandReply(False, command.id, "it has already ended")
             case commands.AnswerRequest():
@@ -185,6 +185,10 @@ class AgentWorker:
         later = take_settings(self.agent, await asyncio.to_thread(self.reload_settings))
         self.team.directory.level_changed()
         self.team.settings_changed()
+        if self.agent.file_commands is not None:
+            self.agent.file_commands.find()
+            self.agent.actor.publish(self.agent.file_commands.offered().as_state())
+        publish_skills(self.agent)
         return later
 
     def _set_model(self, command: commands.SetModel) -> CommandReply:

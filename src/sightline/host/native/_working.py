@@ -11,9 +11,11 @@ from sightline.agent import (
     Agent,
     AgentSpec,
     add_extensions,
+    add_file_commands,
     begin_with_rules,
     build,
     missing_messages,
+    publish_skills,
     with_stored_rules,
 )
 from sightline.delegation import Driver, Member, ProgramStart, Team
@@ -88,8 +90,12 @@ async def working(
             agent.actor.observed_by("settings").publish(Notice(text, "warning"))
         for text in agent.notices:
             agent.actor.publish(Notice(text, "warning"))
+        if listed:
+            publish_skills(agent)
         async with served(session, cwd=str(spec.cwd), listener=listener) if listed else nullcontext() as server:
             add_extensions(agent, spec.environ)
+            if listed:  # else another agent writes its prompts
+                add_file_commands(agent, spec.environ)
             await agent.hooks.notify("session_start")
             yield NativeSession(session, agent, worker, first, place, server)
 

@@ -11,8 +11,6 @@ from msgspec.structs import replace
 
 from sightline.agent import Agent, agent_spec
 from sightline.events import (
-    CommandsState,
-    ExtensionCommand,
     JobsState,
     ModelState,
     Notice,
@@ -97,7 +95,8 @@ class SessionFacts:
         self._publish(ThinkingState(agent.model.thinking))
         agent.permissions.publish_level()
         agent.conversation.publish_context()
-        self._publish(CommandsState([ExtensionCommand(name, _about(run)) for name, run in agent.commands.items()]))
+        if agent.file_commands is not None:
+            self._publish(agent.file_commands.offered())
         self._publish(JobsState([]))
         agent.todo.publish()
         if agent.model.why_missing is not None:
@@ -121,7 +120,3 @@ class SessionFacts:
 
     def _publish(self, fact: StateFact) -> None:
         self._agent.actor.publish(fact.as_state())
-
-
-def _about(run: object) -> str:
-    return next(iter((run.__doc__ or "").strip().splitlines()), "")

@@ -41,6 +41,7 @@ from sightline.events import (
     User,
 )
 from sightline.exceptions import SightlineError, UserMistake
+from sightline.host.provider._answer import masked_answer
 from sightline.host.provider._connection import ProviderConnection
 from sightline.host.provider._events import Translation
 from sightline.host.provider._levels import allows_less
@@ -358,13 +359,14 @@ class ProviderDriver:
 
     def _outcome(self, outcome: ProviderOutcome | None, problem: Error | None, words: str) -> DriverOutcome:
         error = problem or (outcome.error if outcome is not None else None)
-        text = self._secrets.masked(words or (outcome.text if outcome is not None else ""))
+        answer = masked_answer(outcome, self._secrets) if outcome is not None else ""
+        text = self._secrets.masked(words) or answer
         stopped = self._reason or "cancelled" if self._stopped or (outcome is not None and outcome.cancelled) else ""
         refused = self._refused or (outcome is not None and outcome.exit_code == REFUSED_EXIT_CODE)
         failed = error if error is not None and not stopped else Error("")
         return DriverOutcome(
             text=text,
-            words=self._secrets.masked(outcome.text if outcome is not None else "") or text,
+            words=answer or text,
             error=self._secrets.masked(failed.text),
             hint=self._secrets.masked(failed.hint),
             stopped=stopped,

@@ -16,7 +16,7 @@ from sightline.conversation import AssistantMessage, StopReason, TextPart, UserM
 from sightline.events import NativeSessionState, Notice, ProviderState, SteeringState, StopsAgentsState
 from sightline.host.session._session import HostSession
 from sightline.journal import NATIVE, PROVIDER_NOTE, SessionReader, SessionTree, Store, events_since_message
-from sightline.providers import WORDS_AT_MOST, get_provider
+from sightline.providers import get_provider
 
 if TYPE_CHECKING:
     from sightline.host.provider._unstored import UnstoredLog
@@ -125,7 +125,7 @@ class ProviderMemory:
 
     def answered(self, text: str, model: str, *, cancelled: bool, error: str) -> None:
         reason: StopReason = "aborted" if cancelled else "error" if error else "stop"
-        parts = [TextPart(text[-WORDS_AT_MOST:])] if text else []
+        parts = [TextPart(text)] if text else []
         self._add("message", message=AssistantMessage([*parts], model=model, stop_reason=reason, error=error))
 
     def chose_level(self, level: str) -> None:

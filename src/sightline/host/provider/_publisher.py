@@ -22,6 +22,7 @@ from sightline.events import (
     SteeringState,
     User,
 )
+from sightline.host.provider._answer import masked_answer
 from sightline.host.provider._events import Translation
 from sightline.host.provider._memory import ProviderMemory
 from sightline.providers import ProviderOutcome
@@ -79,7 +80,7 @@ class RunPublisher:
             self._actor.publish(RunEnded(None, None, reason, error is not None, code))
         masked = self._actor.secrets.masked
         self._memory.answered(
-            masked(outcome.text),
+            masked_answer(outcome, self._actor.secrets),
             self._actor.name(self.model),
             cancelled=outcome.cancelled,
             error=masked(error.text) if error is not None else "",

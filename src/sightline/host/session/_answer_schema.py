@@ -36,7 +36,12 @@ class AnswerSchema:
 
     def prompt_with(self, prompt: str) -> str:
         """The prompt, with what the answer has to be."""
-        return f"{prompt}\n\n{_REQUEST}\n\n{msgspec.json.encode(self._schema).decode()}"
+        return f"{prompt}\n\n{self.request}"
+
+    @property
+    def request(self) -> str:
+        """The same alone."""
+        return f"{_REQUEST}\n\n{msgspec.json.encode(self._schema).decode()}"
 
     def see(self, event: Event) -> None:
         """An event of the run: the last text of its own agent is its answer."""

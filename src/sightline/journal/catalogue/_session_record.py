@@ -2,7 +2,7 @@
 
 import msgspec
 
-from sightline.conversation import AssistantMessage, Message, UserMessage, text_of
+from sightline.conversation import SKILL, AssistantMessage, Message, UserMessage, text_of
 from sightline.journal.tree._entry import NATIVE, PROVIDER_NOTE, REVIEW_NOTE, Entry
 from sightline.journal.tree._outline import calls_of
 from sightline.text import clean_line, cut_graphemes
@@ -65,7 +65,7 @@ def searched_text(entry: Entry) -> str:
     message = entry.message
     if entry.type in ("compaction", "branch_summary") and isinstance(entry.data, dict):
         return str(entry.data.get("summary", ""))[:_SEARCHED]
-    if not isinstance(message, UserMessage | AssistantMessage) or getattr(message, "origin", "") == "todo":
+    if not isinstance(message, UserMessage | AssistantMessage) or getattr(message, "origin", "") in ("todo", SKILL):
         return ""
     calls = calls_of(message) if isinstance(message, AssistantMessage) else ""
     return f"{text_of(message)}\n{calls}".strip()[:_SEARCHED]

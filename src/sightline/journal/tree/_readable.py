@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from sightline.conversation import AssistantMessage, Message, ToolMessage, text_of
+from sightline.conversation import SKILL, AssistantMessage, Message, ToolMessage, text_of
 from sightline.events import Event, Text, ToolResult, ToolUse, User
 from sightline.journal.tree._tree import SessionTree
 
@@ -54,4 +54,4 @@ def _section(message: Message) -> str:
     if isinstance(message, AssistantMessage):
         calls = [f"→ {call.name} {msgspec.json.encode(call.args).decode()}" for call in message.calls]
         return "\n\n".join(["## assistant", *([message.text] if message.text else []), *calls])
-    return f"## user\n\n{text_of(message)}"
+    return f"## {SKILL if message.origin == SKILL else 'user'}\n\n{text_of(message)}"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from sightline.conversation import text_of
+from sightline.conversation import SKILL, text_of
 from sightline.exceptions import UserMistake
 from sightline.journal._record import decode_entry
 from sightline.journal._scan import end_of_lines, entry_lines, last_seq
@@ -162,6 +162,8 @@ class SessionTree:
             return TreeMove(target, already=True)
         if node.type == "custom_message" or (node.type == "message" and node.role == "user"):
             entry = next(self.read([node]), None)
+            if entry is not None and entry.custom == SKILL:  # not words of the user's
+                return TreeMove(target)
             words = "" if entry is None or entry.message is None else text_of(entry.message)
             return TreeMove(node.parent, prefill=words)
         return TreeMove(target)

@@ -312,6 +312,7 @@ class CliRun:
             exit_code=self._exit_code(failed),
             session=self._session,
             text=self._words.text or clean_text(self._passed_through.decode("utf-8", "replace")),
+            left_out=self._words.left_out,
             native_exit_code=native,
             stderr=stderr,
             timed_out=self._timed_out,

@@ -18,7 +18,7 @@ import re
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -96,6 +96,8 @@ class BashTool(Tool[BashParams]):
         "async: true."
     )
     params = BashParams
+    lasting: ClassVar[bool] = True
+    """`cd` and exports last for the next commands, and a command that takes long becomes a job."""
 
     def needs(self, params: BashParams, context: ToolContext) -> list[Need]:
         folder = self._folder(params, context)
@@ -153,7 +155,7 @@ class BashTool(Tool[BashParams]):
             details["cwd"] = display(folder, context.cwd)
         text, ending, cut = await _result_text(command, result, spec)
         details |= {"told": list(ending), **({"cut": True} if cut else {})}
-        if context.settings.bash.persist_state and call_ending(result.details).ended == "exit":
+        if self._persists(context) and call_ending(result.details).ended == "exit":
             trusted = spec.sandbox is None or bool(spec.passed)
             other = self._other_shell(context) if may_change_state(params.command) else ""
             if change := context.shared(ShellState).update(report, context, trusted=trusted, other_shell=other):
@@ -163,8 +165,11 @@ class BashTool(Tool[BashParams]):
 
     def _report(self, params: BashParams, context: ToolContext) -> ShellReport | None:
         """The shell's report of what it changes; None where it cannot report, or changes nothing."""
-        persists = context.settings.bash.persist_state and not self._other_shell(context) and not params.background
+        persists = self._persists(context) and not self._other_shell(context) and not params.background
         return ShellReport() if persists and may_change_state(params.command) else None
+
+    def _persists(self, context: ToolContext) -> bool:
+        return self.lasting and context.settings.bash.persist_state
 
     def _other_shell(self, context: ToolContext) -> str:
         """The name of the shell where it is not bash."""
@@ -202,7 +207,7 @@ class BashTool(Tool[BashParams]):
                 f"{settings.jobs.max_jobs} background jobs are running, which is the maximum; wait for one "
                 "of them to end or cancel one (job), or run it without async"
             )
-        if params.background or settings.bash.auto_background:
+        if params.background or (self.lasting and settings.bash.auto_background):
             return jobs if available else None
         return None
 
@@ -228,7 +233,7 @@ class BashTool(Tool[BashParams]):
                 entrance=await self._entrance(params, context, folder),
             )
         env = filtered_environment(os.environ, passed=passed, sandboxed=sandboxed)
-        if settings.bash.persist_state:
+        if self._persists(context):
             env |= context.shared(ShellState).variables(context, trusted=not sandboxed or bool(passed))
         env |= _UNATTENDED
         return CommandSpec(
@@ -261,8 +266,7 @@ class BashTool(Tool[BashParams]):
 
     def _named_folder(self, params: BashParams, context: ToolContext) -> Path:
         if not params.cwd:
-            persists = context.settings.bash.persist_state
-            return context.shared(ShellState).folder(context) if persists else context.cwd
+            return context.shared(ShellState).folder(context) if self._persists(context) else context.cwd
         folder = resolve(params.cwd, context.cwd)
         try:
             mode = os.stat(folder).st_mode
@@ -271,6 +275,13 @@ class BashTool(Tool[BashParams]):
         if not stat.S_ISDIR(mode):
             raise ToolError(f"Cannot run in {params.cwd}: it is not a folder.")
         return folder
+
+
+class SeparateBash(BashTool):
+    """For commands the model did not choose: each begins in the working folder, is waited for to its end, and changes
+    nothing for the next ones of the agent."""
+
+    lasting = False
 
 
 def _words_of(command: str) -> list[str]:

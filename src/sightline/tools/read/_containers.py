@@ -5,10 +5,10 @@ import time
 from typing import TYPE_CHECKING
 
 from sightline.events import ListingFact, ReadFact, ResourceFact, TableFact
-from sightline.handles import ours
+from sightline.handles import judged
 from sightline.tools._context import ToolContext
 from sightline.tools._tool import Outcome
-from sightline.tools._truncation import human_size
+from sightline.tools._truncation import MAX_LINES, human_size
 from sightline.tools.files._paths import display, shown
 from sightline.tools.read._files import is_utf8, looks_binary
 from sightline.tools.read._local import read_file
@@ -66,11 +66,12 @@ async def read_resource(target: Internal, context: ToolContext) -> Outcome:
     file = resource.source_path
     if file is not None and await asyncio.to_thread(file.is_file):
         began = time.time()
-        with ours(file):  # by the address it was found by
+        with judged(str(file)):  # by the address it was found by
             outcome = await read_file(file, target.selector, what, context, editable=not resource.immutable)
         context.snapshots.note_read(file, began)
     else:
-        outcome = present_text(resource.text, target.selector, what, context)
+        limit = MAX_LINES if resource.is_whole else None
+        outcome = present_text(resource.text, target.selector, what, context, default_limit=limit)
     if not outcome.images:
         outcome.details["ui"]["kind"] = ResourceFact.KIND
     return outcome

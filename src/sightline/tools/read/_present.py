@@ -40,10 +40,17 @@ def mode_of(settings: Settings, selector: Selector | None, *, editable: bool) ->
 
 
 def present_text(
-    text: str, selector: Selector | None, subject: ReadSubject, context: ToolContext, *, file: Path | None = None
+    text: str,
+    selector: Selector | None,
+    subject: ReadSubject,
+    context: ToolContext,
+    *,
+    file: Path | None = None,
+    default_limit: int | None = None,
 ) -> Outcome:
-    """A text in memory, read as files are. `file`: where an edit of it would go; None when it cannot be edited."""
-    plan = plan_excerpt(selector, default_limit=context.settings.read.default_limit)
+    """A text in memory, read as files are. `file`: where an edit of it would go; None when it cannot be edited.
+    `default_limit`: in place of that of the settings."""
+    plan = plan_excerpt(selector, default_limit=default_limit or context.settings.read.default_limit)
     mode = mode_of(context.settings, selector, editable=file is not None)
     tag = context.snapshots.record(file, text) if mode == "hash" and file is not None else ""
     excerpt = excerpt_of(split_lines(text, raw=plan.raw), plan, len(text.encode("utf-8", "replace")))

@@ -49,7 +49,8 @@ Also `https://…`, `artifact://…`, `local://…`, `history://…`. Prefer thi
         self._clock = clock
 
     def preview(self, params: ReadParams) -> str:
-        return params.path
+        scheme, address, skill = params.path.partition("://")
+        return f"skill {skill}" if address and scheme.lower() == "skill" and skill else params.path
 
     def needs(self, params: ReadParams, context: ToolContext) -> list[Need]:
         target = _targets.locate(params.path, context.cwd)

@@ -1,10 +1,12 @@
 """Behind agent://: what an agent of this session returned, or a part of it. Blocking."""
 
 import re
+from pathlib import Path
 from urllib.parse import unquote
 
 import msgspec
 
+from sightline.handles import real_path
 from sightline.tools._context import ToolContext
 from sightline.tools._tool import ToolError
 from sightline.tools.resources._resource import Resource
@@ -36,7 +38,7 @@ def resolve(rest: str, context: ToolContext) -> Resource:
         raise ToolError(f"agent://{id} is not there: no such agent, or it has returned nothing yet. Agents: {known}.")
     steps = [unquote(step) for step in path.split("/") if step] if slash else _steps(unquote(query.removeprefix("q=")))
     if not steps:
-        return Resource(url=f"agent://{id}", source_path=file)
+        return Resource(url=f"agent://{id}", source_path=Path(real_path(file)))
     found = _part(_decoded(id, file.read_bytes()[:_LARGEST]), steps, id)
     text = found if isinstance(found, str) else msgspec.json.format(msgspec.json.encode(found), indent=2).decode()
     return Resource(url=f"agent://{rest}", text=text)

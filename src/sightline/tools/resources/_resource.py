@@ -6,6 +6,7 @@
     agent://ID    agent://ID/PATH    agent://ID?q=PATH   what an agent returned, or a part of it where that is JSON
     local://PATH              local://             the session's folder for notes; can be written and edited
     conflict://ID[/SIDE]                           a merge conflict that was found, or one side of it
+    skill://NAME  skill://NAME/PATH  skill://      a skill, a file beside it, those that are offered; read-only
 
 Schemes that are planned are known by name, so that the error for one says what is missing.
 """
@@ -20,7 +21,8 @@ from sightline.tools._context import ToolContext
 from sightline.tools._tool import Need, ToolError
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
-_THERE = ("agent", "artifact", "history", "local", "conflict")
+_THERE = ("agent", "artifact", "history", "local", "conflict", "skill")
+_NAMED = "agent://, artifact://, history://, local:// and skill://"
 _MISSING = {
     "issue": "Reading issues (issue://, with the github tool)",
     "pr": "Reading pull requests (pr://, with the github tool)",
@@ -28,18 +30,19 @@ _MISSING = {
     "memory": "Memory (memory://)",
     "omp": "Documentation inside the program (omp://)",
     "rule": "Reading rules (rule://)",
-    "skill": "Skills (skill://)",
     "vault": "A vault of notes (vault://)",
 }
 
 
 class Resource(msgspec.Struct, frozen=True, kw_only=True):
-    """Its content is in `text`, except where `source_path` is a file: that may be of any size, and is read there."""
+    """Its content is in `text`, except where `source_path` is a file: that may be of any size, and is read there. It is
+    a real path: where it leads was judged. `is_whole`: all of it is shown where no lines are named."""
 
     url: str
     text: str = ""
     source_path: Path | None = None
     immutable: bool = True
+    is_whole: bool = False
 
 
 def is_internal(path: str) -> bool:
@@ -90,6 +93,10 @@ async def resolve(url: str, context: ToolContext) -> Resource:
             return await asyncio.to_thread(_stored.history, _rest(url), context)
         case "local":
             return await asyncio.to_thread(_local.resolve, _rest(url), context.workplace.local)
+        case "skill":
+            from sightline.tools.resources import _skill
+
+            return await asyncio.to_thread(_skill.resolve, _rest(url), context)
         case "conflict":
             from sightline.tools.conflicts import Conflicts, read_conflict
             from sightline.tools.files._paths import display
@@ -123,7 +130,5 @@ def _rest(url: str) -> str:
 def _not_there(url: str) -> ToolError:
     missing = _MISSING.get(_scheme(url))
     if missing is None:
-        return ToolError(f"Unknown address '{url}'. Internal addresses: agent://, artifact://, history://, local://.")
-    return ToolError(
-        f"{missing} is not part of this program yet. There are agent://, artifact://, history:// and local://."
-    )
+        return ToolError(f"Unknown address '{url}'. Internal addresses: {_NAMED}.")
+    return ToolError(f"{missing} is not part of this program yet. There are {_NAMED}.")

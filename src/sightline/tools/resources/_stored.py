@@ -21,7 +21,7 @@ def artifact(rest: str, context: ToolContext) -> Resource:
     for one in sessions:
         path = context.workplace.artifacts.find(f"artifact://{one}/{name}")
         if path is not None:
-            return Resource(url=f"artifact://{one}/{name}", source_path=path)
+            return Resource(url=f"artifact://{one}/{name}", source_path=Path(real_path(path)))
     raise ToolError(
         f"There is no artifact://{rest}. Use the address a result named; it may have been of another session."
     )

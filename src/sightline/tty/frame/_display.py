@@ -54,6 +54,7 @@ class Display:
         self.capabilities = capabilities
         self.focus = Focus()
         self.on_debug: Callable[[], None] | None = None  # called for the debug key, before any component sees it
+        self.on_apart: Callable[[bool], object] = lambda is_apart: None  # a view is on the alternate screen, or not
         self.log: RedrawLog | None = None
         self._composer = Composer()
         self._ledger = Ledger()
@@ -278,6 +279,7 @@ class Display:
                 self._make_room(columns, height)
             self._size = columns, height
             self._painter.switch(ALTERNATE_SCREEN, columns, height)
+            self.on_apart(True)
         elif self._resized or self._apart != (columns, height):
             self._painter.reflow(columns, height)
         elif self._force or self._replace:
@@ -293,6 +295,7 @@ class Display:
     def _return_to_window(self) -> None:
         self._painter.switch(NORMAL_SCREEN, *self.surface.size)
         self._apart = None
+        self.on_apart(False)
 
     def _log(self, what: str, frame: Frame, text: str) -> None:
         assert self.log is not None

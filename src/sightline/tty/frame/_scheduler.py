@@ -10,8 +10,8 @@ from typing import Protocol
 FRAME_INTERVAL = 1 / 30
 RESIZE_SETTLE, LONGEST_HOLD = 0.06, 0.5
 # tmux reports another size at most every 250 ms, but wraps what it shows anew at once: a frame that is drawn in between
-# is for a screen that is not there any more.
-TMUX_SETTLE, TMUX_LONGEST_HOLD = 0.3, 2.0
+# is for a screen that is not there any more, and may erase rows of history. So none is, however long that lasts.
+TMUX_SETTLE, TMUX_LONGEST_HOLD = 0.3, float("inf")
 
 
 class Timer(Protocol):

@@ -6,7 +6,8 @@
   then the end begins (`postpone`). A second signal, or a loop that does not come to it, ends at once.
 - A signal that was ignored before stays ignored; one that had a handler gets it called afterwards.
 - Other signals (stop, continue, resize) are only passed on, to their reactions.
-- Nothing helps against SIGKILL and `os._exit`: the shell's `reset` does.
+- Nothing helps against SIGKILL and `os._exit`: the shell's `reset` does. Only the alternate screen, which that does not
+  leave, has a guard (`_screen_guard`).
 - A forked child inherits all this but must not touch the terminal: only the process that took it restores it.
 """
 

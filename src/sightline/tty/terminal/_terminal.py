@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sightline.tty.input._keys import Key, Paste
     from sightline.tty.input._listener import InputReader
     from sightline.tty.terminal._capabilities import Capabilities
+    from sightline.tty.terminal._screen_guard import ScreenGuard
 
 _PATIENCE = 1.5  # seconds: a terminal that took nothing for so long is not waited for any longer
 _SHORT_PATIENCE = 0.2
@@ -73,6 +74,7 @@ class Terminal:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._listener: InputReader | None = None
         self._reported_size: tuple[int, int] | None = None
+        self._screen_guard: ScreenGuard | None = None
         self._guess: Capabilities | None = None
         self._capabilities: Capabilities | None = None
 
@@ -212,6 +214,16 @@ class Terminal:
         self.write(request)
         return bool(request)
 
+    def guard_screen(self, apart: bool) -> None:
+        """Whether a view is on the alternate screen, for as long as it is there."""
+        if apart and self._screen_guard is None:
+            from sightline.tty.terminal._screen_guard import ScreenGuard
+
+            self._screen_guard = ScreenGuard(self._writer.fd)
+        elif not apart and self._screen_guard is not None:
+            guard, self._screen_guard = self._screen_guard, None
+            guard.dismiss()
+
     def _restore(self, *, at_rest: bool) -> None:
         """Safe at any moment, in a signal handler too (not `at_rest`), where part of a frame may have been sent.
 
@@ -222,6 +234,7 @@ class Terminal:
             return
         self._restoring = True
         self._settle(at_rest=at_rest)
+        self.guard_screen(False)
         restore_attributes(self._input, before)
         self._before = None
         self._restoring = False

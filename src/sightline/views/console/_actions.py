@@ -213,6 +213,7 @@ _ALL = (
         args="[BRANCH|A..B|COMMIT] [-- FOCUS]",
         pressed=("step through the findings of the last review", "selectors._review:step"),
     ),
+    _action("skill", _WORK, "the skills here, or use one", args="[NAME [WORDS]]"),
     _action("worktree", _WORK, "what changed in the worktree of this session; merge or remove it", "sessions:worktree"),
     _action("attach", _PROMPT, "attach an image", "work:attach", args="FILE|none", name=""),
     _action("paste", _PROMPT, "attach the image on the clipboard", "work:paste", "ctrl+v alt+v", name="paste_image"),

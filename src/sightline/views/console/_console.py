@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sightline.conversation import SKILL
 from sightline.events import Event, RunEnded
 from sightline.paths import data_folder
 from sightline.secrets import secrets_here
@@ -176,8 +177,10 @@ class Console:
 
     def commands(self) -> list[tuple[str, str]]:
         ours = [(action.command, action.does) for action in COMMANDS.values()]
-        theirs = [(command.name, command.about) for command in Facts(self.state).commands]
-        return [*ours, *theirs]
+        facts = Facts(self.state)
+        theirs = [(each.name, " · ".join(filter(None, (each.args, each.about)))) for each in facts.commands]
+        skills = [] if facts.provider else [each for each in facts.skills if each.usable]
+        return [*ours, *theirs, *((f"{SKILL} {skill.name}", skill.about) for skill in skills)]
 
     def _attention(self) -> Attention:
         options, application = self.settings.console, self.application

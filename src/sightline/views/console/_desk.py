@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 HINTED = 2.0
 """Seconds for which a hint is shown."""
+_LOOKS_AT_MOST, _LOOKS_APART = 600, 0.05  # seconds apart
 Level = Literal["info", "warning", "error"]
 
 
@@ -106,6 +107,14 @@ class Desk(Protocol):
 
     def run_program(self, argv: list[str]) -> int:
         """Give the terminal to another program until it ends."""
+
+
+async def session_begun(desk: Desk) -> None:
+    """Wait for the session of a console that was just opened."""
+    for _ in range(_LOOKS_AT_MOST):
+        if desk.state.seq:
+            return
+        await asyncio.sleep(_LOOKS_APART)
 
 
 async def accepted(desk: Desk, command: "Command") -> "CommandReply | None":

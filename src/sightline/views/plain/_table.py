@@ -45,6 +45,24 @@ def draw_table(
     return [f"{palette.dim}{head}{palette.reset}", *(_line(columns, widths, row, palette) for row in rows)]
 
 
+def draw_described(
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[Cell]],
+    below: Sequence[Sequence[str]],
+    palette: Palette,
+    width: int | None,
+) -> list[str]:
+    """A table with lines below each row, such as a description and a file; an empty one is left out."""
+    head, *lines = draw_table(columns, rows, palette, width)
+    drawn = [head]
+    for line, texts in zip(lines, below, strict=True):
+        drawn.append(line)
+        for text in filter(None, texts):
+            shown = cut_columns(text, width - _GAP) if width else cut_graphemes(text, _LAST_AT_MOST)
+            drawn.append(f"  {palette.dim}{shown}{palette.reset}")
+    return drawn
+
+
 def cut_columns(text: str, room: int) -> str:
     """At most so many columns, ellipsis included."""
     return text if text_width(text) <= room else cut_graphemes(text, fitting(text, room - 1) + 1)

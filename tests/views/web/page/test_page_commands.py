@@ -100,6 +100,18 @@ async def test_a_command_of_an_extension_is_run_by_the_host(page_server, open_pa
     assert page_server.posts == [("prompt", {"text": "/deploy now", "how": "prompt"})]
 
 
+async def test_a_command_of_a_file_is_completed_and_run_by_the_host(page_server, open_page):
+    """With its hint, and whose it is."""
+    command = {"name": "git:log", "about": "What changed", "args": "[since]", "source": "project"}
+    page, prompt = await _prompt(page_server, open_page, commands=[command])
+    await prompt.fill("/git")
+    rows = page.get_by_role("listbox", name="Commands").get_by_role("option")
+    await expect(rows).to_have_text(["/git:log [since]What changed · of this project"])
+    await _enter(prompt, "/git:log v1")
+    await expect(prompt).to_have_value("")
+    assert page_server.posts == [("prompt", {"text": "/git:log v1", "how": "prompt"})]
+
+
 async def test_new_and_resume_lead_there(page_server, open_page):
     """`/new` shows the form, `/resume` the list of sessions."""
     page, prompt = await _prompt(page_server, open_page)
@@ -193,3 +205,34 @@ async def test_commands_are_described_in_the_words_of_the_console(open_page):
     shorter = {"approvals"}  # its rules are changed in the console
     here = {each["name"]: (each["about"], each["args"]) for each in known if each["name"] not in shorter}
     assert here == {name: (COMMANDS[name].does, COMMANDS[name].args) for name in here}
+
+
+SKILLS = [
+    {"name": "letters", "about": "Write letters", "place": "~/.claude/skills", "standing": "offered", "usable": True},
+    {"name": "theirs", "place": ".claude/skills", "standing": "untrusted: its folder is not trusted"},
+]
+
+
+async def test_skills_are_listed_completed_and_used(page_server, open_page):
+    """With source and state; what is not used is not offered, and words after a name go to the host as they are."""
+    page, prompt = await _prompt(page_server, open_page, skills=SKILLS)
+    await _enter(prompt, "/skill")
+    listed = page.locator("#talk-note")
+    await expect(listed).to_contain_text("letters (~/.claude/skills, offered): Write letters")
+    await expect(listed).to_contain_text("theirs (.claude/skills, untrusted: its folder is not trusted)")
+    await prompt.fill("/skill ")
+    rows = page.get_by_role("listbox", name="Commands").get_by_role("option")
+    await expect(rows).to_have_count(1)
+    await prompt.press("Tab")
+    await expect(prompt).to_have_value("/skill letters ")
+    async with page.expect_response("**/api/sessions/abcdef/*"):
+        await _enter(prompt, "/skill letters to my aunt")
+    await expect(prompt).to_have_value("")
+    assert page_server.posts == [("prompt", {"text": "/skill letters to my aunt", "how": "prompt"})]
+
+
+async def test_without_skills_a_name_comes_back(page_server, open_page):
+    page, prompt = await _prompt(page_server, open_page)
+    await _enter(prompt, "/skill letters")
+    await expect(page.locator("#talk-problem")).to_have_text("There are no skills here.")
+    await expect(prompt).to_have_value("/skill letters")

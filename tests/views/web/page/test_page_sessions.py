@@ -107,6 +107,7 @@ async def test_r_goes_to_the_next_that_waits_wherever_it_is(page_server, open_pa
     await expect(page.get_by_role("article", name="Other?")).to_be_focused()
     assert page_server.posts == []
     await page_server.know("bbbbbb", running=True)
+    await expect(page.get_by_role("article", name="Other?")).to_have_count(0)
     await page.locator("#transcript").focus()
     await page.keyboard.press("r")
     await expect(page.locator("#toast")).to_have_text("No session waits for you.")

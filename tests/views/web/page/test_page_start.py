@@ -105,6 +105,30 @@ async def test_the_prompt_has_the_focus_although_the_answer_to_resume_comes_last
     await expect(prompt).to_be_focused()
 
 
+async def test_a_late_answer_to_resume_does_not_take_the_focus_from_where_one_types(page_server, open_page):
+    """The user went to the search of sessions meanwhile."""
+    page_server.session("abcdef", title="talk", agent=True)
+    page = await open_page("#abcdef")
+    await page_server.know("abcdef", live=False, resumable=True)
+    search = page.locator("input[type=search]").first
+    answered = asyncio.Event()
+
+    async def answered_last(route):
+        await page_server.know("abcdef", live=True, resumable=False)
+        await expect(page.get_by_role("textbox", name="Prompt", exact=True)).to_be_visible()
+        await search.focus()
+        await page.keyboard.type("abc")
+        await route.continue_()
+        answered.set()
+
+    await page.route("**/resume", answered_last)
+    await page.get_by_role("button", name="Resume").click()
+    await asyncio.wait_for(answered.wait(), 60)
+    await expect(page.locator("#resume")).to_be_enabled()
+    await page.keyboard.type("def")
+    await expect(search).to_have_value("abcdef")
+
+
 async def test_a_session_that_ended_is_resumed(page_server, open_page):
     """One button; the command for a terminal is beside it. A recording offers neither."""
     page_server.session("abcdef", title="talk", agent=True)

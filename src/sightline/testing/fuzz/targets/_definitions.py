@@ -8,8 +8,8 @@ import msgspec
 
 from sightline.delegation.definitions._definition import PROVIDERS, AgentDefinition, DefinitionStyle
 from sightline.delegation.definitions._fields import NotADefinition
-from sightline.delegation.definitions._reading import LARGEST, DefinitionFile, read_definition
-from sightline.settings import Approval
+from sightline.delegation.definitions._reading import DefinitionFile, read_definition
+from sightline.settings import LARGEST_PAGE, Approval
 from sightline.testing.fuzz._mutation import joined, mutated, text_of
 from sightline.testing.fuzz._target import Plain, hold
 from sightline.text import clean_line, clean_text
@@ -40,7 +40,7 @@ class Definitions(Plain):
             case _:
                 repeated = random.choice((1,) * 20 + (1000,))
                 head = joined(random, _LINES, 12) * repeated
-                return f"---\ndescription: x\n{head}---\nDo it.".encode()[: LARGEST + 1], style
+                return f"---\ndescription: x\n{head}---\nDo it.".encode()[: LARGEST_PAGE + 1], style
 
     def check(self, given: tuple[bytes, DefinitionStyle]) -> None:
         data, style = given

@@ -25,7 +25,8 @@ _TYPING = (
     ("suspend", "suspend; fg comes back"),
 )
 """What is typed, or an action of the editor or the program, shown with its keys."""
-_OTHERS = "More"
+_SOURCES = {"extension": "More", "project": "Commands of this project", "user": "Your commands"}
+"""Of commands that are not the console's, with their topics."""
 
 
 def open(console: "Console", args: str) -> None:
@@ -36,8 +37,10 @@ def open(console: "Console", args: str) -> None:
     for topic in TOPICS:
         ours = (action for action in COMMANDS.values() if action.topic == topic)
         topics.append((topic, [(f"/{action.command} {action.args}".rstrip(), action.does) for action in ours]))
-    if theirs:
-        topics.append((_OTHERS, [(f"/{clean_line(each.name)}", clean_line(each.about)) for each in theirs]))
+    for source, topic in _SOURCES.items():
+        rows = [(f"/{each.name} {each.args}".rstrip(), each.about) for each in theirs if each.source == source]
+        if rows:
+            topics.append((topic, [(clean_line(command), clean_line(about)) for command, about in rows]))
     console.transcript.add_page(HelpPage([*topics, ("Keys (/keys changes them)", keys)], console.drawing))
 
 

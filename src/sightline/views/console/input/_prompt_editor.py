@@ -42,7 +42,7 @@ from sightline.views.console.input._submission import Attachment, Mode, Submissi
 _BORDERS: dict[Mode, str] = {"prompt": "border", "shell": "warning", "python": "info"}
 _TITLES: dict[Mode, str] = {"prompt": "", "shell": "shell", "python": "Python"}
 _CHIP_HINT, _CHIP_NAME = "backspace removes", 30
-_being_named = re.compile(r"/[^\s/]*").fullmatch
+_being_named = re.compile(r"/([^\s/]* )?[^\s/]*").fullmatch
 _PRIVATE = ", hidden from the model"
 
 
@@ -126,19 +126,29 @@ def _size_words(size: int) -> str:
 
 
 class CommandCompletion:
-    """Completion of `/command` at the beginning of a prompt. Commands are read each time: extensions change theirs."""
+    """Completion of `/command` at the beginning of a prompt, and of what a command is given where that is listed with
+    it (`/skill NAME`). Commands are read each time: extensions change theirs."""
 
     def __init__(self, commands: Callable[[], Sequence[tuple[str, str]]]) -> None:
         self._commands = commands
 
     def complete(self, request: CompletionRequest, deliver: Deliver) -> None:
-        if request.line > 0 or not _being_named(request.before):
+        named = _being_named(request.before) if request.line == 0 else None
+        if named is None:
             deliver(None)
             return
-        items = tuple(Item(f"/{name} ", f"/{name}", about) for name, about in self._commands())
+        first = named[1] or ""  # the command that is given something
+        items = tuple(
+            Item(f"/{name} ", f"/{name}", about)
+            for name, about in self._commands()
+            if (name.startswith(first) if first else " " not in name)
+        )
+        if first and (not items or request.before in [item.label for item in items]):
+            deliver(None)
+            return
         # After the slash alone all commands are equal: the first in the list is a harmless one.
         as_listed, typed = request.before == "/", len(request.before)
-        deliver(Completions(items, typed, typed, in_order=as_listed, submits=True))
+        deliver(Completions(items, typed, typed, in_order=as_listed, submits=not first))
 
 
 class PromptHost(Protocol):
@@ -163,7 +173,7 @@ class PromptHost(Protocol):
         """Escape was pressed, and the editor does not use it. Returns whether it did something."""
 
     def commands(self) -> Sequence[tuple[str, str]]:
-        """What can be typed after a slash, each with a description."""
+        """What can be typed after a slash, each with a description: commands, and commands with what they are given."""
 
     def was_used(self, session: str) -> bool:
         """Whether a session can be resumed: it runs, or has a conversation."""

@@ -30,7 +30,7 @@ from sightline.tty.components import Item, TextComponent
 from sightline.views._mail import MAIN, mail_from
 from sightline.views._working_copies import copy_words
 from sightline.views.console._agent_names import agent_model, agent_name, agent_role
-from sightline.views.console._desk import Desk, reply_data, report_error
+from sightline.views.console._desk import Desk, reply_data, report_error, session_begun
 from sightline.views.console.selectors import _mail
 from sightline.views.console.selectors._agent_viewer import SEARCH, AgentViewer, is_stopped_by_path
 from sightline.views.console.selectors._pager import WHOLE, PagerDocument, show
@@ -43,7 +43,6 @@ _STOP, _LIST_MAIL = "list_remove", "list_mail"
 _LOOKED_AT = 2000  # entries, from the end, for the last line of each agent
 _LINE = 120
 _LISTED = 20  # agents that a hint names
-_LOOKS_AT_MOST, _LOOKS_APART = 600, 0.05  # seconds apart
 _TALL, _WIDE = 20, 60  # rows and columns from which there is room below the list
 _ROOT = "\0"  # no path of an agent, and not the empty value of a list
 _MAIL = "\0mail"
@@ -88,11 +87,8 @@ async def _write_definition(desk: Desk, name: str) -> None:
 
 
 async def _open_one(desk: Desk, path: str) -> None:
-    """The view of one agent. A console that was opened for it may have to wait for its session."""
-    for _ in range(_LOOKS_AT_MOST):
-        if desk.state.seq:
-            break
-        await asyncio.sleep(_LOOKS_APART)
+    """The view of one agent."""
+    await session_begun(desk)
     if path in desk.state.agents:
         await _show(desk, path)
     else:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from sightline.conversation import SKILL
 from sightline.events import Event, QueuedMessage, ToolResult
 from sightline.host import Attach, Cell, CommandReply, Prompt, Shell
 from sightline.text import clean_line
@@ -116,6 +117,8 @@ class PromptSubmission:
         name, _, args = written[1:].partition(" ") if written.startswith("/") else ("", "", "")
         if not name or "/" in name or "\n" in name:
             return False
+        if name == SKILL and args.strip() and not Facts(self._desk.state).provider:
+            return False  # a prompt, to which the host adds the skill
         if name in COMMANDS:
             if submission.attachments:  # they wait for the next prompt
                 self._prompt.attach(submission.attachments)
@@ -124,7 +127,10 @@ class PromptSubmission:
             return True
         if submission.attachments:
             return False
-        theirs = {command.name for command in Facts(self._desk.state).commands}
+        theirs = self._commands_of_host()
+        if name not in theirs:
+            await self._sessions.first_frame()
+            theirs = self._commands_of_host()
         if name in theirs:
             return False  # the host runs it
         near = difflib.get_close_matches(name, [*COMMANDS, *theirs], 1)
@@ -132,6 +138,9 @@ class PromptSubmission:
         self._desk.report(f"no command /{name}", "error", hint)
         self._restore(submission)
         return True
+
+    def _commands_of_host(self) -> set[str]:
+        return {command.name for command in Facts(self._desk.state).commands}
 
     async def _run(self, submission: "Submission") -> None:
         kind = Shell if submission.mode == "shell" else Cell

@@ -46,6 +46,7 @@ class Link:
         self._store = store
         self._client: Client | None = None
         self._connected = asyncio.get_running_loop().create_future()
+        self._shown: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._closed = self._muted = False
 
     async def show_stored(self, session: str) -> int | None:
@@ -97,6 +98,7 @@ class Link:
             self._end("the session was ended elsewhere")
         finally:
             _settle(self._connected)
+            _settle(self._shown)
             if self._client is not None:
                 self._client.close()  # its reader ends with the view it reads for
 
@@ -104,7 +106,12 @@ class Link:
         """False: this console has left the session."""
         if not self._closed:
             self._on_frame(frame)
+            _settle(self._shown)
         return not self._closed
+
+    async def first_frame(self) -> None:
+        """Returns when the host has reported what there is, or there is no connection."""
+        await asyncio.shield(self._shown)
 
     async def submit(self, command: Command) -> CommandReply:
         await asyncio.shield(self._connected)
@@ -123,6 +130,7 @@ class Link:
         """Disconnect; the session keeps running."""
         self._closed = True
         _settle(self._connected)
+        _settle(self._shown)
         if self._client is not None:
             self._client.close()
 

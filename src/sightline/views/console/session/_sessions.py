@@ -95,6 +95,7 @@ class SessionSwitch:
         self._greeted_by = greeted
         self.lasting = lasting
         self.link = self._new_link()
+        self._began = False
         self._reported_version = False
         self._gone = self._leaving = False
         self._going = asyncio.Lock()
@@ -117,6 +118,7 @@ class SessionSwitch:
         """Show what the options name: a session that runs, one that is stored, or a new one whose host boots at
         `host`. While the user chooses, that host is ended: an empty session would be listed everywhere. `attach`: one
         that runs is expected, so that the first of them is preselected."""
+        self._began = True
         booting = asyncio.ensure_future(started(host)) if host is not None else None
         options = self._options
         named = options.resume or options.provider or options.model
@@ -319,6 +321,11 @@ class SessionSwitch:
         async with self._going:
             link = self.link
         return await link.submit(command)
+
+    async def first_frame(self) -> None:
+        """Returns when the host of the session has reported what there is: what one types first, it has not."""
+        if self._began:
+            await self.link.first_frame()
 
     async def _go(self, session: str, draft: str) -> None:
         left = self.link

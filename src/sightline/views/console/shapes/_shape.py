@@ -214,6 +214,7 @@ OLD_TEXT = ("old_string", "oldString", "old_text", "old_str")
 NEW_TEXT = ("new_string", "newString", "new_text", "new_str")
 FILE_TEXT = ("content", "contents", "file_text", "text")
 COMMANDS = ("command", "cmd", "script")
+_SKILLS = "skill://"
 _SUBJECTS = (*PATHS, "pattern", "query", "url", "description", "title", "subject", "task", "prompt", "name")
 
 
@@ -222,6 +223,8 @@ def subject_of(call: TranscriptCall, cwd: str) -> str:
     fact = ui_fact(call.details)
     path = fact.path if isinstance(fact, TextFact | DiffFact) else text_in(record(call.details), "path")
     found = path or text_in(record(call.args), *_SUBJECTS) or call.arg
+    if found.startswith(_SKILLS):  # its name, as every view shows it
+        found = call.arg or found
     return near(short(found, 500), cwd)
 
 

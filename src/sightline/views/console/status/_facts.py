@@ -78,9 +78,14 @@ class Facts:
         return [job for job in jobs.jobs if job.status == "running"] if jobs else []
 
     @property
-    def commands(self) -> list[events.ExtensionCommand]:
+    def commands(self) -> list[events.OfferedCommand]:
         commands = events.CommandsState.among(self._states)
         return commands.commands if commands else []
+
+    @property
+    def skills(self) -> list[events.SessionSkill]:
+        skills = events.SkillsState.among(self._states)
+        return skills.skills if skills else []
 
     @property
     def agents(self) -> int:

@@ -11,6 +11,8 @@ import signal
 from collections.abc import Iterator
 from contextlib import aclosing
 
+import msgspec
+
 from sightline.events import (
     AgentEnded,
     AgentStarted,
@@ -20,6 +22,7 @@ from sightline.events import (
     MailChanged,
     MailSent,
     Notice,
+    Request,
     RunEnded,
     State,
     Text,
@@ -121,6 +124,8 @@ class _Watching:
             parts += [(seq, events) for seq, reader, events in _read_by_calls(frame) if self._is_of(reader)]
             parts.sort(key=lambda part: part[0])
             parts.append((frame.seq, _unread(frame)))
+            waiting = [msgspec.convert(request, Request) for request in frame.requests.values()]
+            parts.append((frame.seq, [self._waits(request) for request in waiting if self._is_of(request.agent)]))
             await self._channels.write([_quoted(event) for _, events in parts for event in events])
             self._last, self.code = frame.seq, _CODES.get(frame.stop_reason, 0)
             if self._agent:
@@ -136,7 +141,15 @@ class _Watching:
             if self._agent:
                 self._note_end(event)
         shown = [event for event in events if isinstance(event, MailSent) or self._is_of(event.agent)]
-        await self._channels.write([_quoted(event) for event in shown])
+        await self._channels.write([self._waits(e) if isinstance(e, Request) else _quoted(e) for e in shown])
+
+    def _waits(self, request: Request) -> Event:
+        """What waits for an answer, which cannot be given here."""
+        who = clean_line(request.agent) or "the agent"
+        text = f"{who} waits for your answer: {clean_line(request.text) or request.what}"
+        return in_place_of(
+            request, Notice(text, "warning", f"answer it in a terminal: sightline attach {self._session}")
+        )
 
     def _is_of(self, path: str) -> bool:
         """Whether this agent is watched: the one that was asked for, or one below it."""

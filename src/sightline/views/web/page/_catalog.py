@@ -44,21 +44,27 @@ class Catalog:
         self._conversations: dict[str, SessionRecord] = {}
         self._archived: set[str] = set()
         self._listeners: dict[Callable[[], None], str] = {}  # and the session each shows
+        self._are_over: dict[Callable[[], None], Callable[[], bool]] = {}  # whether it shows that session as ended
         self._marks: dict[Callable[[], None], object] = {}  # its mark when the listener was called last
         self._polling: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self.jobs: dict[str, JobRecord] = {}  # the newest first
         self.encoded = b""
 
-    def listen(self, listener: Callable[[], None], session: str = "") -> None:
-        """`session`: the one that is shown. When it is resumed, however briefly, its listener is called."""
+    def listen(
+        self, listener: Callable[[], None], session: str = "", is_over: Callable[[], bool] = lambda: False
+    ) -> None:
+        """`session`: the one that is shown; `is_over`: whether it is shown as ended. When it is resumed, however
+        briefly, its listener is called."""
         self._listeners[listener] = session
+        self._are_over[listener] = is_over
         if self._polling is None:
             self._polling = asyncio.ensure_future(self._poll())
 
     def leave(self, listener: Callable[[], None]) -> None:
         self._listeners.pop(listener, None)
         self._marks.pop(listener, None)
+        self._are_over.pop(listener, None)
         if not self._listeners:
             self.close()
 
@@ -150,9 +156,13 @@ class Catalog:
             await asyncio.sleep(max(_SECONDS_BETWEEN_LOOKS, _IDLE_SHARE * (time.monotonic() - began)))
 
     def _notice_resumed(self) -> None:
-        """What has ended does not grow unless it is resumed."""
+        """What has ended does not grow unless it is resumed. One that ended and was resumed between two looks has run
+        all the time as far as the list knows."""
         for listener, session in list(self._listeners.items()):
-            if session and session not in self._running:
+            if session in self._running:
+                if self._are_over[listener]():
+                    listener()
+            elif session:
                 mark = mark_of(self._sessions / session / "journal.jsonl")
                 if self._marks.setdefault(listener, mark) != mark:
                     self._marks[listener] = mark

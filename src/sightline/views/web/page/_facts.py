@@ -30,6 +30,7 @@ _FACT_EVENTS = (
 _FORWARDED: tuple[type[events.StateFact], ...] = (
     events.ApprovalState,
     events.CommandsState,
+    events.SkillsState,
     events.ThinkingState,
     events.ContextState,
     events.QueueState,

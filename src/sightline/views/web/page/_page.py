@@ -86,7 +86,7 @@ class PageTab:
             self._pending.replaced()
             if not self._watch.live:
                 self._pending.over()
-        self._catalog.listen(self._list_changed, self._session)
+        self._catalog.listen(self._list_changed, self._session, lambda: not self._watch.live)
         counting = asyncio.ensure_future(self._count())
         try:
             await self._catalog.refresh()

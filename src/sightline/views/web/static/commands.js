@@ -1,6 +1,6 @@
 // Commands of the console that make sense on the page: what begins with a slash and a name. As in the console, a space
 // before the slash sends it to the agent as it is, and so is a path (`/usr/bin`, `//`). What works in the console only is
-// not sent: a line lists what works here. Commands of extensions are run by the host, as a prompt.
+// not sent: a line lists what works here. Commands of extensions and files are run by the host, as a prompt.
 
 import * as api from "./api.js";
 import { reasoningIsShown, showReasoning } from "./entries.js";
@@ -96,18 +96,45 @@ const COMMANDS = {
       await api.review(session, text);
     },
   },
+  skill: {
+    about: "the skills here, or use one",
+    args: "[NAME [WORDS]]",
+    run: async ({ session, facts }, text) => {
+      if (!text) return listed(facts.skills);
+      if (!facts.skills?.length) throw new Error(NO_SKILLS);
+      await api.prompt(session, `/skill ${text}`, facts.running ? "steer" : "prompt");
+    },
+  },
 };
+
+const NO_SKILLS = "There are no skills here.";
+
+function listed(skills) {
+  if (!Array.isArray(skills) || skills.length === 0) return NO_SKILLS;
+  return skills.map(({ name, standing = "", place = "", about = "" }) =>
+    `${name} (${[place, standing].filter(Boolean).join(", ")})${about ? `: ${about}` : ""}`).join("\n");
+}
 
 const NAMES = Object.keys(COMMANDS).map((name) => `/${name}`).join(", ");
 
-// [{ name, args, about }] of what can be entered here; those of extensions last.
+const OF = { project: "of this project", user: "yours" };
+
+// [{ name, args, about }] of what can be entered here; those of extensions and files last.
 export function commandsOf({ commands = [] }) {
   const ours = Object.entries(COMMANDS).map(([name, { about, args = "" }]) => ({ name, about, args }));
   const theirs = commands.filter((each) => each?.name && !Object.hasOwn(COMMANDS, each.name));
-  return [...ours, ...theirs.map(({ name, about = "" }) => ({ name, about, args: "[TEXT]" }))];
+  const shown = ({ name, about = "", args = "", source = "extension" }) =>
+    source === "extension" ? { name, about, args: "[TEXT]" } : { name, about: [about, OF[source]].filter(Boolean).join(" · "), args };
+  return [...ours, ...theirs.map(shown)];
 }
 
-// Whether the host runs it: a command of an extension.
+// What can follow the name of a command, as the same kind of rows: names of skills.
+export function givenOf({ skills = [] }) {
+  const usable = Array.isArray(skills) ? skills.filter((each) => each?.usable) : [];
+  return usable.map(({ name, about = "" }) => ({ name: `skill ${name}`, about, args: "[WORDS]" }));
+}
+
+// Whether the host runs it: a command of an extension or a file.
 export const isHosts = ({ name }, { commands = [] }) => commands.some((each) => each?.name === name);
 
 export async function run({ name, args }, page) {

@@ -5,11 +5,12 @@ import { make } from "./dom.js";
 import { announce } from "./announce.js";
 
 export class Completion {
-  // commands(): [{ name, args, about }]; onRun(): what stands in the field is to be run.
-  constructor(input, list, { commands, onRun }) {
+  // commands(): [{ name, args, about }]; given(): the same of commands with what follows them; onRun(): what stands in the field is to be run.
+  constructor(input, list, { commands, given, onRun }) {
     this.input = input;
     this.list = list;
     this.commands = commands;
+    this.given = given;
     this.onRun = onRun;
     this.found = [];
     this.marked = -1;
@@ -25,9 +26,9 @@ export class Completion {
   }
 
   look() {
-    const [, typed] = /^\/([^\s/]*)$/.exec(this.input.value) ?? [];
+    const [, typed] = /^\/((?:[^\s/]+ )?[^\s/]*)$/.exec(this.input.value) ?? [];
     const before = this.found.length;
-    this.found = typed === undefined ? [] : this.commands().filter(({ name }) => name.startsWith(typed));
+    this.found = typed === undefined ? [] : (typed.includes(" ") ? this.given() : this.commands()).filter(({ name }) => name.startsWith(typed));
     if (this.found.length === 1 && this.found[0].name === typed && !this.found[0].args) this.found = [];
     this.list.replaceChildren(...this.found.map(({ name, args, about }, n) =>
       make("li", { role: "option", id: `${this.list.id}-${n}`, "aria-selected": "false" },

@@ -3,7 +3,7 @@
 // either sends it to the agent. A session that has ended is resumed with a button. What could not be sent stays where it is.
 
 import * as api from "./api.js";
-import { commandIn, commandsOf, isHosts, run } from "./commands.js";
+import { commandIn, commandsOf, givenOf, isHosts, run } from "./commands.js";
 import { Completion } from "./completion.js";
 import { button, byId, make, setText, showProblem } from "./dom.js";
 import { when } from "./format.js";
@@ -31,7 +31,7 @@ export class Talk {
     });
     this.input.addEventListener("keydown", (event) => this.key(event));
     this.completion = new Completion(this.input, byId("completion"), {
-      commands: () => commandsOf(this.facts), onRun: () => this.send("now"),
+      commands: () => commandsOf(this.facts), given: () => givenOf(this.facts), onRun: () => this.send("now"),
     });
     byId("stop").addEventListener("click", () => this.stop());
     byId("resume").addEventListener("click", () => this.resume());
@@ -153,7 +153,8 @@ export class Talk {
   focusIfResumed() {
     if (this.resumed !== this.session || !this.usable) return;
     this.resumed = null;
-    this.focus();
+    const { activeElement } = document; // the button is hidden by now, or still has it; elsewhere the user is at work
+    if (activeElement === document.body || activeElement === byId("resume")) this.focus();
   }
 
   reportResume(text) {

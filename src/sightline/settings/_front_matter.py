@@ -12,6 +12,7 @@ Rules:
 
 import math
 import re
+from collections.abc import Callable, Collection
 
 import msgspec
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 Value = object  # str, int, float, bool, None, list[Value] or dict[str, Value]
 
+LARGEST_PAGE = 256 * 1024  # bytes of a whole file
 _LARGEST = 64 * 1024  # characters
 _MOST_VALUES = 5000
 _DEEPEST = 16
@@ -46,11 +48,29 @@ class Page(msgspec.Struct, frozen=True):
     body: str
 
 
-def read_page(text: str) -> Page:
-    """NotFrontMatter when it has none, or one that cannot be read."""
+def page_in(data: bytes, most: int = LARGEST_PAGE, *, words: Collection[str] = (), optional: bool = False) -> Page:
+    """Of a file's content. `optional`: one without front matter is all body. `words`: see `read_page`."""
+    if len(data) > most:
+        raise NotFrontMatter(f"it is larger than {most // 1024} KB")
+    if b"\0" in data:
+        raise NotFrontMatter("it has a NUL byte")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise NotFrontMatter("it is not UTF-8 text") from None
+    if optional and text.partition("\n")[0].rstrip() != "---":
+        return Page({}, text.replace("\r\n", "\n"))
+    return read_page(text, words)
+
+
+def read_page(text: str, words: Collection[str] = ()) -> Page:
+    """NotFrontMatter when it has none, or one that cannot be read. `words`: fields that are text, whatever they look
+    like: `[issue] [priority]` is no YAML."""
     head, body = _split(text.replace("\r\n", "\n"))
     if len(head) > _LARGEST:
         raise NotFrontMatter(f"its front matter is longer than {_LARGEST // 1024} KB")
+    if words:
+        head = _quoted(head, lambda name, text: name in words and not _is_yaml_text(text))
     fields = _simple(head)
     return Page(_read_yaml(head) if fields is None else fields, body)
 
@@ -107,7 +127,7 @@ def _json(words: str) -> list[Value] | dict[str, Value] | None:
 def _read_yaml(head: str) -> dict[str, Value]:
     import yaml
 
-    for attempt in (head, _quoted(head)):
+    for attempt in (head, _quoted(head, _is_text)):
         try:
             problem = _too_much(attempt)
             root = None if problem else yaml.compose(attempt, Loader=_loader())
@@ -129,13 +149,23 @@ def _loader() -> "type[yaml.SafeLoader]":
     return found
 
 
-def _quoted(head: str) -> str:
-    """With quotes around words that have a colon in them, and around a star."""
+def _is_yaml_text(words: str) -> bool:
+    """In quotes, or the beginning of a block."""
+    return words[0] in "|>" or (words[0] in "\"'" and words[-1] == words[0] and len(words) > 1)
+
+
+def _is_text(name: str, words: str) -> bool:
+    """Words with a colon in them, and a star."""
+    return words == "*" or (words[0] not in _INDICATORS and bool(_has_colon(words)))
+
+
+def _quoted(head: str, is_text: Callable[[str, str], bool]) -> str:
+    """With quotes around the words that are text."""
 
     def quoted(line: str) -> str:
         parts = _line(line)
         words = (parts[2] or "").rstrip() if parts else ""
-        if parts and words and (words == "*" or (words[0] not in _INDICATORS and _has_colon(words))):
+        if parts and words and is_text(parts[1], words):
             return f"{parts[1]}: {msgspec.json.encode(words).decode()}"
         return line
 

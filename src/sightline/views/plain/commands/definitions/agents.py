@@ -8,16 +8,15 @@ from msgspec.structs import replace
 
 from sightline.delegation import AgentDefinition, find_agents_here, new_definition, new_project_definition
 from sightline.settings import load, user_agents_folder
-from sightline.text import clean_line, clean_value, cut_graphemes
+from sightline.text import clean_line, clean_value
 from sightline.views._names import from_home
 from sightline.views.plain._output import pretty_json
 from sightline.views.plain._palette import Palette
-from sightline.views.plain._table import Column, cut_columns, draw_table
+from sightline.views.plain._table import Column, draw_described
 
 _INHERITED = "parent's"
 _NONE = "–"
 _COLUMNS = tuple(map(Column, ("AGENT", "FROM", "MODEL", "LEVEL", "STARTS", "TOOLS")))
-_LONGEST_ROW = 200  # of a description, into a pipe
 
 
 class AgentsOutput(msgspec.Struct, frozen=True):
@@ -64,14 +63,8 @@ def _rows(
     agents: Sequence[AgentDefinition], disabled: frozenset[str], palette: Palette, width: int | None
 ) -> list[str]:
     """For each a row of the table, its description below it, and its file if it has one."""
-    head, *lines = draw_table(_COLUMNS, [_cells(agent, disabled) for agent in agents], palette, width)
-    rows = [head]
-    for agent, line in zip(agents, lines, strict=True):
-        rows.append(line)
-        for words in filter(None, (agent.description, clean_line(from_home(agent.file)))):
-            shown = cut_columns(words, width - 2) if width else cut_graphemes(words, _LONGEST_ROW)
-            rows.append(f"  {palette.dim}{shown}{palette.reset}")
-    return rows
+    below = [(agent.description, clean_line(from_home(agent.file))) for agent in agents]
+    return draw_described(_COLUMNS, [_cells(agent, disabled) for agent in agents], below, palette, width)
 
 
 def _cells(agent: AgentDefinition, disabled: frozenset[str]) -> tuple[str, ...]:
@@ -109,6 +102,7 @@ def _whole(agent: AgentDefinition, disabled: frozenset[str], palette: Palette) -
         "thinking": agent.thinking or _INHERITED,
         "level": f"{agent.approval} at most" if agent.approval else _INHERITED,
         "tools": _tools(agent),
+        "skills": "" if agent.skills is None else _list(agent.skills),
         "starts": _starts(agent),
         "waits": "always" if agent.blocking else "",
         "files": "its own copy" if agent.isolated else "",

@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.delegation.definitions._front_matter import NotFrontMatter, _read_yaml, _simple, read_page
+from sightline.settings._front_matter import NotFrontMatter, _read_yaml, _simple, read_page
 
 
 def fields(head: str) -> object:

@@ -1,0 +1,1 @@
+"""What is found here in files of the user and of the project: agents, slash commands, skills."""
