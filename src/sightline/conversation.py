@@ -101,3 +101,22 @@ Message = Union[UserMessage, AssistantMessage, ToolMessage]
 def text_of(message: Message) -> str:
     """Its words, without thinking, calls and images."""
     return "\n".join([part.text for part in message.parts if isinstance(part, TextPart)])
+
+
+def user_run_text(kind: str, typed: str, shown: str) -> str:
+    """What the model reads of a command (`shell`) or of Python (`cell`) that the user ran."""
+    whose, before, after = _USER_RUNS[kind]
+    return f"The user ran {whose} themselves:\n\n{before}{typed}{after}\n\n{shown}"
+
+
+def user_run_of(message: UserMessage) -> tuple[str, str] | None:
+    """What the user typed, as the console takes it, and what came of it; None: the message is no such run."""
+    if message.origin not in _USER_RUNS:
+        return None
+    _, before, after = _USER_RUNS[message.origin]
+    run = text_of(message).partition("themselves:\n\n")[2]
+    typed, _, shown = run.removeprefix(before).partition(f"{after}\n\n")
+    return f"{'!' if message.origin == 'shell' else '$ '}{typed}", shown
+
+
+_USER_RUNS = {"shell": ("a command", "$ ", ""), "cell": ("Python", "```python\n", "\n```")}

@@ -94,7 +94,7 @@ def test_what_is_left_out_is_noted(work: Path, own: Path) -> None:
     notes = err.splitlines()
     assert notes[0] == (
         "note: 1 agent of this project is not used: its folder is not trusted. "
-        f"Read them, then run `sightline config trust {work}`"
+        f"Read it, then run `sightline config trust {work}`"
     )
     assert notes[1].startswith(f"note: {own}/bad.md is not used: its name is 'no spaces'")
     assert notes[2] == f"note: {own}/good.md: unknown tools are left out: deploy"

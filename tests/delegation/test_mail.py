@@ -16,6 +16,7 @@ from sightline.events import AgentStarted, AgentState, Event, MailSent, State, T
 from sightline.exceptions import UserMistake
 from sightline.host import Abort, Prompt, SendMail
 from sightline.transcript import Snapshot, TranscriptMail, TranscriptMessage, fold
+from sightline.views._mail import standing_of_all, unread_count
 from tests.agent.support import Lab, lab
 from tests.delegation.teamwork import call, handed_back, of_agent, started, states, text
 from tests.delegation.test_directory import FakeDriver, Room
@@ -208,6 +209,27 @@ async def test_words_that_are_never_read_are_shown_as_that(tmp_path: Path) -> No
         assert [brief(mail) for mail in thread_of(here)] == [
             ("m1", "user", "Too late.", [("One", "delivered", "dropped")])
         ]
+        assert [standing_of_all(mail) for mail in thread_of(here)] == ["dropped: its reader stopped before reading it"]
+
+
+async def test_what_a_stopped_agent_had_not_read_is_dropped(tmp_path: Path) -> None:
+    """Not unread for ever: it takes nothing any more. The same when it is resumed."""
+    one = [[call("bash", command="sleep 60")], handed_back()]
+    async with lab(tmp_path, [[started({"One": one})], [text("So.")]]) as here:
+        await here.agent.prompt("go")
+        await here.until(lambda: bool(of_agent(here, "One", ToolUse)))
+        directory = here.running.worker.team.directory
+        directory.send(None, "One", "First.")
+        await sent(here, SendMail("Second.", agent="One"))
+        here.session.flush()
+        assert unread_count(thread_of(here)) == 2
+        directory.abort(directory.get("One"), "timeout")
+        await here.until(lambda: states(here, "One")[-1:] == ["aborted"])
+        here.session.flush()
+        dropped = ["dropped: its reader stopped before reading it"] * 2
+        assert [standing_of_all(mail) for mail in thread_of(here)] == dropped
+        assert unread_count(thread_of(here)) == 0
+        assert here.session.snapshot().unread == {}
 
 
 # ---- hostile

@@ -149,7 +149,7 @@ async def test_one_that_does_not_hand_back_is_reminded_three_times(tmp_path: Pat
     async with lab(tmp_path, [[started({"Silent": silent})], [text("So.")]]) as here:
         await here.run()
         content = result_of(here).content
-        assert "ended without calling yield after 3 reminders" in content
+        assert "it handed back no result, though reminded 3 times" in content
         assert "My last words." in content
         driver = here.running.worker.team.directory.get("Silent").driver
         requests = driver.agent.model.model.requests  # type: ignore[union-attr]
@@ -303,6 +303,25 @@ async def test_one_of_several_is_stopped_and_the_others_go_on(tmp_path: Path) ->
         assert "Agent `Slow` (task) was stopped (cancelled)" in content
         assert "[Slow is idle: message it with irc" in content
         assert "quick" in content
+
+
+async def test_an_agent_that_the_user_stopped_has_not_failed(tmp_path: Path) -> None:
+    """It says so of itself and in the step list, and takes prompts."""
+    slow = [[call("bash", command="sleep 60")], [text("Here again.")]]
+    async with lab(tmp_path, [[started({"Slow": slow})], [text("So.")]]) as here:
+        await here.agent.prompt("go")
+        await here.until(lambda: bool(of_agent(here, "Slow", ToolUse)))
+        directory = here.running.worker.team.directory
+        assert directory.stop(directory.get("Slow"))
+        await here.ended()
+        steps = delegation_from_details(result_of(here).details)
+        assert steps is not None
+        assert [item.preview for item in steps.items] == ["stopped by you"]
+        agent = here.session.snapshot().agents["Slow"]
+        assert agent.fact is not None
+        assert (agent.standing, agent.fact.stopped, agent.fact.failed, agent.is_error) == ("idle", True, False, False)
+        directory.wake(directory.get("Slow"))
+        assert not directory.get("Slow").stopped
 
 
 async def test_a_wall_clock_ends_an_agent(tmp_path: Path) -> None:

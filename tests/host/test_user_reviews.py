@@ -42,7 +42,7 @@ from sightline.host import (
 )
 from sightline.settings import Policy, StartOptions, load
 from sightline.transcript import Snapshot, TranscriptCall, fold
-from sightline.views._reviews import fix_prompt, reviews_of
+from sightline.views._reviews import fix_prompt, review_outcome, reviews_of
 from tests.agent.support import Lab, kept, lab, store_in, write_script
 from tests.agent.test_weather import assert_sound
 from tests.delegation.teamwork import call, of_agent, states, text
@@ -274,6 +274,21 @@ async def test_a_review_that_fails_keeps_what_it_found(project: Path) -> None:
         assert "failed: no key" in result.content
         assert call_ending(result.details).problem.startswith("no key")
         assert len(fact.findings) == 2
+
+
+SILENT = [[text(words)] for words in ("Hm.", "Still.", "Let me see.", "I looked at it.")]
+NO_REVIEW = "the reviewer handed back no review; try another model"
+
+
+async def test_a_review_that_reviewed_nothing_has_failed(project: Path) -> None:
+    """In words for the user, with the last of the reviewer's."""
+    async with lab(project.parent, [scripts(Review=SILENT)], work=project) as here:
+        result, fact = await reviewed(here)
+        assert result.is_error
+        assert call_ending(result.details).problem == NO_REVIEW
+        assert fact.summary == "I looked at it."
+        assert "yield" not in result.content
+        assert review_outcome(fact, failed=result.is_error) == "0 findings"
 
 
 async def test_the_end_of_the_session_ends_it(project: Path) -> None:
@@ -539,6 +554,13 @@ async def test_without_a_screen_a_failure_is_the_exit_code(project: Path, words:
     events, outcome = await headless(project.parent, words, [scripts(Review=failing)])
     assert outcome.exit_code == code
     assert any(isinstance(event, Error) and event.text.startswith(error) for event in events)
+
+
+async def test_without_a_screen_a_review_of_nothing_is_exit_code_1(project: Path) -> None:
+    events, outcome = await headless(project.parent, "/review main", [scripts(Review=SILENT)])
+    assert outcome.exit_code == 1
+    assert NO_REVIEW in [event.hint for event in events if isinstance(event, Error)]
+    assert [event.is_error for event in events if isinstance(event, RunEnded) and not event.agent] == [True]
 
 
 async def test_without_a_screen_a_review_that_is_cancelled_ends(project: Path) -> None:

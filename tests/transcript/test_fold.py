@@ -417,12 +417,21 @@ def test_what_an_agent_publishes_about_itself_is_enough():
         (AgentState("parked", workplace="worktree", failed=True), "failed", "ended"),
         (AgentState("parked", workplace="worktree", reason="the session ended"), "parked", "parked"),
         (AgentState("parked"), "parked", "parked"),
+        (AgentState("parked", workplace="worktree", stopped=True), "stopped", "stopped"),
     ],
 )
 def test_an_agent_that_worked_apart_is_done(fact: AgentState, standing: str, then: str):
     """Its copy is gone, so it takes no prompt: it is not parked, unless it was cut off."""
     agent = agent_of((100, AgentStarted("Explore")), (100, RunStarted(agent="Explore")), (105, of("Explore", fact)))
     assert (agent.standing, agent.runs[-1].then) == (standing, then)
+
+
+def test_an_agent_that_the_user_stopped_has_not_failed():
+    """Though its run has."""
+    began = (100, AgentStarted("Explore")), (100, RunStarted(agent="Explore"))
+    ended = (104, RunEnded(agent="Explore", stop_reason="cancelled", is_error=True))
+    agent = agent_of(*began, ended, (105, of("Explore", AgentState("idle", stopped=True))))
+    assert (agent.standing, agent.is_error, agent.runs[-1].then) == ("idle", False, "stopped")
 
 
 def test_a_subagent_that_publishes_nothing_about_itself_ends_with_its_end():

@@ -141,7 +141,7 @@ def choose_session() -> int:
 
 
 def pick_session() -> int:
-    """A new conversation, with the list of all others open."""
+    """The list of all conversations; a new one, where none is chosen."""
     return _opened({"cwd": str(current_folder())}, _PICK)
 
 

@@ -69,9 +69,10 @@ def _add_path(parts: "Subparsers") -> None:
 
 
 def _add_trust(parts: "Subparsers") -> None:
-    trust = parts.add_parser("trust", help="trust a project: use its settings, extensions, agents and commands")
+    trust = parts.add_parser("trust", help="trust a project: use its settings, extensions, agents, commands and skills")
     untrust = parts.add_parser(
-        "untrust", help="stop trusting a project: its settings, extensions, agents and commands are no longer used"
+        "untrust",
+        help="stop trusting a project: its settings, extensions, agents, commands and skills are no longer used",
     )
     for part, command in ((trust, commands.trust), (untrust, commands.untrust)):
         part.add_argument(

@@ -33,6 +33,7 @@ from sightline.delegation._isolation import Isolation
 from sightline.delegation._mail_publisher import MailPublisher
 from sightline.delegation._mailboxes import (
     MESSAGE_AT_MOST,
+    NEVER_READ,
     Mail,
     Mailbox,
     MailNow,
@@ -125,7 +126,7 @@ class AgentDirectory:
         self._root_reader = root_reader
         self.bound = Bound(lambda: settings().task.max_concurrency)
         self._publisher = MailPublisher(root)
-        self.root_mail = Mailbox(lambda mails, now: self._mail_changed(None, mails, now))
+        self.root_mail = Mailbox(partial(self._mail_changed, None))
         self._announced_to_root: set[str] = set()  # messages that wait to join its run
         self._members: dict[str, Member] = {}
         self._listeners: list[Callable[[Member], object]] = []
@@ -194,10 +195,11 @@ class AgentDirectory:
                     continue
                 reader, to = self._members.get(receipt.agent.replace("/", ".")), _name_of(receipt.agent)
                 unread = Mail(mail.id, _name_of(mail.sender), to, mail.text, mail.reply_to, mail.time, mail.to_all)
-                if reader is not None or not receipt.agent:
-                    (self.root_mail if reader is None else reader.mailbox).restore(unread)
-                else:  # it had not begun
-                    self._publisher.changed(receipt.agent, [mail.id], "dropped")
+                box = self.root_mail if not receipt.agent else None if reader is None else reader.mailbox
+                if box is not None and not (reader is not None and reader.takes_nothing):
+                    box.restore(unread)
+                else:  # or it had not begun
+                    self._publisher.changed(receipt.agent, [mail.id], "dropped", NEVER_READ)
 
     # Starting
 
@@ -358,21 +360,23 @@ class AgentDirectory:
 
     async def _settle(self, member: Member, result: AgentResult) -> None:
         if result.handed_in is not None and not member.reason:
-            member.become("parked", failed=result.failed)
-            _drop_words(member)
+            by_user = bool(result.aborted) and not result.error and not self._closed
+            member.become("parked", failed=result.failed and not by_user, stopped=by_user)
+            _drop_unread(member)
         elif member.reason or member.driver is None:  # without one it could not be started
             await self._end(member, result.aborted or result.failure)
         else:
-            self._rest(member, stopped=bool(result.aborted), failed=result.failed)
+            self._rest(member, stopped=bool(result.aborted), failed=bool(result.error))
         if member.actor is not None:
             await self._save(member)
 
     async def _end(self, member: Member, reason: str) -> None:
         """It takes no prompts any more, and for the views nothing more comes of it."""
-        _drop_words(member)
+        _drop_unread(member)
         await self._release(member)
         member.record = msgspec.structs.replace(member.record, aborted=True)
         member.become("aborted", reason)
+        member.mailbox.drop_all()  # what came while it was released
         if member.actor is not None:
             self._above(member).end_child(member.actor, is_error=True, usage=_known(member.usage))
 
@@ -386,7 +390,8 @@ class AgentDirectory:
     def _rest(self, member: Member, *, stopped: bool = False, failed: bool = False) -> None:
         """`stopped`: by the user; what it has not read by then waits. `failed`: what it was to do."""
         member.stopping = False
-        member.become("idle" if member.driver is not None else "parked", failed=failed)
+        by_user = stopped and not failed and not self._closed
+        member.become("idle" if member.driver is not None else "parked", failed=failed, stopped=by_user)
         member.announced.clear()
         if stopped or self._closed:
             _drop_words(member)
@@ -414,7 +419,7 @@ class AgentDirectory:
         """Leave nothing of it but its files. One that works is left alone."""
         self._unpark_later(member)
         if member.state == "idle":
-            member.become("parked", failed=member.failed)
+            member.become("parked", failed=member.failed, stopped=member.stopped)
             await self._release(member)
 
     def wake(self, member: Member, given: Mail | UserWords | None = None) -> MailOutcome:
@@ -618,8 +623,8 @@ class AgentDirectory:
         self._announce(reader)
         return "delivered"
 
-    def _mail_changed(self, reader: Member | None, mails: Sequence[Mail], now: MailNow) -> None:
-        self._publisher.changed("" if reader is None else reader.path, [mail.id for mail in mails], now)
+    def _mail_changed(self, reader: Member | None, mails: Sequence[Mail], now: MailNow, error: str) -> None:
+        self._publisher.changed("" if reader is None else reader.path, [mail.id for mail in mails], now, error)
 
     async def write(
         self,
@@ -650,7 +655,9 @@ class AgentDirectory:
             self._publisher.written(id, clean_text(text), seen, to_all=to_all, reply_to=reply_to)
         words = user_text(text, reply_to, to_all=to_all)
         for reader in taking:
-            dropped = partial(self._publisher.changed, "" if reader is None else reader.path, [id], "dropped")
+            dropped = partial(
+                self._publisher.changed, "" if reader is None else reader.path, [id], "dropped", NEVER_READ
+            )
             try:
                 await self._give(reader, UserWords(words, id, how, dropped))
             except SightlineError:
@@ -834,10 +841,18 @@ def _drop_words(member: Member) -> None:
         each.on_dropped()
 
 
+def _drop_unread(member: Member) -> None:
+    """It takes nothing any more."""
+    _drop_words(member)
+    member.mailbox.drop_all()
+
+
 def _return(member: Member, given: Mail | UserWords | None) -> None:
     """It was not read."""
     if isinstance(given, Mail):
         member.mailbox.put_back(given)
+        if member.takes_nothing:
+            member.mailbox.drop_all()
     elif given is not None:
         given.on_dropped()
 

@@ -30,7 +30,7 @@ class MailPublisher:
         for mail in thread:
             for receipt in mail.receipts if mail.by_user else ():
                 if receipt.now == "unread":
-                    self.changed(receipt.agent, [mail.id], "dropped")
+                    self.changed(receipt.agent, [mail.id], "dropped", "the session ended before it was read")
 
     @contextmanager
     def sending(self) -> Iterator[str]:
@@ -52,10 +52,10 @@ class MailPublisher:
         """By the user."""
         self._publish("", _USER, MailSent(id, text, list(readers), to_all, reply_to))
 
-    def changed(self, reader: str, ids: Collection[str], now: MailNow) -> None:
+    def changed(self, reader: str, ids: Collection[str], now: MailNow, error: str = "") -> None:
         news = [id for id in ids if id != self._being_sent]
         if news:
-            self._publish(reader, _IRC, MailChanged(news, now))
+            self._publish(reader, _IRC, MailChanged(news, now, error))
 
     def _publish(self, path: str, source: str, event: Event) -> None:
         # Not through the agent's own actor: words of it that are under way continue after this.

@@ -23,6 +23,8 @@ MESSAGE_AT_MOST = 64 * 1024  # characters
 UNREAD_AT_MOST = 128 * 1024  # characters of all that is unread
 
 
+NEVER_READ = "its reader stopped before reading it"
+
 MailNow = Literal["read", "unread", "dropped"]
 
 
@@ -56,10 +58,14 @@ class _Waiter:
         return not self.future.done() and self.sender in ("", mail.sender)
 
 
-class Mailbox:
-    """What one agent was sent and has not read. `changed` is called with what became of which messages."""
+MailListener = Callable[[Sequence[Mail], MailNow, str], object]
 
-    def __init__(self, changed: Callable[[Sequence[Mail], MailNow], object] = lambda mails, now: None) -> None:
+
+class Mailbox:
+    """What one agent was sent and has not read. `changed` is called with what became of which messages, and why they
+    were dropped."""
+
+    def __init__(self, changed: MailListener = lambda mails, now, error: None) -> None:
         self._unread: deque[Mail] = deque()
         self._waiters: list[_Waiter] = []
         self._changed = changed
@@ -73,7 +79,7 @@ class Mailbox:
         for waiter in self._waiters:
             if waiter.takes(mail):
                 waiter.future.set_result(mail)
-                self._changed([mail], "read")
+                self._changed([mail], "read", "")
                 return True
         self._unread.append(mail)
         dropped = []
@@ -81,8 +87,8 @@ class Mailbox:
             dropped.append(self._unread.popleft())
         self.dropped += len(dropped)
         if dropped:
-            self._changed(dropped, "dropped")
-        self._changed([mail], "unread")
+            self._changed(dropped, "dropped", "its reader had too many unread messages")
+        self._changed([mail], "unread", "")
         return False
 
     @property
@@ -92,7 +98,7 @@ class Mailbox:
     def put_back(self, mail: Mail) -> None:
         """It was taken, and is unread after all."""
         self._unread.appendleft(mail)
-        self._changed([mail], "unread")
+        self._changed([mail], "unread", "")
 
     def restore(self, mail: Mail) -> None:
         """It was unread when the session ended."""
@@ -106,7 +112,7 @@ class Mailbox:
         found = next((mail for mail in self._unread if mail.id == id), None)
         if found is not None:
             self._unread.remove(found)
-            self._changed([found], "read")
+            self._changed([found], "read", "")
         return found
 
     def take_all(self) -> list[Mail]:
@@ -115,8 +121,15 @@ class Mailbox:
         self._unread.clear()
         self.dropped = 0
         if found:
-            self._changed(found, "read")
+            self._changed(found, "read", "")
         return found
+
+    def drop_all(self) -> None:
+        """Its reader takes nothing any more."""
+        found = list(self._unread)
+        self._unread.clear()
+        if found:
+            self._changed(found, "dropped", NEVER_READ)
 
     def peek(self) -> list[Mail]:
         return list(self._unread)

@@ -68,7 +68,7 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
 
 class Member:
     """Used in the session's event loop only. `changed`: called when something of it that is shown has changed. `save`:
-    has its record stored soon. `mail_changed`: called with what became of messages in its mailbox."""
+    has its record stored soon. `mail_changed`: called with what became of messages in its mailbox, and why."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Member:
         state: Lifecycle,
         changed: Callable[["Member"], object],
         save: Callable[["Member"], object],
-        mail_changed: Callable[["Member", Sequence[Mail], MailNow], object],
+        mail_changed: Callable[["Member", Sequence[Mail], MailNow, str], object],
     ) -> None:
         self.record = record
         self.state: Lifecycle = state
@@ -102,7 +102,7 @@ class Member:
         self.active = time.time()
         self.stopping = False  # its run is being stopped
         self.reason = ""  # why it was aborted, or parked
-        self.failed = False  # what it did last
+        self.failed = self.stopped = False  # what it did last
         self._changed = changed
         self._save = save
         self._report_mail = mail_changed
@@ -130,11 +130,17 @@ class Member:
         return self.record.isolated and self.state == "parked"
 
     @property
+    def takes_nothing(self) -> bool:
+        return self.state == "aborted" or self.is_over
+
+    @property
     def tokens(self) -> int:
         return (self.usage.input_tokens or 0) + (self.usage.output_tokens or 0)
 
-    def become(self, state: Lifecycle, reason: str = "", *, failed: bool = False) -> None:
-        self.state, self.reason, self.failed, self.active = state, reason, failed, time.time()
+    def become(self, state: Lifecycle, reason: str = "", *, failed: bool = False, stopped: bool = False) -> None:
+        """`stopped`: by the user."""
+        self.state, self.reason, self.active = state, reason, time.time()
+        self.failed, self.stopped = failed, stopped
         self.publish()
         self._changed(self)
 
@@ -162,6 +168,7 @@ class Member:
             removed=self._copied.removed,
             failed=self.failed,
             is_review=self.record.is_review,
+            stopped=self.stopped,
         )
         if now != self._published:
             self._published = now
@@ -211,8 +218,8 @@ class Member:
             self.cost = (self.cost or 0.0) + cost
         self._changed(self)
 
-    def _mail_changed(self, mails: Sequence[Mail], now: MailNow) -> None:
-        self._report_mail(self, mails, now)
+    def _mail_changed(self, mails: Sequence[Mail], now: MailNow, error: str) -> None:
+        self._report_mail(self, mails, now, error)
         self.publish()
         self._changed(self)
 

@@ -31,7 +31,7 @@ _REMINDER = (
     "You stopped without handing back a result. Call `yield` with the result of your task now; if you could not do it, "
     "call `yield` with `error` and say why."
 )
-_NOT_YIELDED = f"it ended without calling {YIELD} after {REMINDERS} reminders: these are its last words"
+_NOT_YIELDED = f"it handed back no result, though reminded {REMINDERS} times: these are its last words"
 
 
 class TaskRun:

@@ -6,6 +6,7 @@ from sightline.events._delegation import DelegationStatus as DelegationStatus
 from sightline.events._delegation import delegation_from_args as delegation_from_args
 from sightline.events._delegation import delegation_from_details as delegation_from_details
 from sightline.events._leaving import leaves_sandbox as leaves_sandbox
+from sightline.events._state_facts import STOPPED_BY_USER as STOPPED_BY_USER
 from sightline.events._state_facts import AgentState as AgentState
 from sightline.events._state_facts import ApprovalState as ApprovalState
 from sightline.events._state_facts import BranchState as BranchState

@@ -192,6 +192,10 @@ class WorktreeState(StateFact, frozen=True, omit_defaults=False):
     workspace: str  # what it is a copy of
 
 
+STOPPED_BY_USER = "stopped by you"
+"""In every view, of an agent whose state has `stopped`."""
+
+
 class AgentState(StateFact, frozen=True):
     """What an agent is doing; it publishes this about itself, under its own path.
 
@@ -213,6 +217,11 @@ class AgentState(StateFact, frozen=True):
     removed: int = 0
     failed: bool = False  # its last task; a run of it may have ended well, and its task not
     is_review: bool = False  # it reviews a change for the user
+    stopped: bool = False  # the user stopped what it did last
+
+    @property
+    def takes_prompts(self) -> bool:
+        return self.state != "aborted" and not (self.workplace and self.state == "parked")
 
     @property
     def is_over(self) -> bool:

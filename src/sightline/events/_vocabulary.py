@@ -85,6 +85,7 @@ class MailChanged(Envelope, frozen=True, gc=False, tag="mail_changed"):
 
     ids: list[str]
     now: Literal["read", "unread", "dropped"]
+    error: str = ""  # why they will never be read
 
 
 class Text(Envelope, frozen=True, gc=False, tag="text"):

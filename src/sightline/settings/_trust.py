@@ -103,7 +103,7 @@ def untrusted_notice(what: str, left_out: Mapping[Path, tuple[Trust, int]]) -> s
     why = "changed since you trusted its folder" if states == {"changed"} else "its folder is not trusted"
     commands = " and ".join(f"`sightline config trust {shlex.quote(str(project))}`" for project in left_out)
     subject = f"{count} {what}{'s' * (count > 1)} of this project {'are' if count > 1 else 'is'} not used"
-    return f"{subject}: {why}. Read them, then run {commands}"
+    return f"{subject}: {why}. Read {'them' if count > 1 else 'it'}, then run {commands}"
 
 
 def trusted_folders() -> list[Path]:

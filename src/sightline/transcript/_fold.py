@@ -225,9 +225,11 @@ class Transcript:
 
     def _on_mail_changed(self, event: MailChanged) -> None:
         for id in event.ids:
-            self._mail_became(id, event.agent, event.now, event.seq)
+            self._mail_became(id, event.agent, event.now, event.seq, event.error)
 
-    def _mail_became(self, id: str, reader: str, now: Literal["unread", "read", "dropped"], seq: int) -> None:
+    def _mail_became(
+        self, id: str, reader: str, now: Literal["unread", "read", "dropped"], seq: int, error: str = ""
+    ) -> None:
         """One that is not known here changes nothing."""
         if (at := self._mail.get(id)) is None:
             return
@@ -237,7 +239,7 @@ class Transcript:
             if each.agent == reader and each.now not in ("failed", now):
                 if not mail.by_user:
                     self._count_unread(reader, (now == "unread") - (each.now == "unread"))
-                each = replace(each, now=now, seq=seq)
+                each = replace(each, now=now, seq=seq, error=error)
             receipts.append(each)
         self.now.mail[at] = replace(mail, receipts=tuple(receipts))
 

@@ -174,7 +174,7 @@ class MailReceipt(msgspec.Struct, frozen=True, gc=False):
     agent: str  # its path, empty for the root; of one that there is not, what the sender called it
     outcome: MailOutcome
     now: Literal["unread", "read", "dropped", "failed"]
-    error: str = ""  # why it failed
+    error: str = ""  # why it failed, or was dropped
     seq: int = 0  # of the event since which it is so
 
     @classmethod
@@ -206,7 +206,7 @@ class TranscriptRun(msgspec.Struct, frozen=True, gc=False):
     last: int | None = None  # number of the event it ended with; None: it has not ended
     ended: float = 0.0
     is_error: bool = False
-    then: str = ""  # what the agent was after it: idle, parked, aborted; `ended`: it was done for good
+    then: str = ""  # what the agent was after it: idle, parked, aborted; or `stopped`, `ended` (done for good)
 
 
 class TranscriptAgent(msgspec.Struct):
@@ -234,10 +234,12 @@ class TranscriptAgent(msgspec.Struct):
     @property
     def standing(self) -> str:
         """`running`, `idle`, `parked`, `aborted`; without a fact of its own, or where it takes no prompt any more,
-        `running`, `done`, `failed`."""
+        `running`, `done`, `failed`, `stopped`."""
         fact = self.fact
         if fact is not None and self.running == (fact.state == "running") and not fact.is_over:
             return fact.state
+        if fact is not None and fact.stopped and not self.running:
+            return "stopped"
         return "running" if self.running else "failed" if self.is_error else "done"
 
     @property
@@ -260,8 +262,9 @@ class TranscriptAgent(msgspec.Struct):
             self.work()
         else:
             self.rest(time)
-            self.is_error = self.is_error or fact.failed
-            self.end_run(seq, time, is_error=fact.failed, then="ended" if fact.is_over else fact.state)
+            self.is_error = fact.failed or (self.is_error and not fact.stopped)
+            then = "stopped" if fact.stopped else "ended" if fact.is_over else fact.state
+            self.end_run(seq, time, is_error=fact.failed, then=then)
 
     def work(self) -> None:
         self.running, self.ended = True, 0.0

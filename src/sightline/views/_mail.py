@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from sightline.text import clean_line
@@ -27,9 +27,10 @@ def mail_from(id: str, sender: str, reply_to: str = "", *, by_user: bool = False
 
 
 def standing(receipt: MailReceipt) -> str:
-    """What became of a message for one reader: `read`, `woken · unread`, `failed: there is no agent Two`."""
-    if receipt.now == "failed":
-        return f"failed: {clean_line(receipt.error)}" if receipt.error else "failed"
+    """What became of a message for one reader: `read`, `woken · unread`, `failed: there is no agent Two`. One that was
+    dropped was not delivered after all."""
+    if receipt.now in ("failed", "dropped"):
+        return f"{receipt.now}: {clean_line(receipt.error)}" if receipt.error else receipt.now
     is_usual = (receipt.outcome, receipt.now) == ("delivered", "read")
     return receipt.now if is_usual else f"{receipt.outcome} · {receipt.now}"
 
@@ -40,6 +41,11 @@ def standing_of_all(mail: TranscriptMail) -> str:
         return standing(mail.receipts[0])
     counts = Counter(receipt.now for receipt in mail.receipts)
     return " · ".join(f"{counts[now]} {now}" for now in _STANDINGS if counts[now])
+
+
+def unread_count(thread: Iterable[TranscriptMail]) -> int:
+    """As the rows of the messages say it: once for each reader."""
+    return sum(receipt.now == "unread" for mail in thread for receipt in mail.receipts)
 
 
 def recipients(mail: TranscriptMail) -> list[str]:
@@ -60,5 +66,5 @@ def takes_mail(now: Snapshot) -> Iterator[str]:
     """The paths of the agents that take a message of the user."""
     for agent in now.agents.values():
         fact = agent.fact
-        if fact is not None and fact.state != "aborted" and not fact.is_over:
+        if fact is not None and fact.takes_prompts:
             yield agent.path

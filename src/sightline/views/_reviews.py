@@ -41,6 +41,14 @@ def reviews_of(state: Snapshot) -> Iterator[ShownReview]:
             yield ShownReview(call.id, call.arg, ReviewFact.of(call.details), shown)
 
 
+def review_outcome(fact: ReviewFact, *, failed: bool) -> str:
+    """In a few words; of one that failed or was stopped, how much it had found by then."""
+    if not failed:
+        return fact.outcome
+    count = len(fact.findings)
+    return f"{count} finding{'s' * (count != 1)}"
+
+
 def fix_prompt(target: str, findings: Iterable[ReviewFinding]) -> str:
     """For the user to read and send."""
     texts = [finding_text(finding) for finding in findings]

@@ -268,7 +268,7 @@ def test_what_is_typed_before_the_paint_is_in_it(home):
         child.type(b"early")
         child.until(b"readyearly")
         Path(home["HOME"], "go").touch()
-        child.until(b"leave")
+        child.until(b"all keys")
         emulator.write(child.written.decode())
         assert emulator.tape().screen[1] == " early"
         assert "early" not in emulator.tape().screen[0]

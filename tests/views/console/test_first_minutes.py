@@ -55,6 +55,18 @@ async def test_the_level_changes_while_a_question_is_open(sitting):
     assert (await sitting.sent(AnswerRequest)).answer == {"chosen": ["a"]}
 
 
+async def test_the_list_of_agents_opens_while_a_question_is_open(sitting):
+    """To look at what is asked about; the question comes back."""
+    await asked(sitting)
+    sitting.press("alt+a")
+    await sitting.until(lambda: "── Agents " in sitting.rows, "the list")
+    sitting.press("alt+a", "escape")
+    await sitting.until(lambda: "Which one?" in sitting.rows and "── Agents " not in sitting.rows, "the question again")
+    await sitting.until(lambda: sitting.console.screen.is_answered, "its keys")
+    sitting.press("1")
+    assert (await sitting.sent(AnswerRequest)).answer == {"chosen": ["a"]}
+
+
 async def test_the_key_to_leave_asks_while_a_question_is_open(sitting):
     """As it does otherwise; who stays has the question again."""
     await asked(sitting)
@@ -132,6 +144,12 @@ async def test_the_demo_is_taken_over_after_its_script(sitting, monkeypatch, key
         way = "clear the prompt with ctrl+c, leave with ctrl+d and run sightline"
         await sitting.until(lambda: way in " ".join(sitting.rows.split()), "what to do")
         await sitting.until(lambda: sitting.console.prompt.text == "now add a test", "the prompt in the editor again")
+        sitting.press("enter")
+        await sitting.until(
+            lambda: "there is no model to continue with" in sitting.rows.split("\n")[-1], "the short answer"
+        )
+        await sitting.until(lambda: sitting.console.prompt.text == "now add a test", "the prompt in the editor again")
+        assert " ".join(sitting.rows.split()).count(way) == 1, "how to set one up is said once"
         assert not any(isinstance(command, Prompt) for command in sitting.commands)
 
 
@@ -192,6 +210,16 @@ async def test_what_is_typed_behind_the_key_to_leave_does_not_answer_whether_to(
     assert sitting.console.prompt.text == ""
     sitting.press("x")
     assert sitting.console.prompt.text == "x"
+
+
+@pytest.mark.parametrize("private", [True, False])
+async def test_a_session_is_named_where_it_can_be_resumed(sitting, private):
+    """A private run alone is no conversation: the session would be refused."""
+    args = {"command": "ls", **({"private": True} if private else {})}
+    sitting.hears(ToolUse("s-1", "Bash", "Bash", "ls", args, source="person"), ToolResult("s-1", "", {}))
+    sitting.press("ctrl+d")
+    await sitting.until(lambda: sitting.ended, "the end")
+    assert sitting.console.sessions.farewell == ("" if private else "Resume with: sightline --resume s")
 
 
 async def test_a_host_that_is_gone_is_not_said_to_be_open_elsewhere(sitting):

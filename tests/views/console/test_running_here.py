@@ -125,6 +125,20 @@ async def test_the_host_that_boots_meanwhile_is_ended_while_the_user_chooses(
         writer.close()
 
 
+@pytest.mark.parametrize("key", ["enter", "escape"])
+async def test_no_session_is_begun_while_one_is_picked(sat: Sitting, hosts: Hosts, key: str) -> None:
+    """What a new one lacks, such as a model, is nothing to the one that is chosen. Without a choice one begins."""
+    talk = Talk(sat.console.store, cwd=sat.console.cwd, title="the other one")
+    talk.step(user("fix it"))
+    talk.close()
+    sat.console.spawn(sat.console.sessions.begin(None, pick=True))
+    await sat.until(lambda: "the other one" in sat.rows and sat.console.screen.is_answered, "the list")
+    assert not hosts.begun
+    sat.press(key)
+    await sat.until(lambda: hosts.begun, "the session")
+    assert [options.resume for options in hosts.begun] == [talk.id if key == "enter" else ""]
+
+
 @pytest.mark.parametrize(("attach", "marked"), [(True, "Resume “later”"), (False, "Start a new session")])
 async def test_attach_preselects_the_session_that_changed_last(
     sat: Sitting, hosts: Hosts, attach: bool, marked: str

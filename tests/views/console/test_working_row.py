@@ -361,6 +361,14 @@ async def test_while_completions_are_offered_the_keys_are_theirs(sat: Sitting) -
     assert hints(sat).startswith("enter send")
 
 
+async def test_the_key_to_leave_is_shown_where_it_leaves(sat: Sitting) -> None:
+    assert hints(sat).endswith("ctrl+d leave")
+    sat.writes("text")
+    assert hints(sat).endswith("/help all keys")
+    sat.press("ctrl+c")
+    assert hints(sat).endswith("ctrl+d leave")
+
+
 async def test_why_ctrl_d_does_not_leave_is_said(sat: Sitting) -> None:
     """Where it has nothing to delete either."""
     sat.writes("text")

@@ -6,9 +6,11 @@ import time
 import msgspec
 import pytest
 
+from sightline.conversation import user_run_text
 from sightline.events import CallEnding
 from sightline.journal import Store
 from sightline.text._row import text_width
+from sightline.views._names import title_of
 from sightline.views.plain._palette import COLOUR, PLAIN
 from sightline.views.plain.commands.stored import (
     conversations_json,
@@ -202,6 +204,22 @@ def test_a_conversation_is_read_again(store, capfd):
     assert capfd.readouterr().out == (
         "> first\n> second\n\nI look\n\n● bash make test\n\n· from a branch that was left: it failed\n\n"
         f"> again\n\nhal\n\n✕ the answer ended early: aborted\n\nResume with: sightline --resume {talk.id}\n"
+    )
+
+
+def test_a_session_of_commands_alone_is_listed_and_read_as_they_were_typed(store, capfd):
+    """The words around them are the model's; and what a reminder says is not the user's."""
+    talk = Talk(store)
+    talk.step(user(user_run_text("shell", "git status", "clean\n[exit code 0]"), "shell"))
+    talk.step(user(user_run_text("cell", "x = 1\n\nx", "1\n[ended]"), "cell"))
+    talk.step(user("You have open tasks.", "todo"))
+    talk.close()
+    (record,) = store.conversations()
+    assert (record.id, title_of(record), record.messages) == (talk.id, "!git status", 2)
+    show_conversation(store, talk.id, PLAIN)
+    assert capfd.readouterr().out == (
+        "> !git status\n\nclean\n[exit code 0]\n\n> $ x = 1\n> \n> x\n\n1\n[ended]\n\n· You have open tasks.\n\n"
+        f"Resume with: sightline --resume {talk.id}\n"
     )
 
 

@@ -35,6 +35,13 @@ def test_a_subagent_has_its_state_and_model():
     assert b"look" not in msgspec.json.encode({**facts, "agents": [{**ours, "task": ""}]})
 
 
+def test_an_agent_that_the_user_stopped_says_so():
+    state = AgentState("idle", stopped=True).value
+    events = [AgentStarted("One", "One"), State("agent", state, agent="One")]
+    (agent,) = facts_of(fold([stamp(event, seq, 1.0) for seq, event in enumerate(events, 1)]), live=True)["agents"]
+    assert (agent["state"], agent["stopped"], agent["is_error"], agent["talks"]) == ("idle", True, False, True)
+
+
 def test_an_isolated_agent_that_is_done_takes_no_messages():
     """Its working copy is gone; what it changed there is still shown."""
     parked = AgentState("parked", workplace="overlay", changed_files=2, added=3, removed=1)

@@ -55,9 +55,9 @@ _shtab_sightline_config_commands() {
     remove:'remove a value from a list'
     rules:'list the permission rules in effect here, from settings and remembered'
     set:'write a setting into your settings file'
-    trust:'trust a project: use its settings, extensions, agents and commands'
+    trust:'trust a project: use its settings, extensions, agents, commands and skills'
     unset:'remove a setting from your settings file'
-    untrust:'stop trusting a project: its settings, extensions, agents and commands are no longer used'
+    untrust:'stop trusting a project: its settings, extensions, agents, commands and skills are no longer used'
   )
   _describe 'sightline config commands' _commands
 }

@@ -24,7 +24,7 @@ from sightline.delegation._member import AgentResult, Member
 from sightline.delegation._names import NAME_AT_MOST, as_name
 from sightline.delegation._task_run import TaskRun
 from sightline.delegation.definitions._definition import AgentDefinition
-from sightline.events import CallEnding, Delegation, DelegationItem, DelegationStatus, ReviewFinding
+from sightline.events import STOPPED_BY_USER, CallEnding, Delegation, DelegationItem, DelegationStatus, ReviewFinding
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.exec import Jobs
 from sightline.settings import Settings
@@ -324,7 +324,8 @@ class _Progress:
         preview = member.last_line
         if result is not None:
             status = "error" if result.failed else "ok"
-            preview = result.failure or result.aborted or first_line(result.output.strip())
+            stopped = STOPPED_BY_USER if member.stopped else result.aborted
+            preview = result.failure or stopped or first_line(result.output.strip())
         task = record.description or first_line(record.assignment)
         name = f"{record.id} ({record.definition.name})"
         return DelegationItem(

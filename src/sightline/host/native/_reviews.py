@@ -166,7 +166,7 @@ class Reviews:
         try:
             done = await self._team.directory.work(member, self._team.carry_out, call)
             fact = await asyncio.to_thread(review_fact, change, member, done, self._cwd)
-            result = _result(call, fact, done)
+            result = _result(call, fact, done if _has_reviewed(member, done) else _without_review(done))
         except Exception as error:
             log_bug("a review failed", error)
             result = ToolResult(call, f"unexpected {type(error).__name__} (this is a bug in sightline)", {}, True)
@@ -175,6 +175,15 @@ class Reviews:
         result = msgspec.structs.replace(result, duration=round(time.monotonic() - began, 3))
         self._actor.publish(result)
         return result
+
+
+def _has_reviewed(member: Member, done: AgentResult) -> bool:
+    """Whether anything came of it. Another program hands nothing back: its words are its review."""
+    return bool(done.failed or member.yielded or done.findings or (member.is_program and done.output.strip()))
+
+
+def _without_review(done: AgentResult) -> AgentResult:
+    return msgspec.structs.replace(done, error="the reviewer handed back no review", hint="try another model")
 
 
 def _result(call: str, fact: ReviewFact, done: AgentResult) -> ToolResult:

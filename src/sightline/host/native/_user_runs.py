@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from sightline.conversation import user_run_text
 from sightline.events import Event, ToolOutput, ToolResult, ToolUse
 from sightline.exceptions import UserMistake
 from sightline.exec import CommandSpec
@@ -139,11 +140,9 @@ class UserRuns:
         output, size = masked_tail(self._session.read_artifact(call), _OUTPUT_AT_MOST, self._actor.secrets)
         cut = f"[only the end is here; all {size} bytes: {self._url(call)}]\n" if size > _OUTPUT_AT_MOST else ""
         typed = typed[:_TYPED_AT_MOST]
-        what = f"$ {typed}" if kind == "shell" else f"```python\n{typed}\n```"
         how = f"[{result.content or 'ended'}; exit code {result.exit_code}]"
-        whose = "a command" if kind == "shell" else "Python"
         shown = f"{cut}{output}".rstrip() or "(no output)"
-        return f"The user ran {whose} themselves:\n\n{what}\n\n{shown}\n{how}"
+        return user_run_text(kind, typed, f"{shown}\n{how}")
 
     def _url(self, call: str) -> str:
         return f"artifact://{self._session.id}/{call}"

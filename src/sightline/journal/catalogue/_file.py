@@ -20,7 +20,7 @@ from sightline.paths import private_folder
 
 T = TypeVar("T")
 
-_VERSION = 3
+_VERSION = 4
 _SECONDS_TO_WAIT = 3.0
 
 _SCHEMA = """

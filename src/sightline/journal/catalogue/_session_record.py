@@ -2,7 +2,7 @@
 
 import msgspec
 
-from sightline.conversation import SKILL, AssistantMessage, Message, UserMessage, text_of
+from sightline.conversation import SKILL, AssistantMessage, Message, UserMessage, text_of, user_run_of
 from sightline.journal.tree._entry import NATIVE, PROVIDER_NOTE, REVIEW_NOTE, Entry
 from sightline.journal.tree._outline import calls_of
 from sightline.text import clean_line, cut_graphemes
@@ -17,7 +17,7 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
     title: str = ""
     created: float = 0.0
     changed: float = 0.0  # when the last step was made
-    messages: int = 0  # of the user and the model
+    messages: int = 0  # of the user and the model, and commands that the user ran
     provider: str = ""  # whose agent answers; empty: our own
     model: str = ""
     first_prompt: str = ""
@@ -50,6 +50,11 @@ def with_entry(record: SessionRecord, entry: Entry) -> SessionRecord:
     if entry.type != "message" or not isinstance(message, UserMessage | AssistantMessage):
         return msgspec.structs.replace(record, **changed)
     text = _one_line(message)
+    if isinstance(message, UserMessage) and (run := user_run_of(message)) is not None:
+        typed = cut_graphemes(clean_line(run[0].partition("\n")[0]), _SHOWN)
+        return msgspec.structs.replace(
+            record, messages=record.messages + 1, last_text=record.last_text or typed, **changed
+        )
     if isinstance(message, UserMessage) and message.origin:  # a reminder, a job that ended
         return msgspec.structs.replace(record, **changed)
     messages = record.messages + 1

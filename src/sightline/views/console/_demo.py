@@ -39,6 +39,7 @@ _TRIES = (
     ("@cart.py what does this do?", "@ names a file"),
     ("!ls", "! runs a shell command"),
 )
+_OVER = "the demo's script is over"
 _NO_MODEL = "there is no model to continue with"
 _SETUP = "to set one up, leave with ctrl+d and run sightline"
 _SETUP_CLEARED = "to set one up, clear the prompt with ctrl+c, leave with ctrl+d and run sightline"
@@ -94,13 +95,13 @@ def take_over(console: "Console", note: str = "") -> None:
         model = await asyncio.to_thread(_real_model)
         if model:
             hint = f"ctrl+d leaves; {_DELETED}"
-            console.report(f"the demo's script is over; what you enter next goes to {model}", hint=hint)
+            console.report(f"{_OVER}; what you enter next goes to {model}", hint=hint)
         else:
-            console.report(f"the demo's script is over, and {_NO_MODEL}", hint=f"{_SETUP}; {_DELETED}")
+            console.report(f"{_OVER}, and {_NO_MODEL}", hint=f"{_SETUP}; {_DELETED}")
 
     def run_ended() -> None:
-        if script_is_over() and not announced:
-            announced.append("")
+        if script_is_over() and _OVER not in announced:
+            announced.append(_OVER)
             console.spawn(announce())
 
     async def before_prompt() -> bool:
@@ -108,7 +109,11 @@ def take_over(console: "Console", note: str = "") -> None:
             return True
         model = await asyncio.to_thread(_real_model)
         if not model:
-            console.report(_NO_MODEL, "warning", f"{_SETUP_CLEARED}; {_DELETED}")
+            if _NO_MODEL in announced:
+                console.hint(_NO_MODEL)
+            else:
+                announced.append(_NO_MODEL)
+                console.report(_NO_MODEL, "warning", f"{_SETUP_CLEARED}; {_DELETED}")
             return False
         reply = await console.submit(SetModel(model=model))
         if not reply.ok:

@@ -97,6 +97,10 @@ class Keys:
         if self._requests.dialog is not None and self._desk.bindings.matches(event, "approval"):
             self._press(OWN["approval"])
             return None
+        is_request = self._requests.dialog is not None and self._screen.asking is self._requests.dialog
+        if is_request and self._desk.bindings.matches(event, "agents"):  # to see what one is asked about
+            self._press(OWN["agents"])
+            return None
         if self._desk.bindings.matches(event, "interrupt"):
             now = self._clock()
             twice, self._interrupted = now - self._interrupted <= TWICE, now

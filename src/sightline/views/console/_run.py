@@ -15,6 +15,9 @@ from sightline.views.console._actions import bindings_from
 from sightline.views.console._console import Console
 from sightline.views.console.input import Submission
 
+_PICK = "/resume"
+"""As the first thing that is entered: a stored session is chosen, and none is begun until then."""
+
 if TYPE_CHECKING:
     from sightline.views.console.paint._first_paint import FirstPaint
 
@@ -53,8 +56,9 @@ def run(
             console.prompt.set_text(painted.text)
         for problem in application.bindings.problems:
             console.report(f"settings, console.keys: {problem}", "warning", "/keys shows and fixes them")
-        application.spawn(console.sessions.begin(host_fd, attach=attach))
-        if prompt:
+        pick = prompt == _PICK
+        application.spawn(console.sessions.begin(host_fd, attach=attach, pick=pick))
+        if prompt and not pick:
             console.entering.enter(Submission(prompt))
 
     if painted is not None:

@@ -16,8 +16,8 @@ from sightline.tty.components import BlockColumn, Container, KeyHints
 from sightline.views.console._desk import Answerable
 
 _HINTED = (("view_output", "output"), ("history_search", "history"), ("/help", "all keys"), ("exit", "leave"))
-"""Hints of the last row after the key that sends, while the editor has the keys. `HINTS` of the first paint are the
-same."""
+"""Hints of the last row after the key that sends, while the editor has the keys; without the last one while it has a
+text. `HINTS` of the first paint are the same."""
 Enters = Literal["send", "steer", "queue", "run", "insert"]
 """What the key that sends does; the last two with a completion."""
 QUIET = 0.5
@@ -251,7 +251,8 @@ class ConsoleScreen:
         enters = self._enters()
         if enters in ("run", "insert"):
             return (("enter", enters), ("tab", "complete"), ("escape", "close"))
-        named = (("submit", enters), *((("follow_up", "queue"),) if enters == "steer" else ()), *_HINTED)
+        usual = _HINTED[:-1] if self._is_writing() and not self._linear else _HINTED
+        named = (("submit", enters), *((("follow_up", "queue"),) if enters == "steer" else ()), *usual)
         return [(key, meaning) for action, meaning in named for key in self._first_key(action)]
 
     def _first_key(self, action: str) -> Sequence[str]:

@@ -8,6 +8,7 @@ from sightline.events import (
     AgentEnded,
     AgentStarted,
     AgentState,
+    CallEnding,
     RunEnded,
     RunStarted,
     State,
@@ -235,6 +236,24 @@ def test_an_agent_that_takes_another_prompt_ends_with_what_it_is(state: Any, fai
     clock.now = 5000.0
     assert block.done
     assert block.render(80)[0] == header
+
+
+def test_an_agent_that_the_user_stopped_has_not_failed() -> None:
+    """Nor has the call that ended with it."""
+    fold = Transcript()
+    events = [
+        AgentStarted("Explore", "Explore", "look", time=1000.0),
+        of("Explore", AgentState("running")),
+        RunStarted(agent="Explore", time=1004.0),
+        ToolUse("c1", "Bash", "bash", "sleep 60", agent="Explore", time=1004.0),
+        ToolResult("c1", "", CallEnding(ended="cancelled").as_details(), True, agent="Explore", time=1034.0),
+        RunEnded(is_error=True, stop_reason="cancelled", agent="Explore", time=1034.0),
+        of("Explore", AgentState("idle", stopped=True)),
+    ]
+    for seq, event in enumerate(events, 1):
+        fold.apply(stamp(event, seq, event.time))
+    block = block_for(fold.now.entries[0], drawing(), fold.now.agents)
+    assert block.render(80)[0] == "– Explore look  1 call · 30 s · stopped by you"
 
 
 def test_an_agent_has_one_colour_in_its_header_and_before_its_lines() -> None:

@@ -241,6 +241,19 @@ async def test_the_list_of_agents_leads_there_and_counts_the_same(desk):
     await asyncio.wait_for(task, 60)
 
 
+async def test_the_count_of_what_is_unread_is_that_of_the_rows(desk):
+    """Words of the user that wait for the next step of their reader are unread as well."""
+    task = await opened(desk)
+    arrive(desk, sent("m1", "a", "x", ""), sent("m2", None, "y", "a"), sent("m3", None, "z", "a/b"))
+    await desk.until_rows("Mail: 3 messages · 3 unread")
+    assert sum("delivered · unread" in row for row in desk.rows()) == 3
+    arrive(desk, MailChanged(["m3"], "dropped", "its reader stopped before reading it", agent="a/b"))
+    await desk.until_rows(
+        "Mail: 3 messages · 2 unread", "you → a/b  m3 · dropped: its reader stopped before reading it"
+    )
+    await left(desk, task)
+
+
 async def test_for_who_listens_it_is_text_and_a_choice(tmp_path):
     """All messages are read out; then the user chooses whom to write to, or no one."""
     desk = Spoken(new_store(tmp_path), "abcdef")

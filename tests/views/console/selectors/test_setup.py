@@ -328,6 +328,29 @@ async def test_ctrl_d_leaves_from_every_list(sitting, command):
     await sitting.until(lambda: sitting.ended, "the end")
 
 
+async def test_the_ways_to_a_model_are_not_offered_over_a_session_that_has_one(tmp_path, vendor, monkeypatch):
+    """It was switched to while they were looked up."""
+    looks_up, found = threading.Event(), threading.Event()
+
+    def slow():
+        looks_up.set()
+        assert found.wait(60)
+        return []
+
+    monkeypatch.setattr(_setup, "installed_clis", slow)
+    sitting = Sitting(tmp_path)
+    without, has = Transcript(), Transcript()
+    without.apply(stamp(State("model", ""), 1, 1000.0))
+    has.apply(stamp(State("model", "scripted:x"), 1, 1000.0))
+    sitting.console.frame(without.now)
+    await sitting.until(looks_up.is_set, "the look")
+    sitting.console.show(has.now)
+    found.set()
+    await sitting.until(lambda: not sitting.console._offered_setup, "the end of the look")
+    assert "Choose a model" not in sitting.rows
+    await sitting.close()
+
+
 async def test_a_first_screen_greets_and_names_each_variable_once(tmp_path, vendor):
     """The name and the version, what is missing, and the ways to it; whatever came before the console looked."""
     sitting = Sitting(tmp_path)

@@ -331,7 +331,7 @@ async def test_an_agent_of_ours_is_written_to_and_stopped_in_its_view(store):
     """Enter opens a line, enter sends it, escape gives it up; delete stops the agent. What is refused says why."""
     desk = Desk(store, "abcdef", height=14)
     with_agents(desk)
-    stand(desk, "a", "idle")
+    stand(desk, "a", "running")
     desk.answers[Prompt] = lambda command: CommandReply(True)
     desk.answers[Abort] = lambda command: CommandReply(False, error="a is not working")
     task = asyncio.ensure_future(_agents.open(desk, ""))
@@ -348,6 +348,70 @@ async def test_an_agent_of_ours_is_written_to_and_stopped_in_its_view(store):
     assert desk.submitted == [Prompt("look again", agent="a"), Abort(agent="a")]
     desk.press("q")
     await desk.until_shown(AgentsPanel)
+    await closed(desk, task)
+
+
+async def test_in_the_view_of_an_agent_keys_are_offered_where_they_do_something(store, monkeypatch):
+    """One that rests cannot be stopped, and one whose working copy is gone takes nothing."""
+    monkeypatch.setattr("sightline.views.console.selectors._agent_viewer._LOOKS_APART", 0.005)
+    desk = Desk(store, "abcdef", height=14)
+    with_agents(desk)
+    desk.answers[Abort] = lambda command: CommandReply(True)
+    for path in ("a", "a/b"):
+        stand(desk, path, "running")
+    task = asyncio.ensure_future(_agents.open(desk, ""))
+    await desk.until_shown(AgentsPanel)
+    desk.press("down", "enter")
+    await desk.until_shown(AgentViewer)
+    desk.press("delete")
+    await desk.until_rows("· stopping ·")
+    stand(desk, "a", "idle", stopped=True)
+    assert "delete stop" in desk.rows()[-1], "the one below it works"
+    stand(desk, "a/b", "idle")
+    last = desk.rows()[-1]
+    assert "enter write to it" in last
+    assert "stop" not in last
+    stand(desk, "a", "parked", workplace="worktree")
+    assert "write to it" not in desk.rows()[-1]
+    desk.press("enter", *"hello", "enter", "delete")
+    assert desk.submitted == [Abort(agent="a")]
+    desk.press("q")
+    await desk.until_shown(AgentsPanel)
+    await closed(desk, task)
+
+
+async def test_a_message_that_an_agent_refuses_is_not_lost(store):
+    desk = Desk(store, "abcdef", height=14)
+    with_agents(desk)
+    stand(desk, "a", "idle")
+    desk.answers[Prompt] = lambda command: CommandReply(False, error="a was stopped: timeout")
+    task = asyncio.ensure_future(_agents.open(desk, "a"))
+    await desk.until_shown(AgentViewer)
+    desk.press("enter", *"look again", "enter")
+    await desk.until_rows("a was stopped: timeout")
+    desk.press("enter")
+    assert "message › look again" in desk.rows()[-1]
+    desk.press("escape", "q")
+    await task
+
+
+async def test_an_agent_that_the_user_stopped_says_so_in_the_list(store):
+    """The head says that it is being stopped until it has."""
+    desk = Desk(store, "abcdef")
+    with_agents(desk)
+    for path in ("a", "a/b"):
+        stand(desk, path, "running")
+    desk.answers[Abort] = lambda command: CommandReply(True)
+    task = asyncio.ensure_future(_agents.open(desk, ""))
+    await desk.until_shown(AgentsPanel)
+    desk.press("down", "delete")
+    await desk.until_rows("── Agents  stopping ──")
+    for path in ("a", "a/b"):
+        stand(desk, path, "idle", stopped=True)
+    await desk.until(lambda: "stopping" not in desk.rows()[0])
+    described = {item.value: item.description for item in _agents.items_of(desk.state, 1000.0)}
+    assert described["a"].startswith("idle: stopped by you · ")
+    assert "stop" not in desk.rows()[-1]
     await closed(desk, task)
 
 

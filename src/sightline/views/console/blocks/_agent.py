@@ -5,12 +5,13 @@ blocks. Below are the last lines of its activity: a few folded, more unfolded; t
 is among them. While many agents work each has fewer rows (`room`), at least one, which shows what it does now.
 
 An agent that publishes its state takes one prompt after the other. From a prompt until it rests it has one block, which
-ends with what the agent was then (`idle`, `parked`, `aborted`). What it became later is in `/agents`: history does not
-change.
+ends with what the agent was then (`idle`, `parked`, `aborted`), or with that the user stopped it. What it became later
+is in `/agents`: history does not change.
 """
 
 from collections.abc import Callable, Mapping
 
+from sightline.events import STOPPED_BY_USER
 from sightline.text import clean_line
 from sightline.transcript import (
     Entry,
@@ -38,7 +39,8 @@ ROOM = 1 + FOLDED
 _OUTPUT = 10  # rows of one call, unfolded
 _WROTE = "→"
 _NAME, _TASK = 24, 200
-_STANDING, _CUT_OFF = ("idle", "parked", "aborted"), ("parked", "aborted")
+_STANDING = {"idle": "idle", "parked": "parked", "aborted": "aborted", "stopped": STOPPED_BY_USER}
+_CUT_OFF = ("parked", "aborted", "stopped")
 _LOOKED_BACK = 4  # entries for each line: not every entry has one
 
 
@@ -165,7 +167,7 @@ class AgentBlock(CachedComponent, TranscriptBlock, Scrollback):
         of the block below, where there is one."""
         ended = [entry for entry in self.entries if isinstance(entry, TranscriptCall) and entry.content is not None]
         calls, failed = self._before
-        return calls + len(ended), failed + sum(call.is_error for call in ended)
+        return calls + len(ended), failed + sum(state_of(call) == "error" for call in ended)
 
     @property
     def outlives_run(self) -> bool:
@@ -261,7 +263,7 @@ class AgentBlock(CachedComponent, TranscriptBlock, Scrollback):
         if not self.done or agent is None or agent.fact is None:
             return ""
         word = run.then if run is not None else agent.standing
-        return word if word in _STANDING else ""
+        return _STANDING.get(word, "")
 
     def _elapsed(self) -> int:
         """Whole seconds it has worked until the end of this block; 0 where the start is unknown, or nothing is to

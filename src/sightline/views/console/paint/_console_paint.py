@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 STARTING = "starting…"
 HINTS = (("enter", "send"), ("ctrl+o", "output"), ("ctrl+r", "history"), ("/help", "all keys"), ("ctrl+d", "leave"))
-"""Keys that the placeholder of the editor does not name."""
+"""Keys that the placeholder of the editor does not name; the last leaves where nothing is written."""
 _ROWS, _COLUMNS = 5, 20
 _TWICE = 0.5
 
@@ -43,7 +43,8 @@ class ConsolePaint(FirstPaint):
         above, prompt, below = empty_rows(columns)
         status = f"{STARTING} · {self._provider}" if self._provider else STARTING
         status = status if len(status) <= columns else cut(STARTING, columns)
-        return [above, self.sign + self.shown if self.shown else prompt, below, status, hints_row(HINTS, columns)]
+        hints = hints_row(HINTS[:-1] if self.shown else HINTS, columns)
+        return [above, self.sign + self.shown if self.shown else prompt, below, status, hints]
 
     @property
     def shown(self) -> str:

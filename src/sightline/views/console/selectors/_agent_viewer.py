@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 from sightline.host import Abort, Command, Prompt
 from sightline.text import clean_line
-from sightline.transcript import TranscriptAgent, seen_from
+from sightline.transcript import Snapshot, TranscriptAgent, seen_from
 from sightline.tty import Component, ImageStore, Input, Key, Rows, pad, truncate
 from sightline.tty.components import Input as LineInput
 from sightline.views.console._agent_names import agent_role
@@ -22,6 +22,7 @@ from sightline.views.console.selectors._pager import bottom_row
 from sightline.views.console.transcript._transcript_view import TranscriptView
 
 SEARCH = "search"
+_STOPPING = "stopping"
 _LOOKS_APART = 0.25  # seconds
 _WRITE, _STOP = "select_confirm", "list_remove"
 _HINTS = (
@@ -52,6 +53,8 @@ class AgentViewer(Answerable):
         """Rows there were when it was last drawn."""
         self._rows: Rows = ()
         self._message: LineInput | None = None
+        self._refused = ""
+        """A message that could not be sent: the next one begins with it."""
         self._note = ""
 
     async def poll(self) -> None:
@@ -122,10 +125,10 @@ class AgentViewer(Answerable):
         if self._message is not None:
             return self._react_to_message(self._message, event)
         matches = self._desk.bindings.matches
-        if matches(event, _WRITE) and self._is_ours:
+        if matches(event, _WRITE) and self._takes_messages:
             self._write()
         elif matches(event, _STOP) and self._can_stop:
-            self._send(Abort(agent=self._path), "stopping")
+            self._send(Abort(agent=self._path), _STOPPING)
         elif any(matches(event, action) for action in ("view_close", "select_cancel", "interrupt")):
             self.finish(None)
         elif matches(event, "view_search"):
@@ -142,23 +145,30 @@ class AgentViewer(Answerable):
         return True
 
     @property
-    def _is_ours(self) -> bool:
-        """Whether it takes messages: the agents of another program are that program's."""
+    def _takes_messages(self) -> bool:
+        """The agents of another program are that program's, and of one whose working copy is gone nothing is left."""
         agent = self._desk.state.agents.get(self._path)
-        return agent is not None and agent.fact is not None
+        return agent is not None and agent.fact is not None and agent.fact.takes_prompts
 
     @property
     def _can_stop(self) -> bool:
-        return is_stopped_by_path(self._desk.state.agents.get(self._path))
+        return self._works and is_stopped_by_path(self._desk.state.agents.get(self._path))
+
+    @property
+    def _works(self) -> bool:
+        return works(self._desk.state, self._path)
 
     def _write(self) -> None:
+        self._note = ""
         self._message = LineInput(prompt="message › ", bindings=self._desk.bindings, theme=self._drawing.theme)
+        self._message.set_text(self._refused)
         self._message.focused = True
         self._message.on_submit = self._submitted
         self._redraw()
 
     def _submitted(self, text: str) -> None:
         self._message = None
+        self._refused = ""
         if text.strip():
             self._send(Prompt(text, agent=self._path), "sent")
         self._redraw()
@@ -177,6 +187,8 @@ class AgentViewer(Answerable):
         async def send() -> None:
             reply = await self._desk.submit(command)
             self._note = done if reply.ok else f"{reply.error}; {reply.hint}" if reply.hint else reply.error
+            if isinstance(command, Prompt) and not reply.ok:
+                self._refused = command.text
             self._redraw()
 
         self._desk.spawn(send())
@@ -204,9 +216,18 @@ class AgentViewer(Answerable):
         if self._message is not None:
             return self._message.render(width)[0]
         place = f"{self._up} rows below" if self._up else "following"
-        without = {*([] if self._is_ours else [_WRITE]), *([] if self._can_stop else [_STOP])}
+        if self._note == _STOPPING and not self._works:
+            self._note = ""
+        without = {*([] if self._takes_messages else [_WRITE]), *([] if self._can_stop else [_STOP])}
         hints = [([action], meaning) for action, meaning in _HINTS if action not in without]
         return bottom_row(self._desk, place, hints, width, note=self._note)
+
+
+def works(state: Snapshot, path: str) -> bool:
+    """Whether an agent works, or one below it; the empty path is the session's own."""
+    if not path:
+        return state.running
+    return any(agent.running for agent in state.agents.values() if f"{agent.path}/".startswith(f"{path}/"))
 
 
 def is_stopped_by_path(agent: TranscriptAgent | None) -> bool:

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from sightline.delegation import new_project_definition
+from sightline.events import STOPPED_BY_USER
 from sightline.exceptions import SightlineError
 from sightline.host import Abort, CancelCall, Command, CommandReply
 from sightline.text import clean_line, clean_text
@@ -32,7 +33,7 @@ from sightline.views._working_copies import copy_words
 from sightline.views.console._agent_names import agent_model, agent_name, agent_role
 from sightline.views.console._desk import Desk, reply_data, report_error, session_begun
 from sightline.views.console.selectors import _mail
-from sightline.views.console.selectors._agent_viewer import SEARCH, AgentViewer, is_stopped_by_path
+from sightline.views.console.selectors._agent_viewer import SEARCH, AgentViewer, is_stopped_by_path, works
 from sightline.views.console.selectors._pager import WHOLE, PagerDocument, show
 from sightline.views.console.selectors._pages import ChangingText
 from sightline.views.console.selectors._panel import LivePanel
@@ -114,6 +115,7 @@ class AgentsPanel(LivePanel):
 
     def __init__(self, desk: Desk, at: str) -> None:
         self._offered: bool | None = None
+        self._stopping: str | None = None  # the path of the agent that is being stopped
         mail = {_LIST_MAIL: lambda item: self.finish(_MAIL)}
         super().__init__(desk, "Agents", at, keys={_STOP: self._remove, **mail})
         self._about = TextComponent("", "muted", padding_x=2, theme=self.theme)
@@ -123,6 +125,9 @@ class AgentsPanel(LivePanel):
         return items_of(self.desk.state, self.desk.drawing.clock())
 
     def render(self, width: int) -> Rows:
+        if self._stopping is not None and not works(self.desk.state, self._stopping):
+            self._stopping = None
+            self.heading.set_note("")
         if (offered := self._can_stop()) != self._offered:
             self._offered = offered
             self.offer((*([(_STOP, "stop")] if offered else []), (_LIST_MAIL, "messages")))
@@ -131,8 +136,11 @@ class AgentsPanel(LivePanel):
         return super().render(width)
 
     def _can_stop(self) -> bool:
-        """Whether the highlighted agent can be stopped: some programs cannot stop one of their agents alone."""
+        """Whether the highlighted agent works, and can be stopped: some programs cannot stop one of their agents
+        alone."""
         marked = self.list.highlighted
+        if not works(self.desk.state, "" if marked is None else _path(marked.value)):
+            return False
         is_root = marked is None or marked.value == _ROOT
         agent = None if marked is None else self.desk.state.agents.get(_path(marked.value))
         return is_root or is_stopped_by_path(agent) or Facts(self.desk.state).stops_agents
@@ -140,21 +148,22 @@ class AgentsPanel(LivePanel):
     def _remove(self, item: Item) -> None:
         agent = self.desk.state.agents.get(_path(item.value))
         if agent is None:
-            self._stop(Abort(), self.desk.state.running)
+            self._stop(Abort(), "", self.desk.state.running)
         else:
             ours = is_stopped_by_path(agent)
             command = Abort(agent=agent.path) if ours else CancelCall(agent.call)
-            self._stop(command, agent.running and (ours or bool(agent.call)))
+            self._stop(command, agent.path, works(self.desk.state, agent.path) and (ours or bool(agent.call)))
 
-    def _stop(self, command: Command, possible: bool) -> None:
+    def _stop(self, command: Command, path: str, possible: bool) -> None:
         if possible:
-            self.desk.spawn(self._stopped(command))
+            self.desk.spawn(self._stopped(command, path))
         else:
             self.heading.set_note("it is not running")
             self.redraw()
 
-    async def _stopped(self, command: Command) -> None:
+    async def _stopped(self, command: Command, path: str) -> None:
         reply = await self.desk.submit(command)
+        self._stopping = path if reply.ok else None
         self.heading.set_note("stopping" if reply.ok else reply.error)
         if reply.ok and isinstance(command, Abort):
             self._restore_queued(reply)
@@ -216,6 +225,8 @@ def _standing(state: Snapshot, agent: TranscriptAgent | None) -> str:
     if agent is None:
         return "running" if state.running else "idle"
     reason = agent.fact.reason if agent.fact is not None else ""
+    if agent.fact is not None and agent.fact.stopped:
+        return STOPPED_BY_USER if agent.fact.is_over else f"{agent.standing}: {STOPPED_BY_USER}"
     if agent.fact is not None and agent.fact.failed and not agent.fact.is_over:
         reason = reason or "its last task failed"
     return f"{agent.standing}: {short(reason, _LINE)}" if reason else agent.standing

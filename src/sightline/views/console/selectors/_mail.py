@@ -29,6 +29,7 @@ from sightline.views._mail import (
     standing,
     standing_of_all,
     takes_mail,
+    unread_count,
 )
 from sightline.views.console._agent_names import agent_role
 from sightline.views.console._desk import Answerable, Desk, reply_data
@@ -89,10 +90,16 @@ async def _spoken(desk: Desk) -> None:
     if not chosen:
         return
     to = list(_all(desk.state))[int(chosen) - 1]
-    text = await desk.ask(QuestionPanel(desk, f"Message to {to.name}", confirm="send"))
-    if text and text.strip():
+    text, mistake = "", ""
+    while True:
+        text = await desk.ask(QuestionPanel(desk, f"Message to {to.name}", text=text, mistake=mistake, confirm="send"))
+        if not text or not text.strip():
+            return
         reply = await desk.submit(SendMail(text, agent=to.path, to_all=to.to_all))
-        desk.report(_outcome(reply), "info" if reply.ok else "error", reply.hint)
+        if reply.ok:
+            desk.report(_outcome(reply))
+            return
+        mistake = _outcome(reply)
 
 
 class MailViewer(Answerable):
@@ -287,8 +294,9 @@ class MailViewer(Answerable):
             yield self._theme.style("muted", truncate(f"… {size} in all{way}", max(width, 2)))
 
     def _head(self, width: int) -> str:
-        count, unread = len(self._mail), sum(self._desk.state.unread.values())
+        count, unread = len(self._mail), unread_count(self._mail)
         title = f"Mail: {plural(count, 'message')}" + (f" · {unread} unread" if unread else "")
+        title += f" · {self._note}" if self._note and self._composer is not None else ""  # why it was not sent
         return self._theme.style("title", truncate(pad(title, width), width))
 
     def _bottom(self, width: int) -> str:

@@ -21,6 +21,7 @@ from sightline.tty.components import Item, TextComponent
 from sightline.views.console._desk import Desk, accepted
 from sightline.views.console.selectors._panel import ChoicePanel, Panel, QuestionPanel
 from sightline.views.console.selectors._setting_changes import store_setting
+from sightline.views.console.status._facts import Facts
 
 if TYPE_CHECKING:
     from sightline.models.choice._discovery import KeyVendor
@@ -57,8 +58,8 @@ async def offer(console: "Console", *, above: bool, yields_to_draft: bool = Fals
     at = ""
     while True:
         installed = await asyncio.to_thread(installed_clis)
-        if above and console.screen.asking is not None:
-            return False
+        if above and (console.screen.asking is not None or not Facts(console.state).lacks_model):
+            return False  # meanwhile another session may be shown
         panel = SetupPanel(console, installed, at)
         panel.yields_to_draft = yields_to_draft
         at = await (console.ask(panel, above=True) if above else console.ask(panel))

@@ -22,7 +22,7 @@ from sightline.host import running as running_hosts
 from sightline.paths import in_copies_folder
 from sightline.settings import StartOptions
 from sightline.text import clean_line, clean_text
-from sightline.transcript import Remark, Snapshot
+from sightline.transcript import Entry, Remark, Snapshot, TranscriptCall
 from sightline.tty import Overlay
 from sightline.views._names import listed_title
 from sightline.views.console._desk import reply_data
@@ -114,12 +114,16 @@ class SessionSwitch:
     def session(self) -> str:
         return self.link.session
 
-    async def begin(self, host: int | None, *, attach: bool = False) -> None:
+    async def begin(self, host: int | None, *, attach: bool = False, pick: bool = False) -> None:
         """Show what the options name: a session that runs, one that is stored, or a new one whose host boots at
         `host`. While the user chooses, that host is ended: an empty session would be listed everywhere. `attach`: one
-        that runs is expected, so that the first of them is preselected."""
+        that runs is expected, so that the first of them is preselected. `pick`: the user chooses a stored one."""
         self._began = True
         booting = asyncio.ensure_future(started(host)) if host is not None else None
+        if pick:
+            self._desk.spawn(self._dismiss(booting))
+            await self._pick()
+            return
         options = self._options
         named = options.resume or options.provider or options.model
         others = [] if named else await self._running_here(booting, empty=attach)
@@ -135,8 +139,18 @@ class SessionSwitch:
                 await self._attach(self.link, chosen, options)
                 return
             if what == "pick":
-                self._desk.spawn(self._stage.run_command("resume"))
+                await self._pick()
+                return
         await self._boot(self.link, self._options, booting)
+
+    async def _pick(self) -> None:
+        """Show a stored session that the user chooses; a new one, where they choose none. It is begun then: what it
+        lacks, such as a model, is nothing to the one that is chosen."""
+        link, self._current.note = self.link, "no session"
+        await self._stage.run_command("resume")
+        if self.link is link and not self._leaving:
+            self._current.note = "starting…"
+            await self._boot(link, self._options)
 
     async def _boot(self, link: Link, options: StartOptions, booting: "asyncio.Future[str] | None" = None) -> None:
         """Show a session whose host boots, or is to be started; one that runs already is attached to."""
@@ -487,13 +501,20 @@ class SessionSwitch:
             watched = not await _stop(link)
             if watched:
                 self.farewell = f"Still open in another console. Attach with: sightline attach {self.session}"
-            elif any(not isinstance(entry, Remark) for entry in self._desk.state.entries):
+            elif any(not isinstance(entry, Remark) and not _is_private(entry) for entry in self._desk.state.entries):
                 self.farewell = f"Resume with: sightline --resume {self.session}"
         link.close()
         if worktree is not None and end is not None and not watched:
             report = await self._worktree.end(worktree, end)
             self.farewell = "\n".join(filter(None, (report.text, self.farewell)))
         self._stage.exit(0)
+
+
+def _is_private(entry: Entry) -> bool:
+    """Whether it is a run of the user's that the agent did not learn of: alone it is no conversation to resume."""
+    if not isinstance(entry, TranscriptCall) or not entry.by_user or not isinstance(entry.args, dict):
+        return False
+    return bool(entry.args.get("private"))
 
 
 def _is_idle(hello: Hello) -> bool:

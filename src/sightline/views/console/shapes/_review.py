@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sightline.events import FindingFact, ReviewFact, ReviewFinding, call_ending
 from sightline.text import clean_line, clean_text
 from sightline.tty import Theme, truncate
+from sightline.views._reviews import review_outcome
 from sightline.views.console.shapes._shape import FactShape, ShapeBody, plural, wrapped
 
 ROLES = {0: "error", 1: "warning", 2: "text"}
@@ -20,8 +21,7 @@ class ReviewShape(FactShape[ReviewFact]):
 
     @property
     def suffix(self) -> str:
-        count = len(self._fact.findings)
-        return plural(count, "finding") if self.call.is_error else self._fact.outcome
+        return review_outcome(self._fact, failed=self.call.is_error)
 
     def body(self, width: int) -> ShapeBody:
         """The findings with their texts unfolded, and in linear mode, where no list shows them."""

@@ -116,7 +116,7 @@ def trusted_list() -> str:
 
 def trust_folder(folder: Path) -> str:
     trusted = clean_line(str(editing.trust(folder)))
-    return f"trusted: {trusted}; its settings, extensions, agents and commands are used from now on\n"
+    return f"trusted: {trusted}; its settings, extensions, agents, commands and skills are used from now on\n"
 
 
 def untrust_folder(folder: Path) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from sightline.conversation import AssistantMessage, ToolMessage, UserMessage, text_of
+from sightline.conversation import AssistantMessage, ToolMessage, UserMessage, text_of, user_run_of
 from sightline.events import CallEnding
 from sightline.journal import NATIVE, Entry, SessionHit, SessionRecord, SessionTree, Store
 from sightline.text import clean_line, clean_text, cut_graphemes
@@ -162,7 +162,12 @@ def _snippet(text: str, palette: Palette) -> str:
 
 def _paragraphs(entry: Entry, palette: Palette) -> Iterator[str]:
     message = entry.message
-    if isinstance(message, UserMessage):
+    if isinstance(message, UserMessage) and (run := user_run_of(message)) is not None:
+        yield "\n".join(f"{palette.bold}> {line}{palette.reset}" for line in clean_text(run[0]).splitlines())
+        yield clean_text(run[1])
+    elif isinstance(message, UserMessage) and message.origin:
+        yield "\n".join(f"{palette.dim}· {line}{palette.reset}" for line in clean_text(text_of(message)).splitlines())
+    elif isinstance(message, UserMessage):
         lines = clean_text(text_of(message)).splitlines() or [""]
         yield "\n".join(f"{palette.bold}> {line}{palette.reset}" for line in lines)
     elif isinstance(message, AssistantMessage):

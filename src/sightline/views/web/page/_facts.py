@@ -10,6 +10,7 @@ import msgspec
 from sightline import events
 from sightline.transcript import Remark, Snapshot, TranscriptAgent, TranscriptCall, TranscriptMessage, TranscriptText
 from sightline.views._levels import levels_in, levels_on_page
+from sightline.views._mail import unread_count
 from sightline.views._working_copies import copy_words
 from sightline.views.web.page._shapes import phases_of
 
@@ -74,7 +75,7 @@ def facts_of(now: Snapshot, *, live: bool, killed: bool = False, last: float = 0
         "cost": now.cost,
         "totals": msgspec.to_builtins(now.totals),
         "agents": [_agent_facts(agent) for agent in list(now.agents.values())[-_MOST_AGENTS:]],
-        "mail": {"messages": len(now.mail), "unread": sum(now.unread.values())},
+        "mail": {"messages": len(now.mail), "unread": unread_count(now.mail)},
         "requests": list(waiting),
         **{fact.KEY.replace(".", "_"): fact.value for fact in forwarded},
     }
@@ -93,7 +94,8 @@ def _agent_facts(agent: TranscriptAgent) -> dict[str, Any]:
         "reason": fact.reason if fact is not None else "",
         "unread": fact.unread if fact is not None else 0,
         "copy": copy_words(fact) if fact is not None else "",
-        "talks": fact is not None and fact.state != "aborted" and not (fact.workplace and fact.state == "parked"),
+        "stopped": fact is not None and fact.stopped,
+        "talks": fact is not None and fact.takes_prompts,
     }
 
 

@@ -12,7 +12,7 @@ import msgspec
 from sightline import events
 from sightline.text import clean_line, clean_text
 from sightline.transcript import TranscriptCall
-from sightline.views._reviews import finding_text, fix_heading
+from sightline.views._reviews import finding_text, fix_heading, review_outcome
 
 _MOST_STEPS = 50
 _AGENT, _TASK, _PREVIEW = 24, 80, 120
@@ -187,7 +187,7 @@ def _review(fact: events.ReviewFact, call: TranscriptCall) -> Shape:
     return {
         "kind": "review",
         "review": call.id,
-        "suffix": fact.outcome,
+        "suffix": review_outcome(fact, failed=call.is_error),
         "problem": _line(events.call_ending(call.details).problem),
         "summary": clean_text(fact.summary[:_MOST_TEXT]),
         "findings": [_finding(number, each) for number, each in enumerate(fact.findings[:_MOST_ROWS], 1)],

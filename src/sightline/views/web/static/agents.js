@@ -121,15 +121,15 @@ class Group {
   }
 
   drawFacts() {
-    const { running, is_error: failed, state = "", model = "", unread = 0, copy = "" } = this.agent ?? {};
+    const { running, is_error: failed, stopped, state = "", model = "", unread = 0, copy = "" } = this.agent ?? {};
     const isFailed = failed && (state === "idle" || !LASTING.has(state)); // what it did last; it may take more
-    const ended = isFailed ? "failed" : LASTING.has(state) ? state : "ok";
+    const ended = isFailed ? "failed" : stopped ? "stopped" : LASTING.has(state) ? state : "ok";
     this.element.dataset.state = running === false ? ended : "running";
     const { sign, word } = stateOf(this.element.dataset.state);
     setText(this.sign, sign);
     const time = this.elapsed.value ? seconds(this.elapsed.now) : "";
     const messages = unread ? `${unread} unread` : "";
-    const rests = isFailed && running === false && LASTING.has(state) ? state : "";
+    const rests = (isFailed || stopped) && running === false && LASTING.has(state) ? state : "";
     const facts = [word, rests, count(this.calls.size, "call", "calls"), time, model, copy, messages];
     setText(this.facts, facts.filter(Boolean).join(" · "));
   }

@@ -16,6 +16,7 @@ const STATES = {
   waiting: { sign: "◆", word: "waits for you" },
   idle: { sign: "○", word: "idle" },
   parked: { sign: "–", word: "parked" },
+  stopped: { sign: "–", word: "stopped by you" },
   aborted: { sign: "–", word: "aborted" },
   ended: { sign: "·", word: "ended" },
 };
