@@ -280,6 +280,17 @@ async def test_what_is_too_long_or_too_deep_is_published_all_the_same(session: H
     assert "left_out" in state.value
 
 
+async def test_a_name_that_cannot_be_encoded_loses_no_result(session: HostSession) -> None:
+    """Wherever it stands in what a tool says; a sequence in it is removed there, too."""
+    actor = session.actor("claude", Secrets({}))
+    odd, names = "a\udcffb", ("c\x1b[2Jd\udcff",)
+    actor.publish(ToolResult("c", odd, {"names": names, odd: [{"deep": (names,)}]}))
+    (result,) = published(session)
+    assert isinstance(result, ToolResult)
+    assert result.content == "a\ufffdb"
+    assert result.details == {"names": ["cd\ufffd"], "a\ufffdb": [{"deep": [["cd\ufffd"]]}]}
+
+
 ALLOWED = {"actors/_actor.py", "host/session/_session.py"}
 _appends = re.compile(r"\b_?(?:session|log)\.append\(|\bself\.append\((?:Error|Notice|event)")
 

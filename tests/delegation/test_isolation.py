@@ -1,6 +1,7 @@
 """Isolated agents: each works in its own copy of the files, which is merged when its task is done."""
 
 import asyncio
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -53,8 +54,8 @@ def written(path: str, content: str) -> dict[str, Any]:
     return call("write", path=path, content=content)
 
 
-def content(path: str) -> str:
-    return Path(path).read_text()
+def content(path: str, encoding: str = "utf-8") -> str:
+    return Path(path).read_text(encoding)
 
 
 def handed_in(here: Lab) -> list[dict[str, Any]]:
@@ -373,3 +374,35 @@ async def test_a_branch_has_nothing_that_a_rule_denies(tmp_path: Path) -> None:
         assert all(
             f"b/{name}" in content(given["patch"]) for name in ("denied.txt", "inner/file", ".vscode/tasks.json")
         )
+
+
+@pytest.mark.parametrize(("kind", "merge"), [*((kind, "patch") for kind in KINDS), ("worktree", "branch")])
+async def test_a_name_that_is_not_utf_8_loses_no_result(tmp_path: Path, kind: str, merge: str) -> None:
+    """Of a file or of a branch: it is shown with what stands for the rest, and its file is merged as it is named."""
+    needs_of(kind, tmp_path)
+    work = project(tmp_path)
+    make = "git switch -qc \"$(printf 'b\\377c')\"; git switch -q -; echo x > \"$(printf 'a\\377b')\""
+    script = [[call("bash", command=make)], [text("Done.")]]
+    settings = {"task.isolation": kind, "task.merge": merge}
+    async with lab(tmp_path, [[isolated({"One": script})], [text("So.")]], settings=settings) as here:
+        await here.run()
+        (given,) = handed_in(here)
+        assert given["files"] == ["a\ufffdb"]
+        assert (work / os.fsdecode(b"a\xffb")).exists() == (merge == "patch")
+
+
+@pytest.mark.parametrize("merge", ["patch", "branch"])
+async def test_commits_of_a_repository_made_in_a_worktree_are_in_the_result(tmp_path: Path, merge: str) -> None:
+    needs_of("worktree", tmp_path)
+    project(tmp_path)
+    identity = "-c user.name=a -c user.email=a@b.c"
+    make = f"mkdir inner; cd inner; git init -q -b first; echo x > new; git add new; git {identity} commit -qm new"
+    script = [[call("bash", command=make)], [text("Done.")]]
+    settings = {"task.isolation": "worktree", "task.merge": merge}
+    async with lab(tmp_path, [[isolated({"One": script})], [text("So.")]], settings=settings) as here:
+        await here.run()
+        (given,) = handed_in(here)
+        (stored,) = given["commits"]
+        assert stored["names"][0].startswith("branch first ")
+        assert content(stored["bundle"], "latin-1").startswith("# v2 git bundle")
+        assert "They are stored in" in result_of(here).content

@@ -464,3 +464,23 @@ def test_agents_of_a_session_in_it_can_have_copies_of_it(project, tmp_path):
     assert (one.tree / "added").read_text() == "by the agent\n"
     with pytest.raises(UserMistake, match="files of sightline"):
         open_copy(one.tree.parent, tmp_path / "agents" / "two", "two", "copy")
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+@pytest.mark.parametrize(("users", "agents", "can_be_merged"), [("d", "d/x", False), ("d/y", "d/x", True)])
+def test_git_merge_is_offered_only_where_no_file_is_in_its_way(project, ignored, users, agents, can_be_merged):
+    """Git would delete an ignored file where a branch has a folder."""
+    git(project, "checkout", "-q", "tracked")
+    if ignored:
+        (project / ".git" / "info" / "exclude").write_text(f"/{users}\n")
+    one = open_worktree(project, "fix")
+    (one.tree / agents).parent.mkdir()
+    (one.tree / agents).write_text("agent\n")
+    git(one.tree, "add", "-f", agents)
+    commit(one, "agent's")
+    (project / users).parent.mkdir(exist_ok=True)
+    (project / users).write_text("precious\n")
+    assert one.remove().can_be_merged is can_be_merged
+    if can_be_merged:
+        git(project, "merge", "-q", "sightline/fix")
+    assert (project / users).read_text() == "precious\n"

@@ -257,3 +257,20 @@ def test_a_commit_has_nothing_that_a_merge_would_refuse(workspace, opened, by_it
         copy.remove()
     assert copy.store_patch().path is not None
     copy.remove()
+
+
+@pytest.mark.parametrize("to", ["/etc", "other"])
+def test_a_folder_that_became_a_link_is_committed(workspace, opened, to):
+    """As a link; what was in it is gone. Where that may not be written, or is protected, it is as it was."""
+    for folder in ("d/deep", "other/deep", "denied", ".vscode"):
+        (workspace / folder).mkdir(parents=True)
+        (workspace / folder / "tasks.json").write_text("start\n")
+    make_repository(workspace)
+    copy = opened("worktree", branch=True)
+    shell(copy, f"for each in d denied .vscode; do rm -r $each; ln -s {to} $each; done; echo agent > file")
+    made = copy.commit("It", lambda path: "denied" not in path)
+    assert git(workspace, "ls-tree", "-r", "--name-only", made.name).split() == [
+        ".vscode/tasks.json", "d", "denied/tasks.json", "file", "other/deep/tasks.json",
+    ]  # fmt: skip
+    assert git(workspace, "show", f"{made.name}:d") == to
+    assert {"denied", "denied/tasks.json", ".vscode/tasks.json"} <= {each.path for each in made.refused}

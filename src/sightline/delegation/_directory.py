@@ -16,7 +16,7 @@ import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from itertools import islice
 from typing import Literal, TypeVar
@@ -318,7 +318,9 @@ class AgentDirectory:
         return result
 
     async def _handed_in(self, member: Member, result: AgentResult) -> AgentResult:
-        """To the end, even if its caller no longer waits: what it changed is stored before its copy is removed."""
+        """To the end, even if its caller no longer waits: what it changed is stored before its copy is removed, or the
+        copy stays."""
+        isolation = member.isolation
 
         async def hand_in() -> AgentResult:
             await self._release(member)
@@ -327,8 +329,11 @@ class AgentDirectory:
         task = background(hand_in())
         self._track(task)
         while not task.done():
-            with suppress(asyncio.CancelledError):
+            try:
                 await asyncio.wait([task])
+            except asyncio.CancelledError:
+                if isolation is not None:
+                    isolation.hurry()
         return task.result()
 
     async def _begin(self, member: Member, call: str) -> None:

@@ -72,6 +72,10 @@ class Isolation:
         """It has just done something."""
         self._look.set()
 
+    def hurry(self) -> None:
+        """Nobody waits for it any more."""
+        self.copy.hurry()
+
     async def _watch(self) -> None:
         while True:
             with suppress(TimeoutError):
@@ -103,8 +107,9 @@ class Isolation:
                 await asyncio.to_thread(self.copy.remove)
                 return HandedIn(kind=self.copy.kind, commits=commits)
             if branch and is_good:
-                return await self._committed(found, title, may_write)
-            handed_in = await (self._merged(found, may_write) if is_good else self._stored(found))
+                handed_in = await self._committed(found, title, may_write)
+            else:
+                handed_in = await (self._merged(found, may_write) if is_good else self._stored(found))
             return msgspec.structs.replace(handed_in, commits=commits)
         except (OSError, SightlineError) as error:
             problem = clean_line(str(error))
@@ -159,6 +164,9 @@ def handed_in_text(handed_in: HandedIn) -> str:
 def commits_text(stored: StoredCommits) -> str:
     """Commits of a working copy that is removed."""
     made = f"Commits that only its copy had: {_named(stored.names)}."
+    if stored.repository is not None:
+        why = clean_line(stored.problem)
+        return f"{made} They are in the repository {clean_line(str(stored.repository))} (git fetch FOLDER NAME): {why}."
     if stored.bundle is None:
         return f"{made} They are gone with it, and could not be stored: {clean_line(stored.problem)}."
     return f"{made} They are stored in {stored.bundle} (git fetch FILE NAME; git ls-remote FILE lists the names)."

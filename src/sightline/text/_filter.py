@@ -88,13 +88,13 @@ def clean_styled(text: str) -> str:
 
 
 def clean_value(value: Any) -> Any:
-    """`clean_text` for every string of a decoded JSON value, keys included.
+    """`clean_text` for every string of a decoded JSON value, keys included. A tuple becomes a list.
 
     Work is on a list instead of the call stack, so nesting is bounded by memory, not by the interpreter.
     """
     if isinstance(value, str):
         return clean_text(value)
-    if not isinstance(value, (dict, list)):
+    if not isinstance(value, (dict, list, tuple)):
         return value
     root: list[Any] = [value]
     pending: list[Any] = [root]
@@ -109,7 +109,7 @@ def clean_value(value: Any) -> Any:
             elif isinstance(item, dict):
                 container[key] = dict(item)
                 pending.append(container[key])
-            elif isinstance(item, list):
+            elif isinstance(item, (list, tuple)):
                 container[key] = list(item)
                 pending.append(container[key])
     return root[0]

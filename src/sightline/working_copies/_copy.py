@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from threading import RLock
+from threading import Event, RLock
 
 import msgspec
 
@@ -35,17 +35,23 @@ from sightline.working_copies._facts import (
     StoredCommits,
     StoredPatch,
 )  # fmt: skip
-from sightline.working_copies._git import GitFailure, Repository, find_repository
+from sightline.working_copies._git import GitFailure, Repository, TimeLimit, find_repository
 from sightline.working_copies._manifest import Manifest
 from sightline.working_copies._merging import ChangedPair, MergeRules, WorkspaceMerge
 from sightline.working_copies._overlay import OverlaySide
 from sightline.working_copies._patch import change_of, is_gits, patch_of
 from sightline.working_copies._records import CopyRecord, MergeLock, records, remove_record
 from sightline.working_copies._side import AgentSide
-from sightline.working_copies._states import MISSING, FileState, Signature, entry_at, look, signature
+from sightline.working_copies._states import MISSING, FileState, Signature, behind_links, entry_at, look, signature
 from sightline.working_copies._stored_files import new_file
 from sightline.working_copies._worktree import commit_all, has_all, remove_worktree
+from sightline.working_copies.commits._own_commits import SECONDS as COMMITS_SECONDS
 from sightline.working_copies.commits._own_commits import store_own_commits
+from sightline.working_copies.commits._repositories import (
+    named_elsewhere,
+    repositories_in,
+    worktrees_of,
+)  # fmt: skip
 
 _Known = tuple[Signature | None, Signature | None, CopyChange | None]
 
@@ -59,6 +65,7 @@ class WorkingCopy:
         self.why = record.why
         self.branch = record.branch
         self._lock = RLock()
+        self._hurried = Event()
         self._known: dict[str, _Known] = {}
         work_in(record.workspace)
 
@@ -102,20 +109,31 @@ class WorkingCopy:
         with self._lock, _explained():
             return self._store_patch(self._all_paths())
 
+    def hurry(self) -> None:
+        """From any thread: nobody waits any more. What `store_commits` has not stored in a moment stays in the copy."""
+        self._hurried.set()
+
     def store_commits(self) -> list[StoredCommits]:
-        """Those an agent made in it, which nothing else has: beside the patch. A worktree's are the repository's."""
-        if self.kind == "worktree":
-            return []
+        """Those an agent made in it, which nothing else has: beside the patch. OutsideFailure when it is hurried."""
+        limit = TimeLimit(COMMITS_SECONDS, self._hurried)
         with self._lock, _explained():
-            own = self._side.candidates(self._ignored, force=True).repositories
-            folders = sorted({"", *own, *self._manifest.repositories})
-            found: list[StoredCommits] = []
-            for folder in folders:
-                place = Path(self.record.folder, f"commits{f'-{len(found) + 1}' if found else ''}.bundle")
-                parts = (self.record.workspace, self._side.root, folder, place, self.record.parts)
-                if (stored := store_own_commits(*parts)) is not None:
-                    found.append(stored)
-        return found
+            found = self._side.candidates(self._ignored, force=True)
+            folders = sorted(found.repositories | set(self._manifest.repositories))
+            root, cwd = self._side.root, self._side.cwd
+            own = [*repositories_in(self.record.workspace, root, cwd, self._with_top(folders), sorted(found.paths))]
+            elsewhere = {folder: path for folder in folders if (path := named_elsewhere(root, cwd, folder))}
+            if self.kind == "worktree" and self._repository is not None:
+                own += worktrees_of(self._repository, {"": self.record.git_dir, **elsewhere})
+            stored = store_own_commits(own, Path(self.record.folder), self.record.parts, limit)
+            known, why = {each.folder for each in own}, "it is not in the copy"
+            removed = f"{self.record.git_dir or self.record.folder}/"
+            return stored + [
+                StoredCommits((f"all in {folder}",), None, why, Path(path) if os.path.isdir(path) else None)
+                for folder, path in elsewhere.items() if folder not in known and not path.startswith(removed)
+            ]  # fmt: skip
+
+    def _with_top(self, folders: list[str]) -> list[str]:
+        return folders if self.kind == "worktree" else ["", *folders]
 
     def merge(self, may_write: Callable[[str], bool] = lambda path: True) -> Merged:
         """Into the workspace. What is merged counts as the start from then on; what is not can be merged again.
@@ -230,7 +248,7 @@ class WorkingCopy:
         top = os.path.relpath(os.path.join(self.record.workspace, folder), repository.folder)
         prefix = "" if top == "." else f"{top}/"
         start = f"{folder}/" if folder else ""
-        behind = _behind_links(self.record.workspace, paths)  # git refuses to answer for these
+        behind = behind_links(self.record.workspace, paths)  # git refuses to answer for these
         named = {prefix + path.removeprefix(start): path for path in paths if path not in behind}
         try:
             return {named[each] for each in repository.ignored(named) if each in named}
@@ -370,18 +388,6 @@ class WorkingCopy:
         record = self.record
         repository = self._repository if record.kind == "worktree" else None
         return Bases(record.workspace, record.parts / "bases", self._manifest, repository, record.commit)
-
-
-def _behind_links(root: str, paths: list[str]) -> set[str]:
-    """Of these paths those on whose way the workspace has a link."""
-    known = {"": False}
-
-    def is_behind(folder: str) -> bool:
-        if folder not in known:
-            known[folder] = is_behind(os.path.dirname(folder)) or os.path.islink(os.path.join(root, folder))
-        return known[folder]
-
-    return {path for path in paths if is_behind(os.path.dirname(path))}
 
 
 def _without_folder(state: FileState) -> FileState:

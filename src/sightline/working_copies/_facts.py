@@ -65,11 +65,13 @@ class Merged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredCommits(msgspec.Struct, frozen=True):
-    """`names`: what leads to them, in words. `bundle` is None where they could not be stored: `problem` is why."""
+    """`names`: what leads to them, in words. `bundle` is None where they could not be stored: `problem` is why.
+    `repository` is one that has them then, or what of them could be read."""
 
     names: tuple[str, ...]
     bundle: Path | None = None
     problem: str = ""
+    repository: Path | None = None
 
 
 class StoredPatch(msgspec.Struct, frozen=True, kw_only=True):

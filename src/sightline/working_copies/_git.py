@@ -3,7 +3,7 @@
 Rules:
 
 - The program is found outside every workspace. It gets none of the GIT_… variables that lead elsewhere, no terminal, no
-  pager and no editor, and it has a time limit.
+  pager and no editor, and it has a time limit, after which it is ended with the programs it started.
 - Nothing a repository's own settings name is run: no hooks, no file system monitor, no filters, no diff programs, no
   signing, and no protocol leads out. The user's own filters (git-lfs) are theirs, and stay.
 - A repository is found by git itself once, which refuses those of other users. From then on it is named: a `.git` file
@@ -12,16 +12,22 @@ Rules:
 """
 
 import os
+import signal
 import subprocess
+import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from tempfile import TemporaryFile
 from threading import Event, Timer
+from typing import IO
 
 from sightline.exceptions import OutsideFailure
 from sightline.exec import UntrustedProgram, find_program, trusted_environment
 
 _SECONDS, _READING_SECONDS = 120.0, 30.0
+STOPPING_SECONDS = 2.0
+_PAUSE = 0.1  # between two looks at whether it was stopped
 _PROBLEM_AT_MOST = 64 * 1024  # bytes
 _ALLOWED = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 _SETTINGS = {
@@ -47,14 +53,39 @@ class GitFailure(OutsideFailure):
     """Git did not do what it was to do."""
 
 
-class Repository:
-    """One, with its working tree."""
+class TimeLimit:
+    """Within which one thing has to end, however often git is run for it."""
 
-    def __init__(self, program: str, folder: str, git_dir: str, common: str) -> None:
+    def __init__(self, seconds: float = _SECONDS, stopped: Event | None = None) -> None:
+        """`stopped`: may be set by any thread; what still runs a moment later is ended."""
+        self._seconds = seconds
+        self._until = time.monotonic() + seconds
+        self._stopped = stopped or Event()
+
+    @property
+    def is_stopped(self) -> bool:
+        return self._stopped.is_set()
+
+    def left(self) -> float:
+        """GitFailure when there is none."""
+        now = time.monotonic()
+        if self.is_stopped:
+            self._until = min(self._until, now + STOPPING_SECONDS)
+        if self._until <= now:
+            why = "it was stopped" if self.is_stopped else f"it did not end within {self._seconds:.0f} seconds"
+            raise GitFailure(why)
+        return self._until - now
+
+
+class Repository:
+    """One, with its working tree. `limit`: for all that git does in it together."""
+
+    def __init__(self, program: str, folder: str, git_dir: str, common: str, limit: TimeLimit | None = None) -> None:
         self._program = program
         self.folder = folder
         self.git_dir = git_dir
         self.common = common
+        self._limit = limit
 
     def run(
         self,
@@ -64,7 +95,8 @@ class Repository:
         env: Mapping[str, str] | None = None,
     ) -> bytes:
         """What it prints. GitFailure for any other exit code than these."""
-        return _run(self._program, words, self.folder, data, allowed, {**(env or {}), **self._place}, self._filters)
+        env = {**(env or {}), **self._place}
+        return _run(self._program, words, self.folder, data, allowed, env, self._filters, self._limit)
 
     def read(self, *words: str, limit: int) -> tuple[bytes, bool]:
         """The beginning of what it prints, and whether that is all of it: where there is more, git is ended."""
@@ -106,7 +138,14 @@ class Repository:
 
     def tree(self, folder: str, git_dir: str) -> "Repository":
         """Another working tree of the same."""
-        return Repository(self._program, folder, git_dir, self.common)
+        return Repository(self._program, folder, git_dir, self.common, self._limit)
+
+    def inner(self, git_dir: str) -> "Repository":
+        """That of a submodule, whose folder is in this one's."""
+        return Repository(self._program, git_dir, git_dir, git_dir, self._limit)
+
+    def within(self, limit: TimeLimit) -> "Repository":
+        return Repository(self._program, self.folder, self.git_dir, self.common, limit)
 
     def identity(self) -> dict[str, str]:
         """Variables with which a commit has an author: none where the user has named one."""
@@ -125,7 +164,7 @@ class Repository:
     def _filters(self) -> dict[str, str]:
         """Settings that take from the repository's own filters and merge drivers what they would run."""
         words = ("config", "--null", "--show-scope", "--name-only", "--get-regexp", r"^(filter|diff|merge)\..*\.")
-        found = _split(_run(self._program, words, self.folder, b"", (0, 1), self._place, {}))
+        found = _split(_run(self._program, words, self.folder, b"", (0, 1), self._place, {}, self._limit))
         own = (name for scope, name in zip(found[::2], found[1::2], strict=False) if scope in ("local", "worktree"))
         return {name: "false" if name.endswith(".required") else "" for name in own}
 
@@ -183,9 +222,10 @@ def _run(
     allowed: tuple[int, ...],
     env: Mapping[str, str],
     settings: Mapping[str, str],
+    limit: TimeLimit | None = None,
 ) -> bytes:
     words = tuple(words)
-    process = _process(program, words, folder, data, env, settings)
+    process = _process(program, words, folder, data, env, settings, limit)
     if process.returncode not in allowed:
         why = process.stderr.decode(errors="replace").strip().partition("\n")[0]
         raise GitFailure(f"git {words[0]} failed in {folder}: {why or f'exit code {process.returncode}'}")
@@ -199,17 +239,58 @@ def _process(
     data: bytes,
     env: Mapping[str, str],
     settings: Mapping[str, str],
+    limit: TimeLimit | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    words = tuple(words)
+    words, limit = tuple(words), limit or TimeLimit()
+    process = _started(program, words, folder, env, settings, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    unsent: bytes | None = data
+    try:
+        while True:
+            try:
+                output, problems = process.communicate(unsent, timeout=min(limit.left(), _PAUSE))
+                return subprocess.CompletedProcess(words, process.returncode, output, problems)
+            except subprocess.TimeoutExpired:
+                unsent = None
+    except GitFailure as problem:
+        raise GitFailure(f"git {words[0]} was ended in {folder}: {problem.message}") from None
+    finally:
+        _end(process)
+
+
+def _started(
+    program: str,
+    words: tuple[str, ...],
+    folder: str,
+    env: Mapping[str, str],
+    settings: Mapping[str, str],
+    stdin: int,
+    stderr: IO[bytes] | int,
+) -> "subprocess.Popen[bytes]":
+    """In a group of its own, with which `_end` ends it; in our session, since what is in another one is a command's."""
     environment = {**_environment({**settings, **_SETTINGS}), **env}
     try:
-        return subprocess.run(
-            [program, *words], cwd=folder, input=data, capture_output=True, env=environment, timeout=_SECONDS
-        )
-    except subprocess.TimeoutExpired as problem:
-        raise GitFailure(f"git {words[0]} did not end within {_SECONDS:.0f} seconds in {folder}") from problem
+        return subprocess.Popen(
+            [program, *words], cwd=folder, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, env=environment,
+            process_group=0,
+        )  # fmt: skip
     except (OSError, ValueError) as problem:
         raise GitFailure(f"git {words[0]} cannot be run in {folder}: {problem}") from problem
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    """With the programs it started. One that ended by itself has ended those."""
+    if process.poll() is None:
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    _kill(process)
+    process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with suppress(OSError):  # what was not written yet is lost
+                pipe.close()
 
 
 def _read(
@@ -221,20 +302,13 @@ def _read(
     limit: int,
 ) -> tuple[bytes, bool]:
     words = tuple(words)
-    environment = {**_environment({**settings, **_SETTINGS}), **env}
     timed_out = Event()
     with TemporaryFile() as problems:
-        try:
-            process = subprocess.Popen(
-                [program, *words], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=problems,
-                env=environment,
-            )  # fmt: skip
-        except (OSError, ValueError) as problem:
-            raise GitFailure(f"git {words[0]} cannot be run in {folder}: {problem}") from problem
+        process = _started(program, words, folder, env, settings, stdin=subprocess.DEVNULL, stderr=problems)
 
         def time_out() -> None:
             timed_out.set()
-            process.kill()
+            _kill(process)
 
         timer = Timer(_READING_SECONDS, time_out)
         timer.start()
@@ -243,10 +317,10 @@ def _read(
             with process.stdout as output:
                 data = output.read(limit + 1)
             if len(data) > limit:
-                process.kill()
+                _kill(process)
             process.wait()
         except BaseException:
-            process.kill()
+            _end(process)
             raise
         finally:
             timer.cancel()

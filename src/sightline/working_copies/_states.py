@@ -147,6 +147,18 @@ def _digest(descriptor: int) -> bytes:
     return found.digest()
 
 
+def behind_links(root: str, paths: list[str]) -> set[str]:
+    """Of these paths those on whose way a tree has a link."""
+    known = {"": False}
+
+    def isbehind(folder: str) -> bool:
+        if folder not in known:
+            known[folder] = isbehind(os.path.dirname(folder)) or os.path.islink(os.path.join(root, folder))
+        return known[folder]
+
+    return {path for path in paths if isbehind(os.path.dirname(path))}
+
+
 def listed(root: str, folder: str, *, force: bool = False) -> list[tuple[str, os.stat_result]]:
     """What is in a folder, by name, each with its own status. Empty where there is no such folder (any more);
     PermissionError where it cannot be read. With `force` it stays readable: of folders no mode is merged."""

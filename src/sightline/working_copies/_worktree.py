@@ -29,7 +29,7 @@ from sightline.working_copies._git import GitFailure, Repository, find_repositor
 from sightline.working_copies._manifest import Manifest
 from sightline.working_copies._patch import is_gits
 from sightline.working_copies._records import CopyRecord
-from sightline.working_copies._states import listed
+from sightline.working_copies._states import behind_links, listed
 
 _EXTRA_BYTES = 1024 * 1024
 _EXTRA_FILES = 64
@@ -122,9 +122,19 @@ def can_merge(repository: Repository, branch: str) -> bool:
     if touched & set(_dirty(repository, head)):
         return False
     tracked = set(os.fsdecode(repository.run("ls-files", "-z")).split("\0"))
-    if any(os.path.lexists(os.path.join(repository.folder, path)) for path in touched - tracked):
+    if any(_is_in_the_way(repository.folder, path, tracked) for path in touched - tracked):
         return False
     return base == head or not repository.run("diff-index", "--cached", "--name-only", head)
+
+
+def _is_in_the_way(root: str, path: str, tracked: set[str]) -> bool:
+    """Whether git would write over what it does not track: at this path, or a file where it needs a folder."""
+    if os.path.lexists(os.path.join(root, path)):
+        return True
+    while path := os.path.dirname(path):
+        if os.path.lexists(os.path.join(root, path)):
+            return path not in tracked and not _is_folder(root, path)
+    return False
 
 
 def _stored_tree(
@@ -137,7 +147,10 @@ def _stored_tree(
         nested = (*(f"{each}/" for each in manifest.repositories), *(each for each in listed if each.endswith("/")))
         left_out = {*_never_committed(listed, manifest, flags, nested)}
         names = [path for path in listed if path not in left_out and not _is_folder(tree.folder, path)]
-        data = b"".join(os.fsencode(path) + b"\0" for path in names)
+        gone = behind_links(tree.folder, names)  # a folder became a link: git refuses to look behind it
+        data = b"".join(os.fsencode(path) + b"\0" for path in names if path in gone)
+        tree.run("update-index", "-z", "--force-remove", "--stdin", data=data, env=index)
+        data = b"".join(os.fsencode(path) + b"\0" for path in names if path not in gone)
         tree.run("update-index", "-z", "--add", "--remove", "--replace", "--stdin", data=data, env=index)
         return tree.line("write-tree", env=index), nested
 

@@ -115,8 +115,9 @@ def _removed_row(record: CopyRecord) -> _Row:
     where = f"changes stored in {clean_line(str(stored.path))}" if stored.path else "it had no changes"
     for commits in stored.commits:
         words = clean_line(", ".join(commits.names))
+        place = commits.bundle or commits.repository
         where += f"; commits ({words}) " + (
-            f"in {clean_line(str(commits.bundle))}" if commits.bundle else f"lost: {clean_line(commits.problem)}"
+            f"in {clean_line(str(place))}" if place else f"lost: {clean_line(commits.problem)}"
         )
     return _Row(_COPIES, f"{name} removed: {where}")
 
