@@ -394,15 +394,6 @@ def test_leaving_and_stopping_it(work: Path) -> None:
 # Places and prompts
 
 
-@pytest.mark.parametrize("words", [("ps",), ("sessions",), ("jobs",), ("-p", "hi", "--model", "scripted:x.json")])
-def test_a_home_that_is_a_file_is_a_mistake(words: tuple[str, ...], tmp_path: Path) -> None:
-    """Nothing is stored there, which is not to say that nothing runs."""
-    (tmp_path / "file").touch()
-    done = sightline(*words, env={**os.environ, "SIGHTLINE_HOME": str(tmp_path / "file")})
-    assert done.returncode == 2
-    assert f"{tmp_path}/file: it is not a folder\nhint: name one with SIGHTLINE_HOME\n".encode() in done.stderr
-
-
 def test_a_home_that_cannot_be_made_is_no_full_disk() -> None:
     """The hint fits the reason."""
     done = sightline("exec", "--", "true", env={**os.environ, "SIGHTLINE_HOME": "/proc/nowhere"})

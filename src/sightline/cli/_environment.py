@@ -23,10 +23,7 @@ def open_store() -> "Store":
     from sightline.journal import Store
     from sightline.paths import data_folder
 
-    folder = data_folder()
-    if folder.exists() and not folder.is_dir():
-        raise UserMistake(f"sessions cannot be stored in {folder}: it is not a folder", "name one with SIGHTLINE_HOME")
-    return Store(folder)
+    return Store(data_folder())
 
 
 def palette_of(arguments: argparse.Namespace, fd: int = 1) -> "Palette":
