@@ -5,6 +5,7 @@ it never asks which tool was called. A field that does not fit is as if it were 
 needs, or the kind is not known here, the guard returns None and the result is shown as plain text.
 """
 
+from functools import cache
 from typing import Any, ClassVar, Literal, TypeVar
 
 import msgspec
@@ -415,7 +416,7 @@ def file_collision(details: object) -> FileCollision | None:
 def _fitting(values: dict[str, object], fact: type[T]) -> T | None:
     """The struct of the fields that fit; of a list that may be missing, the items that do."""
     fitting = {}
-    for field in msgspec.structs.fields(fact):
+    for field in _fields(fact):
         value = values.get(field.encode_name)
         if isinstance(value, list) and not field.required:
             value = [item for item in value if _fits([item], field.type)] or value
@@ -425,6 +426,10 @@ def _fitting(values: dict[str, object], fact: type[T]) -> T | None:
         return msgspec.convert(fitting, fact)
     except (msgspec.ValidationError, RecursionError):
         return None
+
+
+# What a struct has never changes, and finding out is slow.
+_fields = cache(msgspec.structs.fields)
 
 
 def _fits(value: object, kind: Any) -> bool:

@@ -64,7 +64,8 @@ class AgentBlock(CachedComponent, TranscriptBlock, Scrollback):
         self._drawing = drawing
         self._agents = agents
         self._room = room
-        self._before = before.counts if before is not None else (0, 0)
+        self._ended, self._failed = before.counts if before is not None else (0, 0)
+        self._uncounted: list[TranscriptCall] = []  # calls that had not ended when they were counted last
         self._running: list[TranscriptCall] = []
         self._tails: dict[int, Tail] = {}  # of those, for `_tails_width`
         self._tails_width = 0
@@ -82,8 +83,10 @@ class AgentBlock(CachedComponent, TranscriptBlock, Scrollback):
         if not is_ours or self._complete or self.continues or self._begins_run(entry):
             return False
         self.entries.append(entry)
-        if isinstance(entry, TranscriptCall) and entry.content is None:
-            self._running.append(entry)
+        if isinstance(entry, TranscriptCall):
+            self._uncounted.append(entry)
+            if entry.content is None:
+                self._running.append(entry)
         self._changes += 1
         return True
 
@@ -165,9 +168,12 @@ class AgentBlock(CachedComponent, TranscriptBlock, Scrollback):
     def counts(self) -> tuple[int, int]:
         """How many calls it has made until the end of this block, and how many of them failed. One that still runs is
         of the block below, where there is one."""
-        ended = [entry for entry in self.entries if isinstance(entry, TranscriptCall) and entry.content is not None]
-        calls, failed = self._before
-        return calls + len(ended), failed + sum(state_of(call) == "error" for call in ended)
+        ended = [call for call in self._uncounted if call.content is not None]
+        if ended:
+            self._uncounted = [call for call in self._uncounted if call.content is None]
+            self._ended += len(ended)
+            self._failed += sum(state_of(call) == "error" for call in ended)
+        return self._ended, self._failed
 
     @property
     def outlives_run(self) -> bool:
@@ -249,7 +255,7 @@ class AgentBlock(CachedComponent, TranscriptBlock, Scrollback):
 
     def _suffix(self) -> str:
         calls, failed = self.counts
-        calls += sum(isinstance(entry, TranscriptCall) and entry.content is None for entry in self.entries)
+        calls += len(self._uncounted)
         parts = [plural(calls, "call") if calls else "", f"{failed} failed" if failed else ""]
         elapsed = self._elapsed()
         parts += [seconds_words(elapsed) if elapsed else "", self._standing()]
