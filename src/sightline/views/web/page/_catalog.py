@@ -29,6 +29,17 @@ _SECONDS_BETWEEN_LOOKS = 0.2
 _IDLE_SHARE = 10  # a look that took long is followed by a rest this many times as long
 
 
+_UNSEEN = object()
+
+
+class _Shown(msgspec.Struct):
+    """What a listener shows: a session, whether as ended, and the mark of its journal at the last look."""
+
+    session: str
+    is_over: Callable[[], bool]
+    mark: object = _UNSEEN
+
+
 class Catalog:
     def __init__(self, store: Store, recordings: list[Recording]) -> None:
         self._store = store
@@ -45,9 +56,7 @@ class Catalog:
         self._untitled: set[str] = set()  # conversations without any message yet
         self._conversations: dict[str, SessionRecord] = {}
         self._archived: set[str] = set()
-        self._listeners: dict[Callable[[], None], str] = {}  # and the session each shows
-        self._are_over: dict[Callable[[], None], Callable[[], bool]] = {}  # whether it shows that session as ended
-        self._marks: dict[Callable[[], None], object] = {}  # its mark when the listener was called last
+        self._listeners: dict[Callable[[], None], _Shown] = {}
         self._polling: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self.jobs: dict[str, JobRecord] = {}  # the newest first
@@ -58,15 +67,12 @@ class Catalog:
     ) -> None:
         """`session`: the one that is shown; `is_over`: whether it is shown as ended. When it is resumed, however
         briefly, its listener is called."""
-        self._listeners[listener] = session
-        self._are_over[listener] = is_over
+        self._listeners[listener] = _Shown(session, is_over)
         if self._polling is None:
             self._polling = asyncio.ensure_future(self._poll())
 
     def leave(self, listener: Callable[[], None]) -> None:
         self._listeners.pop(listener, None)
-        self._marks.pop(listener, None)
-        self._are_over.pop(listener, None)
         if not self._listeners:
             self.close()
 
@@ -160,18 +166,19 @@ class Catalog:
     def _notice_resumed(self) -> None:
         """What has ended does not grow unless it is resumed. One that ended and was resumed between two looks has run
         all the time as far as the list knows."""
-        for listener, session in list(self._listeners.items()):
-            if session in self._running:
-                if self._are_over[listener]():
+        for listener, shown in list(self._listeners.items()):
+            if shown.session in self._running:
+                if shown.is_over():
                     listener()
-            elif session:
-                mark = mark_of(self._sessions / session / "journal.jsonl")
-                if self._marks.setdefault(listener, mark) != mark:
-                    self._marks[listener] = mark
+            elif shown.session:
+                mark, before = mark_of(self._sessions / shown.session / "journal.jsonl"), shown.mark
+                shown.mark = mark
+                if before not in (_UNSEEN, mark):
                     listener()
 
     def _signature(self) -> object:
-        looked_at = {session for session in (*self._running, *self._listeners.values()) if session}
+        shown = [each.session for each in self._listeners.values()]
+        looked_at = {session for session in (*self._running, *shown) if session}
         grown = [mark_of(self._sessions / session / "journal.jsonl") for session in sorted(self._untitled)]
         running = [self._store.is_running(session) for session in sorted(looked_at)]
         files = [mark_of(path) for path in (self._path, self._sessions, self._titles)]
